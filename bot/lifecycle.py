@@ -34,7 +34,7 @@ async def failing_when_lost(processes: Processes) -> AsyncIterator[None]:
     error = DatabaseLost(LOST)
     try:
         async with asyncio.timeout(None) as limit:
-            watching = asyncio.create_task(watch_registration(processes, partial(_expire, limit, error)))
+            watching = asyncio.create_task(watch_registration(processes, partial(end_block, limit, error)))
             try:
                 yield
             finally:
@@ -45,7 +45,8 @@ async def failing_when_lost(processes: Processes) -> AsyncIterator[None]:
         raise
 
 
-def _expire(limit: asyncio.Timeout, error: EngineError) -> None:
+def end_block(limit: asyncio.Timeout, error: EngineError) -> None:
+    """Cancel the block of a time limit now, because of an error; the process has seconds to leave by itself."""
     end_later(error)
     limit.reschedule(asyncio.get_running_loop().time())
 

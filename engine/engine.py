@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+READ_ONLY = "The database takes no changes. Questions are answered; what is new waits until it takes them again."
+
 
 @guard_public_methods
 class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeView):
@@ -239,7 +241,8 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         """Current failures of background work, for the administrator; covers all spaces."""
         blocked = [] if self.indexing_error is None else [f"Indexing is waiting: {self.indexing_error}"]
         failures = await self._ledger.work.list_failure_reasons()
-        return [*self.supervisor.list_problems(), *blocked, *failures]
+        refusing = [READ_ONLY] if self.processes.is_read_only else []
+        return [*refusing, *self.supervisor.list_problems(), *blocked, *failures]
 
     async def ask(self, question: Question, *, use_cache: bool = True) -> Answer:
         """Retrieve a context and return an answer to iterate over: it streams text with citations [1], [2], ….

@@ -274,3 +274,6 @@ class InvalidApiKey(ModelError):
         "Set a valid THREADLORE_LLM_API_KEY or the provider's own variable."
         " Embedders and rerankers have settings of their own."
     )
+
+
+WRITES_REFUSED = (DatabaseReadOnly, DiskError)  # what is stored can still be read

@@ -22,6 +22,7 @@ from bot.errors import (
 from engine.errors import (
     AmbiguousDocument,
     CorrectionChanged,
+    DatabaseReadOnly,
     DiskError,
     DocumentTooLarge,
     EngineError,
@@ -32,6 +33,7 @@ from engine.errors import (
     RateLimited,
     SandboxIncomplete,
     StoreError,
+    UnstorableText,
 )
 
 if TYPE_CHECKING:
@@ -87,6 +89,21 @@ BUSY = Problem(
     detail="Too many requests are answered at the moment, or too many of yours.",
 )
 
+READ_ONLY = Problem(
+    type="urn:threadlore:DatabaseReadOnly",
+    title="DatabaseReadOnly",
+    status=503,
+    detail="Nothing can be changed at the moment: the database only answers questions.",
+    hint="Try again later. Whoever runs the server finds the reason in its health and its log.",
+)
+UNSTORABLE = Problem(
+    type="urn:threadlore:UnstorableText",
+    title="UnstorableText",
+    status=422,
+    detail="The database cannot store a part of this: it is too long.",
+    hint="Shorten it.",
+)
+
 _STATUSES = {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 507}
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": "Problem", "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
@@ -100,6 +117,10 @@ def describe(error: Exception) -> Problem:
         return Problem(
             title=INTERNAL, status=507, detail="The disk of the server is full or failing. The log says more."
         )
+    if isinstance(error, DatabaseReadOnly):
+        return READ_ONLY
+    if isinstance(error, UnstorableText):
+        return UNSTORABLE
     if isinstance(error, StoreError):
         return Problem(title=INTERNAL, status=503, detail="The data cannot be used at the moment. The log says more.")
     if isinstance(error, EngineError) and type(error) is not EngineError:

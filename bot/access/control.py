@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from bot.permissions.quotas import Quotas
 from bot.platform.models import Location
 from bot.store import AccessToken, Subject
 from engine import Scope
+from engine.errors import WRITES_REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -143,7 +145,8 @@ class AccessControl:
         found = await self._store.access_tokens.get(id_)
         if found is None or not matches(secret, found[1]) or found[0].is_expired(self._clock.now()):
             raise InvalidToken("This access token is unknown, expired or revoked.")
-        await self._store.access_tokens.record_use(id_, self._clock.now(), self._clock.now() - USE_INTERVAL)
+        with suppress(*WRITES_REFUSED):
+            await self._store.access_tokens.record_use(id_, self._clock.now(), self._clock.now() - USE_INTERVAL)
         return found[0]
 
     async def resolve_scope(self, subject: Subject) -> ResolvedScope:

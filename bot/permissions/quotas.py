@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.i18n import gettext
+from engine.errors import WRITES_REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +57,8 @@ class Quotas:
         tokens = sum(each.input_tokens + each.output_tokens for each in items)
         cost = sum(each.cost for each in items)
         if tokens or cost:
-            await self.store.usage.add(location.platform, location.workspace, self.current_day(), tokens, cost)
+            with suppress(*WRITES_REFUSED):
+                await self.store.usage.add(location.platform, location.workspace, self.current_day(), tokens, cost)
 
     def current_day(self) -> str:
         """The day (UTC) that tokens are counted for."""

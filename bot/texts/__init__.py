@@ -13,6 +13,10 @@ from bot.i18n import N_, gettext, list_translations
 from bot.text.format import format_utc, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
+    DatabaseBusy,
+    DatabaseLost,
+    DatabaseReadOnly,
+    DatabaseUnreachable,
     DiskError,
     InvalidApiKey,
     InvalidDocument,
@@ -24,6 +28,7 @@ from engine.errors import (
     PromptTooLong,
     RateLimited,
     StoreError,
+    UnstorableText,
 )
 
 if TYPE_CHECKING:
@@ -116,6 +121,7 @@ MODEL_TROUBLE = N_(
 )
 BACKGROUND_FAILING = N_("Some of my background work is failing. I'll retry it automatically.")
 _UNKNOWN_ERROR = N_("Something went wrong on my side.")
+_NO_DATABASE = N_("My database doesn't answer. Try again in a minute.")
 _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (RateLimited, N_("The language model is rate limiting me. Try again in a minute.")),
     (PromptTooLong, N_("That was too long for the language model. Ask a narrower question, or start a new thread.")),
@@ -124,6 +130,11 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (InvalidApiKey, N_("The API key of my language model is not accepted.")),
     (ModelError, N_("I can't reach the language model. Try again in a minute.")),
     (DiskError, N_("My disk is full or failing, so I couldn't do that.")),
+    (DatabaseReadOnly, N_("My database takes no changes at the moment. I can still answer questions.")),
+    (DatabaseUnreachable, _NO_DATABASE),
+    (DatabaseLost, _NO_DATABASE),
+    (DatabaseBusy, _NO_DATABASE),
+    (UnstorableText, N_("My database can't store that: a part of it is too long.")),
     (StoreError, N_("I can't read my own data.")),
     (PermissionDenied, N_("I'm not allowed to do that here. Check my permissions and that I was invited.")),
     (PlatformError, N_("I couldn't reach the chat platform. Try again in a moment.")),

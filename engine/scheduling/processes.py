@@ -68,12 +68,13 @@ class Processes(Protocol):
     """All processes that work on the same data, as one of them sees them.
 
     `id` marks what it has claimed; it is never used again. `lost` is set when the others may take over its work: its
-    writes fail from then on. `taken_over`: ended processes whose work this one has freed. `call_limits`: None if this
-    process counts its calls alone.
+    writes fail from then on. `is_read_only`: whether the database takes no changes now. `taken_over`: ended processes
+    whose work this one has freed. `call_limits`: None if this process counts its calls alone.
     """
 
     id: int
     lost: Loss
+    is_read_only: bool
     taken_over: int
     call_limits: CallLimits | None
 
@@ -179,6 +180,7 @@ class LocalProcesses:
     def __init__(self) -> None:
         self.id = LOCAL_PROCESS
         self.lost = Loss()
+        self.is_read_only = False
         self.taken_over = 0
         self.call_limits: CallLimits | None = None
         self._leases = LocalLeases()

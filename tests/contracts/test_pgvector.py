@@ -291,6 +291,6 @@ async def test_a_lost_table_and_a_lost_server_are_errors_with_a_fix(postgres_url
     async with AsyncConnectionPool(
         "host=/nowhere dbname=none", min_size=0, max_size=1, open=False, timeout=0.2
     ) as pool:
-        with pytest.raises(StoreError, match="does not answer") as caught:
+        with pytest.raises(StoreError, match="could not be reached") as caught:
             await PostgresVectors.open(pool, DIM, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK)
         assert "server runs" in caught.value.hint

@@ -17,7 +17,7 @@ from bot.admin.requests import CheckHealth
 from bot.admin.rpc import socket
 from bot.admin.rpc.service import LocalService, open_service
 from bot.admin.rpc.socket import HolderEnded, HolderUnreached
-from bot.lifecycle import end_later, ending_in_time
+from bot.lifecycle import end_block, ending_in_time
 from bot.monitoring.report import HealthState
 from engine import cancel_tasks, describe_error
 from engine.errors import (
@@ -199,6 +199,11 @@ def copy_error(error: Exception | None) -> Exception:
     return type(error)(str(error), hint=error.hint) if isinstance(error, EngineError) else error or TimeoutError()
 
 
+def wrap_error(error: BaseException | None) -> EngineError:
+    """The error that ends a program, as one that can be shown."""
+    return error if isinstance(error, EngineError) else EngineError(f"Unexpected error: {error!r}.")
+
+
 @asynccontextmanager
 async def open_session(
     settings: Settings, clock: Clock, metrics: Metrics | None = None, *, lazily: bool = False
@@ -213,7 +218,7 @@ async def open_session(
         if not lazily:
             await session.wait_until_open()
         async with asyncio.timeout(None) as limit:
-            session.failed.add_done_callback(lambda failed: _leave(failed.exception(), limit))
+            session.failed.add_done_callback(lambda failed: end_block(limit, wrap_error(failed.exception())))
             yield session
     except TimeoutError:
         if session.failed.done():
@@ -221,9 +226,3 @@ async def open_session(
         raise
     finally:
         await cancel_tasks(running)
-
-
-def _leave(error: BaseException | None, limit: asyncio.Timeout) -> None:
-    """Let a program end whose service cannot be opened again."""
-    end_later(error if isinstance(error, EngineError) else EngineError(f"Unexpected error: {error!r}."))
-    limit.reschedule(asyncio.get_running_loop().time())

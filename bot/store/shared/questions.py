@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from bot.store.database import fetch
+from engine.errors import WRITES_REFUSED
 
 if TYPE_CHECKING:
     from bot.store.database import Database
@@ -18,10 +20,21 @@ class RecentQuestions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._uncounted: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
 
     async def count_if_below(self, person: tuple[str, str, str], limit: int, now: float) -> bool:
-        """Count a question of a person (platform, workspace, id); False if they asked `limit` within a minute."""
-        return await self._database.write(_count_if_below, person, limit, now)
+        """Count a question of a person (platform, workspace, id); False if they asked `limit` within a minute.
+
+        While the database takes no changes, this process counts alone.
+        """
+        try:
+            return await self._database.write(_count_if_below, person, limit, now)
+        except WRITES_REFUSED:
+            asked = self._uncounted[person] = [at for at in self._uncounted[person] if at > now - MINUTE]
+            if len(asked) >= limit:
+                return False
+            asked.append(now)
+            return True
 
 
 async def _count_if_below(db: Connection, person: tuple[str, str, str], limit: int, now: float) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import socket
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -241,15 +242,18 @@ class KnownConnections:
         if self._is_ended:
             shut_down(raw)
 
-    async def add_async(self, raw: psycopg.AsyncConnection[Any]) -> None:
-        """The same, for a pool."""
-        self.add(raw)
-
     def end(self) -> None:
         """Make every call on these connections fail, now and later."""
         self._is_ended = True
         for raw in list(self._known):
             shut_down(raw)
+
+
+def has_news(raw: AnyConnection) -> bool:
+    """Whether the server has sent something unasked, as when it ends a connection. Takes microseconds."""
+    polling = select.poll()
+    polling.register(raw.fileno(), select.POLLIN)
+    return bool(polling.poll(0))
 
 
 def shut_down(raw: AnyConnection) -> None:

@@ -8,20 +8,17 @@ sequence would not ensure: a document is indexed once no stale key has a generat
 from __future__ import annotations
 
 import asyncio
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg import sql
-from psycopg_pool import ConnectionPool
 
 from engine.errors import LOST, DatabaseLost, EngineClosed
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.connection import (
     BEGIN_SNAPSHOT,
-    MAX_PREPARED,
     POSTGRES_ERRORS,
     KnownConnections,
     PostgresConnection,
@@ -32,6 +29,7 @@ from engine.storage.postgres.connection import (
     translate_error,
 )
 from engine.storage.postgres.faults import is_of_server, is_undone
+from engine.storage.postgres.pool import ThreadPool
 from engine.storage.postgres.schema import PROCESS_SCHEMA
 from engine.storage.sql.group_commit import GroupCommit
 
@@ -48,7 +46,6 @@ Arguments = ParamSpec("Arguments")
 
 MAX_ATTEMPTS = 5  # of a transaction that the server undoes because of another one
 READERS = 4  # connections besides the one that writes
-CONNECT_TIMEOUT = 30.0  # seconds that a statement waits for the server
 
 
 class PostgresDatabase:
@@ -67,16 +64,8 @@ class PostgresDatabase:
         self._schema = schema
         self._placeholders = placeholders
         self._options = connection_options(schema.name, "public")
-        self._connections = KnownConnections()
-        self._pool: ConnectionPool[Raw] = ConnectionPool(
-            url,
-            kwargs=self._options,
-            configure=self._configure,
-            min_size=1,
-            max_size=READERS + 1,
-            timeout=CONNECT_TIMEOUT,
-            open=False,
-        )
+        self._connections = KnownConnections()  # besides those of the pool
+        self._pool = ThreadPool(url, self._options, READERS + 1)
         self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
         self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection
         self._is_abandoned = False
@@ -96,11 +85,6 @@ class PostgresDatabase:
             self._release()
             raise
         self._task = (supervisor or Supervisor(self._clock)).run(f"{self._schema.label} writer", self._commits.run)
-
-    def _configure(self, raw: Raw) -> None:
-        """Keep all statements prepared, which are more than the library keeps; the connection may be ended at once."""
-        raw.prepared_max = MAX_PREPARED
-        self._connections.add(raw)
 
     def _connect(self) -> Raw:
         raw: Raw = psycopg.connect(self._url, **self._options)
@@ -125,7 +109,7 @@ class PostgresDatabase:
         """Make all calls fail from now on, also those that wait for the server: others may have taken over."""
         self._is_abandoned = True
         self._connections.end()
-        threading.Thread(target=self._pool.close, daemon=True).start()
+        self._pool.end()
 
     def _release(self) -> None:
         self._pool.close()

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import psycopg
 import structlog
-from psycopg_pool import AsyncConnectionPool
 
-from engine.errors import LOST, DatabaseInUse, DatabaseLost, StoreError
+from engine.errors import LOST, DatabaseInUse, DatabaseLost, DatabaseReadOnly, StoreError
 from engine.scheduling.processes import LocalLeases, Loss, RunningProcess, SignsOfLife, Subscriptions
 from engine.scheduling.tasks import cancel_tasks, wait_for_completion
 from engine.storage.postgres import process_statements as statements
@@ -25,6 +24,7 @@ from engine.storage.postgres.connection import (
     shut_down,
     translate_error,
 )
+from engine.storage.postgres.pool import LoopPool
 from engine.storage.postgres.schema import PROCESS_SCHEMA
 
 if TYPE_CHECKING:
@@ -54,12 +54,11 @@ class ProcessRegistry:
     send notifications, and get and free leases; they may break and are replaced.
     """
 
-    def __init__(
-        self, pool: AsyncConnectionPool[Any], alive: psycopg.AsyncConnection[Any], id_: int, clock: Clock
-    ) -> None:
+    def __init__(self, pool: LoopPool, alive: psycopg.AsyncConnection[Any], id_: int, clock: Clock) -> None:
         self.id = id_
         self._clock = clock
         self.lost = Loss()
+        self.is_read_only = False
         self.taken_over = 0
         self.call_limits: CallLimits | None = SharedCallLimits(self._execute)
         self._pool = pool
@@ -90,14 +89,13 @@ class ProcessRegistry:
                 await _enter(alive, alone=alone)
                 stack.push_async_callback(_unlock, alive)
                 id_ = await _register(alive)
-                pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
-                    url, kwargs=options, configure=connections.add_async, min_size=1, max_size=POOL_SIZE, open=False
-                )
+                pool = LoopPool(url, options, POOL_SIZE)
                 await stack.enter_async_context(pool)
             except POSTGRES_ERRORS as error:
                 raise translate_error(error, LABEL) from error
             registry = cls(pool, alive, id_, clock)
             registry.lost.on_set(connections.end)
+            registry.lost.on_set(pool.end)
             await registry._reap()
             await registry._execute(DELETE_UNUSED)
             stack.push_async_callback(registry._leave)
@@ -201,8 +199,19 @@ class ProcessRegistry:
         return showing.result()
 
     async def _show_life(self) -> bool:
-        cursor = await self._alive.execute(statements.SHOW_LIFE, (self.id,))
+        """Show a sign of life; a server that takes no changes, from nobody, still knows who is registered."""
+        try:
+            cursor = await self._alive.execute(statements.SHOW_LIFE, (self.id,))
+            self._record_writing(is_read_only=False)
+        except psycopg.errors.ReadOnlySqlTransaction:
+            self._record_writing(is_read_only=True)
+            cursor = await self._alive.execute(statements.FIND_PROCESS, (self.id,))
         return await cursor.fetchone() is not None
+
+    def _record_writing(self, *, is_read_only: bool) -> None:
+        if is_read_only is not self.is_read_only:
+            log.warning("database.read_only" if is_read_only else "database.writable")
+        self.is_read_only = is_read_only
 
     def _receive(self, payload: str) -> None:
         sender, _, topic = payload.partition(" ")
@@ -228,7 +237,10 @@ class ProcessRegistry:
     async def _reap_periodically(self) -> None:
         while True:
             await asyncio.sleep(REAP_SECONDS)
-            await self._reap()
+            try:
+                await self._reap()
+            except DatabaseReadOnly:  # nobody works then whose work could be taken over
+                continue
             for name in list(self._unfreed):
                 if not (lock := self._local.lock(name)).locked():
                     async with lock:

@@ -16,6 +16,7 @@ INSERT_PROCESS = "INSERT INTO process (name, seen_at) VALUES ($1, now()) RETURNI
 PROVE_LIFE = "SELECT pg_advisory_lock($1::integer, $2::integer)"
 LISTEN = f"LISTEN {CHANNEL}"
 SHOW_LIFE = "UPDATE process SET seen_at = now() WHERE id = $1 RETURNING 1"
+FIND_PROCESS = "SELECT 1 FROM process WHERE id = $1"
 LIST_PROCESSES = "SELECT id, name, started_at FROM process ORDER BY id"
 # Who can lock the number of a process knows that it has ended. Everybody is woken: its work is free.
 DELETE_ENDED = (

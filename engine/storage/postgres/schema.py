@@ -61,6 +61,8 @@ class PostgresSchema:
         Raises NewerSchema, and DatabaseInUse as long as others use tables that a script would change under them.
         """
         scripts = self.load_scripts()
+        if _is_read_only(connection) and self._is_current(connection, len(scripts)):
+            return
         # Under a lock, too, the server may not have noticed yet that another process created it.
         with suppress(psycopg.errors.UniqueViolation), connection.transaction():
             connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.name)))
@@ -84,6 +86,16 @@ class PostgresSchema:
             if process is not None:
                 connection.execute(INSERT_USE, (process, self.name))
 
+    def _is_current(self, connection: Raw, number: int) -> bool:
+        """Whether the tables are there, as this program knows them."""
+        table = f"{self.name}.schema_version"
+        if connection.execute("SELECT to_regclass($1)", (table,)).fetchone() == (None,):
+            return False
+        found = connection.execute(
+            sql.SQL("SELECT MAX(number) FROM {}").format(sql.Identifier(self.name, "schema_version"))
+        )
+        return found.fetchone() == (number,)
+
     def _prepare_update(self, connection: Raw, scripts: Sequence[str], process: int | None) -> None:
         """Raise DatabaseInUse if a script needs that nobody uses the tables, and somebody does."""
         if not scripts:
@@ -93,6 +105,11 @@ class PostgresSchema:
             return
         if connection.execute(FIND_OTHER_USER, (self.name, process, PROCESS_CLASS)).fetchone():
             raise DatabaseInUse(f"The {self.label} is updated once the processes of the former version have ended.")
+
+
+def _is_read_only(connection: Raw) -> bool:
+    """Whether the server takes no changes on this connection."""
+    return connection.execute("SHOW transaction_read_only").fetchone() == ("on",)
 
 
 PROCESS_SCHEMA = PostgresSchema("engine.storage.postgres", "list of processes", "threadlore_process")

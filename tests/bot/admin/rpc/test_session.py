@@ -6,29 +6,23 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
-import psycopg
 import pytest
-from pydantic import SecretStr
 
 from bot import bootstrap, lifecycle
-from bot.admin.requests import AddFact, Ask, ListDocuments, OperationRequest
-from bot.admin.results import ContextResult, DocumentList, OperationResult
+from bot.admin.requests import ListDocuments, OperationRequest
+from bot.admin.results import DocumentList, OperationResult
 from bot.admin.rpc import session, socket
 from bot.admin.rpc.service import LocalService, connect_or_open
 from bot.admin.rpc.session import ServiceSession, open_session
 from bot.bootstrap import EngineModels
 from bot.context import EngineContext
-from bot.monitoring.metrics import Metrics
 from bot.settings import Settings, load_settings
 from engine import SYSTEM_CLOCK, Clock, Scope
 from engine.errors import DatabaseLost, DatabaseUnreachable, EngineError, NewerSchema, NotFound
-from engine.storage.postgres import process_registry
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import wait_until
 from tests.support.patience import PATIENCE
-from tests.support.town.live_bot import ISOLATED
 
 ALL, EMPTY = ListDocuments(Scope.of("here")), [DocumentList(())]
 UNREACHABLE = DatabaseUnreachable("The server does not answer.")
@@ -63,6 +57,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Engines:
     for name in ("CHECK_SECONDS", "RETRY_SECONDS"):
         monkeypatch.setattr(session, name, 0.01)
     monkeypatch.setattr(session, "RETURN_SECONDS", 0.05)
+    monkeypatch.setattr(lifecycle, "LEAVE_SECONDS", PATIENCE)  # it would end the tests
     return found
 
 
@@ -140,7 +135,7 @@ async def test_a_program_whose_engine_cannot_be_opened_again_ends_in_time(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timers = list[EngineError]()
-    monkeypatch.setattr(session, "end_later", timers.append)
+    monkeypatch.setattr(lifecycle, "end_later", timers.append)
 
     async def run() -> None:
         async with asyncio.timeout(PATIENCE), open_session(load_settings(), SYSTEM_CLOCK):
@@ -203,26 +198,3 @@ async def test_a_process_that_is_started_again_is_found_with_its_new_key(
         async with other_process(settings):
             assert await perform(service) == EMPTY
             assert engines.opened == []
-
-
-async def test_after_a_cut_of_all_connections_questions_are_answered_again(
-    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(process_registry, "CHECK_SECONDS", 0.1)
-    settings = Settings(data_dir=tmp_path, database=SecretStr(postgres_url), **ISOLATED)
-    metrics = Metrics(SYSTEM_CLOCK)
-    async with open_session(settings, SYSTEM_CLOCK, metrics) as service:
-        first = await service.wait_until_open()
-        with psycopg.connect(postgres_url, autocommit=True) as admin:
-            admin.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        async with asyncio.timeout(10):
-            while await service.wait_until_open() is first:  # noqa: ASYNC110 - there is no event for it
-                await asyncio.sleep(0.05)
-            await perform(service, AddFact("here", "Ada", "She counts."))
-            [found] = await perform(service, Ask("Ada", Scope.of("here"), output="context"))
-        assert isinstance(found, ContextResult)
-        assert not found.context.is_empty
-        assert await service.list_obstacles() == []

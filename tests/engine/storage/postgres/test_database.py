@@ -61,6 +61,19 @@ async def test_a_broken_connection_fails_one_call_and_is_replaced(postgres_url: 
     await ledger.close()
 
 
+async def test_connections_that_the_server_ended_meanwhile_are_replaced_before_their_use(postgres_url: str) -> None:
+    ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
+    await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(READERS)))
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    await ledger.work.set_setting("a", 1)
+    assert await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(READERS))) == ["1"] * READERS
+    await ledger.close()
+
+
 async def test_a_write_that_the_server_refuses_fails_alone(postgres_url: str) -> None:
     ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
 

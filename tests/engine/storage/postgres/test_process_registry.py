@@ -193,6 +193,18 @@ async def test_a_process_leaves_a_server_that_hangs_and_all_that_waits_for_it_fa
                 await stack.aclose()
 
 
+async def test_a_process_stays_registered_while_the_server_takes_no_changes(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_registry, "CHECK_SECONDS", 0.05)
+    async with registered(postgres_url, 1) as [one]:
+        for value, is_read_only in (("on", True), ("off", False)):
+            await one._alive.execute(f"SET default_transaction_read_only = {value}".encode())
+            await wait_until(lambda expected=is_read_only: one.is_read_only is expected)
+        assert not one.lost.is_set()
+        assert [each.id for each in await one.list_running()] == [one.id]
+
+
 async def test_a_process_is_not_removed_while_it_writes(postgres_url: str) -> None:
     async with registered(postgres_url, 1) as [one]:
         with psycopg.connect(postgres_url) as writing:
