@@ -131,10 +131,17 @@ class ServiceSession:
             try:
                 self._provide(service)
                 ended = await self._wait_for_end(service)
-            except asyncio.CancelledError:
+            except BaseException:
                 await stack.aclose()
                 raise
             await self._end(service, ended, stack)
+
+    def observe_end(self, running: asyncio.Task[None]) -> None:
+        """Fail with the unexpected error that ended `run`."""
+        if not running.cancelled() and not self.failed.done():
+            self.failed.set_exception(running.exception() or RuntimeError("The session ended."))
+            self.failed.exception()  # raised by others
+            self._announce()
 
     async def _handle_failure(self, error: Exception) -> None:
         """Try again after a failure that may pass; what is met at the first opening is told, and tried when asked."""
@@ -214,6 +221,7 @@ async def open_session(
     """
     session = ServiceSession(settings, clock, metrics)
     running = asyncio.create_task(session.run(), name="session")
+    running.add_done_callback(session.observe_end)
     try:
         if not lazily:
             await session.wait_until_open()

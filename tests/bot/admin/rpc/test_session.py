@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,13 +14,13 @@ from bot import bootstrap, lifecycle
 from bot.admin.requests import ListDocuments, OperationRequest
 from bot.admin.results import DocumentList, OperationResult
 from bot.admin.rpc import session, socket
-from bot.admin.rpc.service import LocalService, connect_or_open
+from bot.admin.rpc.service import AdminService, LocalService, connect_or_open
 from bot.admin.rpc.session import ServiceSession, open_session
 from bot.bootstrap import EngineModels
 from bot.context import EngineContext
 from bot.settings import Settings, load_settings
 from engine import SYSTEM_CLOCK, Clock, Scope
-from engine.errors import DatabaseLost, DatabaseUnreachable, EngineError, NewerSchema, NotFound
+from engine.errors import DatabaseLost, DatabaseUnreachable, EngineError, NewerSchema, NotFound, StoreError
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import wait_until
 from tests.support.patience import PATIENCE
@@ -64,6 +65,18 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Engines:
 async def perform(service: ServiceSession, request: OperationRequest = ALL) -> list[OperationResult]:
     async with asyncio.timeout(PATIENCE):
         return [event async for event in service.perform(request)]
+
+
+def record_ends(monkeypatch: pytest.MonkeyPatch) -> list[EngineError]:
+    """Let no timer end the tests; the errors with which they would."""
+    ends = list[EngineError]()
+
+    def record(error: EngineError) -> threading.Timer:
+        ends.append(error)
+        return threading.Timer(PATIENCE, ends.clear)  # it is not started
+
+    monkeypatch.setattr(lifecycle, "end_later", record)
+    return ends
 
 
 @asynccontextmanager
@@ -134,8 +147,7 @@ async def test_requests_fail_with_the_reason_until_the_engine_is_open_again(
 async def test_a_program_whose_engine_cannot_be_opened_again_ends_in_time(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    timers = list[EngineError]()
-    monkeypatch.setattr(lifecycle, "end_later", timers.append)
+    ends = record_ends(monkeypatch)
 
     async def run() -> None:
         async with asyncio.timeout(PATIENCE), open_session(load_settings(), SYSTEM_CLOCK):
@@ -145,7 +157,7 @@ async def test_a_program_whose_engine_cannot_be_opened_again_ends_in_time(
 
     with pytest.raises(NewerSchema):
         await run()
-    assert [str(each) for each in timers] == ["A later version wrote it."]
+    assert str(ends[-1]) == "A later version wrote it."
 
 
 @asynccontextmanager
@@ -158,11 +170,28 @@ async def beside_another(settings: Settings) -> AsyncIterator[tuple[ServiceSessi
             yield service, holder
 
 
+async def test_a_session_that_breaks_ends_the_program(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    record_ends(monkeypatch)
+
+    async def fail(_: ServiceSession, service: AdminService) -> StoreError:
+        await service.context.engine.processes.lost.wait()  # type: ignore[attr-defined]
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(ServiceSession, "_wait_for_end", fail)
+
+    async def run() -> None:
+        async with asyncio.timeout(PATIENCE), open_session(load_settings(), SYSTEM_CLOCK):
+            engines.lose()
+            await asyncio.Event().wait()
+
+    with pytest.raises(ValueError, match="a bug"):
+        await run()
+
+
 async def test_a_single_command_ends_when_its_connection_is_lost(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    timers = list[EngineError]()
-    monkeypatch.setattr(lifecycle, "end_later", timers.append)
+    ends = record_ends(monkeypatch)
 
     async def run() -> None:
         async with asyncio.timeout(PATIENCE), connect_or_open(load_settings(), SYSTEM_CLOCK):
@@ -171,7 +200,7 @@ async def test_a_single_command_ends_when_its_connection_is_lost(
 
     with pytest.raises(DatabaseLost):
         await run()
-    assert len(timers) == 1
+    assert [type(each) for each in ends] == [DatabaseLost]
 
 
 async def test_a_process_beside_another_one_takes_over_when_that_ends(engines: Engines) -> None:
