@@ -236,6 +236,7 @@ class Bot:
             self.metrics.set_database_wait("bot", self.store.database_wait_seconds)
             self.metrics.set_takeovers(engine.processes.taken_over)
             self.metrics.set_pending_documents(await engine.count_pending_documents())
+            self.metrics.set_given_up(await engine.count_given_up())
             self.metrics.set_extraction_failures(engine.extraction_failures)
             await self._visibility_changes.retry_failed()
             self.supervisor.record_success("watch")

@@ -21,7 +21,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
-from engine.errors import DiskError, EngineError
+from engine.errors import DiskError, EngineError, is_outage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +108,7 @@ TRANSIENT_ERRORS = (PlatformUnavailable, DiskError, ConnectionError, TimeoutErro
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same work can succeed later without any change to it: it is retried without a limit."""
-    return isinstance(error, TRANSIENT_ERRORS)
+    return isinstance(error, TRANSIENT_ERRORS) or is_outage(error)
 
 
 def file_write_error(path: Path, error: OSError) -> DiskError:

@@ -138,6 +138,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
 
     async def _start(self) -> None:
         await self._ledger.work.resume()
+        await self._ledger.work.retry_after_change(self._runtime.reader)
         if await self._ledger.work.get_setting("reindexing"):
             if await has_others(self.processes):
                 self._maintenance.resume_reindex()
@@ -232,6 +233,10 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         except StoreError as error:
             return [str(error)]
         return []
+
+    async def count_given_up(self) -> int:
+        """Documents, entities and relations of all spaces of which something was given up."""
+        return await self._ledger.work.count_given_up()
 
     async def count_pending_documents(self) -> int:
         """Documents of all spaces that are not completely indexed yet."""

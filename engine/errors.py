@@ -32,8 +32,11 @@ EngineError
 └── ModelError               a model call failed
     ├── ModelUnavailable     connection lost or server error; worth retrying
     │   ├── ModelTimeout     no reply within the time limit
-    │   └── ModelUnreachable the server cannot be reached
+    │   ├── ModelUnreachable the server cannot be reached
+    │   ├── ModelPaused      not sent, because earlier calls failed
+    │   └── InvalidReply     the model, or the plug-in that calls it, gave no valid reply to this text
     ├── RateLimited          too many requests; worth retrying later
+    │   └── OutOfCredit      the quota or the credit is used up
     ├── PromptTooLong        the prompt does not fit the model
     ├── ModelRefused         the model or its provider declined the request
     ├── ModelNotFound        unknown provider or model
@@ -41,6 +44,8 @@ EngineError
 """
 
 from __future__ import annotations
+
+from typing import TypeGuard
 
 
 class EngineError(Exception):
@@ -243,10 +248,24 @@ class ModelUnreachable(ModelUnavailable):
     hint = "Check that the server is running, that …_API_BASE is correct, and that the network is reachable."
 
 
+class ModelPaused(ModelUnavailable):
+    """The call was not sent, because earlier ones failed; `retry_after`: seconds until the provider is tested."""
+
+
+class InvalidReply(ModelUnavailable):
+    """The model, or the plug-in that calls it, gave no valid reply to this text; to others it may."""
+
+
 class RateLimited(ModelError):
     """The provider limits the rate of requests."""
 
     hint = "Wait a minute. If it happens again, lower THREADLORE_LLM_MAX_CONCURRENCY, or raise your provider's quota."
+
+
+class OutOfCredit(RateLimited):
+    """The quota or the credit at the provider is used up."""
+
+    hint = "Check your plan and billing at the provider."
 
 
 class PromptTooLong(ModelError):
@@ -277,3 +296,11 @@ class InvalidApiKey(ModelError):
 
 
 WRITES_REFUSED = (DatabaseReadOnly, DiskError)  # what is stored can still be read
+
+
+TEXT_ERRORS = (ModelRefused, PromptTooLong, InvalidReply)
+
+
+def is_outage(error: BaseException) -> TypeGuard[ModelError]:
+    """Whether a model call failed for a reason other than its text: the same call can succeed later."""
+    return isinstance(error, ModelError) and not isinstance(error, TEXT_ERRORS)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from engine.llm.base import hash_parts
+from engine.llm.checked_embedder import embedder_identity
 from engine.scheduling.foreground import ForegroundPriority
 from engine.text.tokenizer import O200kTokenizer
 
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     from engine.storage.graph.base import GraphStore
     from engine.storage.ledger.api import LedgerStore
     from engine.storage.vectors.base import VectorStore
+
+
+DISTRIBUTION = "threadlore"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,6 +46,12 @@ class Runtime:
     clock: Clock
     tokenizer: O200kTokenizer = field(default_factory=O200kTokenizer)
     priority: ForegroundPriority = field(init=False)
+
+    @property
+    def reader(self) -> str:
+        """Identity of all that reads texts: another program, or another model, may read what this one gave up."""
+        models = self.language.name, self.language.summary_model, embedder_identity(self.embedder)
+        return hash_parts((version(DISTRIBUTION), *models)).hex()
 
     def __post_init__(self) -> None:
         self.priority = ForegroundPriority(self.clock)

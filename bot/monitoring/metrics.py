@@ -101,6 +101,11 @@ class Metrics:
         self._pending_documents = Gauge(
             "threadlore_ingest_pending_documents", "Documents that are not fully indexed yet.", registry=self.registry
         )
+        self._given_up = Gauge(
+            "threadlore_ingest_given_up",
+            "Documents, entities and relations of which something was given up.",
+            registry=self.registry,
+        )
         self._extraction_failures = Counter(
             "threadlore_extraction_failures", "Failed model calls for extraction.", registry=self.registry
         )
@@ -167,6 +172,10 @@ class Metrics:
     def set_pending_documents(self, number: int) -> None:
         """Update the number of documents that are not fully indexed yet."""
         self._pending_documents.set(number)
+
+    def set_given_up(self, number: int) -> None:
+        """Update the number of documents, entities and relations of which something was given up."""
+        self._given_up.set(number)
 
     def set_extraction_failures(self, total: int) -> None:
         """Update the number of failed extraction calls since the start."""

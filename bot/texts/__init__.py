@@ -23,8 +23,10 @@ from engine.errors import (
     InvalidQuestion,
     ModelError,
     ModelNotFound,
+    ModelPaused,
     ModelRefused,
     NotFound,
+    OutOfCredit,
     PromptTooLong,
     RateLimited,
     StoreError,
@@ -123,11 +125,16 @@ BACKGROUND_FAILING = N_("Some of my background work is failing. I'll retry it au
 _UNKNOWN_ERROR = N_("Something went wrong on my side.")
 _NO_DATABASE = N_("My database doesn't answer. Try again in a minute.")
 _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
+    (
+        OutOfCredit,
+        N_("The quota or credit of my language model is used up. I try again by myself until it is renewed."),
+    ),
     (RateLimited, N_("The language model is rate limiting me. Try again in a minute.")),
     (PromptTooLong, N_("That was too long for the language model. Ask a narrower question, or start a new thread.")),
     (ModelRefused, N_("The language model declined to answer this. Rephrasing the question may help.")),
     (ModelNotFound, N_("The provider of my language model does not know the configured model.")),
     (InvalidApiKey, N_("The API key of my language model is not accepted.")),
+    (ModelPaused, N_("The language model keeps failing, and I'm testing whether it is back. Try again in a minute.")),
     (ModelError, N_("I can't reach the language model. Try again in a minute.")),
     (DiskError, N_("My disk is full or failing, so I couldn't do that.")),
     (DatabaseReadOnly, N_("My database takes no changes at the moment. I can still answer questions.")),
@@ -139,7 +146,7 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (PermissionDenied, N_("I'm not allowed to do that here. Check my permissions and that I was invited.")),
     (PlatformError, N_("I couldn't reach the chat platform. Try again in a moment.")),
 )
-_ADMIN_ERRORS = (ModelNotFound, InvalidApiKey, DiskError, StoreError)  # an admin can find more about them
+_ADMIN_ERRORS = (ModelNotFound, OutOfCredit, InvalidApiKey, DiskError, StoreError)  # an admin can find more about them
 _USER_ERRORS = (InvalidQuestion, InvalidDocument, NotFound, NotAllowed)  # shown with their own message and hint
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import EngineError, InvalidApiKey, ModelNotFound, StoreError
+from engine.errors import EngineError, StoreError
 from engine.llm.checked_embedder import embedder_identity
 from engine.projection.embedding_text import split_into_parts
 from engine.projection.key_claims import KeyClaims
@@ -70,9 +70,6 @@ class EmbedStep:
         except StoreError:
             raise
         except EngineError as error:
-            if isinstance(error, InvalidApiKey | ModelNotFound):
-                await self.runtime.ledger.work.record_embedding_failure([chunk.id for chunk in chunks], error)
-                return {}
             if not await self.runtime.embedder.is_text_at_fault(error, meter):
                 raise
             if len({chunk.text_hash for chunk in chunks}) == 1:

@@ -11,14 +11,11 @@ import structlog
 
 from engine.errors import (
     EngineError,
-    InvalidApiKey,
+    InvalidReply,
     ModelError,
-    ModelNotFound,
-    ModelRefused,
-    ModelUnavailable,
-    ModelUnreachable,
-    PromptTooLong,
+    ModelPaused,
     StoreError,
+    is_outage,
 )
 from engine.ingest.extraction_batches import MAX_EXCERPTS, ExtractionBatch, build_batches, shared_extraction_key
 from engine.llm.base import MODEL_LABEL, guard_plugin_call
@@ -40,9 +37,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-PERMANENT_ERRORS = (InvalidApiKey, ModelNotFound, ModelRefused, PromptTooLong)
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 600.0
-ERROR_WAIT_SECONDS = 2.0
+# Between two calls that test a failing model; the client of a provider lets few of them through.
+FIRST_TEST_SECONDS, MAX_TEST_SECONDS = 2.0, 30.0
 POLL_SECONDS = 0.25
 
 
@@ -55,17 +52,20 @@ def retry_delay(attempts: int) -> float:
 class ExtractStep:
     """Extracts facts from new chunks. `running_calls`: calls in progress by chunk.
 
-    `unreachable_error` is set while the model cannot be reached. `last_failure` is the last failure that is retried,
-    until a call succeeds. `failures` counts all failed calls.
+    `outage` is the error of a model that fails for every text, until a call succeeds; a single call tests it
+    meanwhile, and no text is given up. `last_failure` is the last failure that is retried, until a call succeeds.
+    `failures` counts all failed calls.
     """
 
     runtime: Runtime
     gate: BatchGate
     wake: Callable[[], None]
     running_calls: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    unreachable_error: ModelUnreachable | None = None
-    last_failure: ModelUnavailable | None = None
+    outage: ModelError | None = None
+    last_failure: ModelError | None = None
     failures: int = 0
+    _failed_tests: int = 0
+    _next_test: float = 0.0
     _last_space: int = 0
     _lingering_since: dict[int, float] = field(default_factory=dict)
     _key_locks: dict[bytes, asyncio.Lock] = field(default_factory=dict)
@@ -78,15 +78,15 @@ class ExtractStep:
     async def step(self) -> NextStep:
         """Start calls for new chunks, and wait a moment for those in progress."""
         concurrency = self.runtime.options.extraction_concurrency
-        # While the model is unreachable, a single call tests it.
-        limit = 1 if self.unreachable_error else 2 * concurrency
+        limit = 1 if self.outage else 2 * concurrency
         free_slots = limit - len(set(self.running_calls.values()))
-        if free_slots > min(limit - 1, concurrency // 2):
+        is_due = self.outage is None or self.runtime.clock.monotonic() >= self._next_test
+        if is_due and free_slots > min(limit - 1, concurrency // 2):
             await self._start_calls(free_slots)
-        self.gate.set_extracting(bool(self.running_calls) and self.unreachable_error is None)
+        self.gate.set_extracting(bool(self.running_calls) and self.outage is None)
         if not self.running_calls:
             if self.last_failure and not await self.ledger.facts.has_pending_extraction():
-                self.unreachable_error = self.last_failure = None
+                self._record_success()
             return NextStep.IDLE
         # With a timeout: new chunks must not wait for a slow reply.
         await asyncio.wait(set(self.running_calls.values()), timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -99,7 +99,7 @@ class ExtractStep:
 
     async def _start_calls(self, free_slots: int) -> None:
         """Start as many calls as there are free slots."""
-        shared = 0 if self.unreachable_error else self.runtime.language.batch_token_limit
+        shared = 0 if self.outage else self.runtime.language.batch_token_limit
         least = MAX_EXCERPTS if shared else 1
         turn = SpaceTurn(self.runtime.processes.id, self._last_space)
         facts = self.ledger.facts
@@ -154,7 +154,7 @@ class ExtractStep:
                 found = await self.runtime.language.extract_batch(
                     [_build_excerpt(chunk) for chunk in new_chunks], meter
                 )
-            self.unreachable_error = self.last_failure = None
+            self._record_success()
             trusted = [
                 (chunk, extraction)
                 for chunk, extraction in zip(new_chunks, found, strict=True)
@@ -192,7 +192,7 @@ class ExtractStep:
                     await self.runtime.priority.yield_to_foreground()
                     with guard_plugin_call(MODEL_LABEL):
                         found = key, await self.runtime.language.extract(_build_excerpt(chunk), meter)
-                    self.unreachable_error = self.last_failure = None
+                    self._record_success()
                 await self.runtime.priority.yield_to_foreground()
                 await self.ledger.facts.save_extractions({chunk.id: found})
         except StoreError:
@@ -217,23 +217,27 @@ class ExtractStep:
             day = self.runtime.clock.now().date().isoformat()
             await self.ledger.cache.add_indexing_usage(day, usage)
 
+    def _record_success(self) -> None:
+        self.outage = self.last_failure = None
+        self._failed_tests = 0
+
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
-        """Record a failed call; each of its chunks is retried alone, or given up."""
+        """Record a failed call; its chunks are retried, or given up if they are at fault."""
         self.failures += 1
-        was_unreachable, self.unreachable_error = (
-            self.unreachable_error,
-            error if isinstance(error, ModelUnreachable) else None,
-        )
-        self.last_failure = error if isinstance(error, ModelUnavailable) else self.last_failure
+        was_out = self.outage is not None
+        if is_outage(error):
+            self._record_outage(error)
+        elif isinstance(error, ModelError):  # the model works
+            self._record_success()
+        self.last_failure = error if isinstance(error, InvalidReply) else self.outage or self.last_failure
         reported = (
             error if isinstance(error, EngineError) else EngineError(f"Extraction failed: {type(error).__name__}.")
         )
-        permanent = not isinstance(error, ModelError) or isinstance(error, PERMANENT_ERRORS)
         for chunk in chunks:
-            given_up = permanent or (
-                not self.unreachable_error and chunk.attempts + 1 >= self.runtime.options.max_attempts
+            given_up = not is_outage(error) and (
+                not isinstance(error, InvalidReply) or chunk.attempts + 1 >= self.runtime.options.max_attempts
             )
-            if not (was_unreachable and self.unreachable_error):
+            if not was_out or not is_outage(error):
                 log.warning(
                     "ingest.chunk_failed",
                     error=str(reported),
@@ -243,8 +247,15 @@ class ExtractStep:
                 )
             retry_at = float("inf") if given_up else self.runtime.clock.time() + retry_delay(chunk.attempts)
             await self.ledger.facts.record_extraction_failure(chunk.id, reported, retry_at)
-        if self.unreachable_error:
-            await asyncio.sleep(ERROR_WAIT_SECONDS)
+
+    def _record_outage(self, error: ModelError) -> None:
+        """Test the model again later; the first error stays while calls are held back because of it."""
+        if self.outage is None or not isinstance(error, ModelPaused):
+            self.outage = error
+        if not isinstance(error, ModelPaused):
+            self._failed_tests += 1
+        wait = backoff_seconds(max(self._failed_tests, 1), FIRST_TEST_SECONDS, MAX_TEST_SECONDS)
+        self._next_test = self.runtime.clock.monotonic() + wait
 
 
 def _build_excerpt(chunk: UnextractedChunk) -> Excerpt:

@@ -12,7 +12,7 @@ from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
 from engine.ingest.embed_step import EmbedStep
 from engine.ingest.extract_step import ExtractStep
 from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
-from engine.scheduling.supervisor import describe_error, is_task_exit
+from engine.scheduling.supervisor import backoff_seconds, describe_error, is_task_exit
 from engine.scheduling.tasks import cancel_tasks, child_task, current_task
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from engine.storage.ledger.api import LedgerStore
 
 ERROR_WAIT_SECONDS = 2.0
+MAX_MODEL_WAIT_SECONDS = 30.0  # while a model fails; the client of its provider lets few calls through
+RETRY_GIVEN_UP_SECONDS = 86_400.0  # until what was given up for a reason that may pass is tried again
 MIN_COOLDOWN_SECONDS = 1.0
 STARTUP_GRACE_SECONDS = (
     0.3  # seconds after the start in which a question has priority: the program may have been started for it
@@ -151,8 +153,9 @@ class IngestWorker:
                 if isinstance(error, CorruptProjection) and isinstance(self._step_errors.get(name), CorruptProjection):
                     self.corrupt_projections.put_nowait(error)
                 self._step_errors[name], next_step = error, NextStep.IDLE
-                self.runtime.supervisor.record_failure(name, error)
-                await asyncio.sleep(ERROR_WAIT_SECONDS)
+                failures = self.runtime.supervisor.record_failure(name, error)
+                longest = MAX_MODEL_WAIT_SECONDS if isinstance(error, ModelError) else ERROR_WAIT_SECONDS
+                await asyncio.sleep(backoff_seconds(failures, ERROR_WAIT_SECONDS, longest))
             except BaseException as error:  # the supervisor restarts this
                 if is_task_exit(error, current_task()):
                     raise
@@ -207,10 +210,15 @@ class IngestWorker:
             return NextStep.CONTINUE if comparing.done() and comparing.result() else NextStep.IDLE
 
     async def _end_cooldowns(self) -> None:
-        """End cooldowns, in one of all processes."""
+        """End cooldowns, and retry each day what was given up, in one of all processes."""
+        clock = self.runtime.clock
         async with self.runtime.processes.lease("end cooldowns"):
+            retried_at = clock.monotonic()
             while True:
                 await asyncio.sleep(max(self.runtime.options.summary_cooldown, MIN_COOLDOWN_SECONDS))
                 await self.projector.end_cooldown()
+                if clock.monotonic() - retried_at >= RETRY_GIVEN_UP_SECONDS:
+                    await self.ledger.work.retry_given_up(permanent=False)
+                    retried_at = clock.monotonic()
                 self.runtime.supervisor.record_success("end cooldowns")
                 self.wake()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from engine.errors import ModelUnavailable
+from engine.errors import InvalidReply
 from engine.scheduling.supervisor import is_task_exit
 from engine.scheduling.tasks import current_task
 
@@ -149,7 +149,7 @@ async def embed_queries(embedder: Embedder, texts: Sequence[str], meter: UsageMe
 
 @contextmanager
 def guard_plugin_call(plugin: str) -> Iterator[None]:
-    """Turn a BaseException that is no Exception into ModelUnavailable, unless it ends this task or the program.
+    """Turn a BaseException that is no Exception into InvalidReply, unless it ends this task or the program.
 
     A library may leak the cancellation of its own scope, and native code may panic; both are failures of one call.
     """
@@ -161,7 +161,7 @@ def guard_plugin_call(plugin: str) -> Iterator[None]:
     except BaseException as error:
         if is_task_exit(error, task):
             raise
-        raise ModelUnavailable(f"{plugin} failed ({type(error).__name__}).") from error
+        raise InvalidReply(f"{plugin} failed ({type(error).__name__}).") from error
 
 
 async def next_answer_delta(stream: AsyncGenerator[str, None]) -> str | None:

@@ -10,14 +10,16 @@ import numpy as np
 from engine.errors import (
     EngineError,
     InvalidApiKey,
+    InvalidReply,
     ModelNotFound,
+    ModelPaused,
     ModelRefused,
-    ModelUnavailable,
     ModelUnreachable,
     PromptTooLong,
     RateLimited,
 )
 from engine.llm.base import QueryEmbedder, embed_queries, guard_plugin_call
+from engine.scheduling.foreground import foreground_calls
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ UNRELATED_TEXTS = (
 MIN_SIMILARITY_SPAN = 0.05  # between unrelated and equal texts, so that no embedder makes small differences large
 # Errors whose class says what is at fault. After any other error, the text is at fault if the probe text succeeds.
 TEXT_ERRORS = (ModelRefused, PromptTooLong)
-PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, RateLimited, ModelUnreachable)
+PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, ModelPaused, RateLimited, ModelUnreachable)
 
 
 def embedder_identity(embedder: Embedder) -> str:
@@ -102,7 +104,8 @@ class CheckedEmbedder:
         if isinstance(error, TEXT_ERRORS + PROVIDER_ERRORS):
             return isinstance(error, TEXT_ERRORS)
         try:
-            await self.embed([PROBE_TEXT], meter)
+            with foreground_calls():  # a failing provider is tested at once
+                await self.embed([PROBE_TEXT], meter)
         except EngineError:
             return False
         return True
@@ -116,16 +119,16 @@ class CheckedEmbedder:
         except EngineError:
             raise
         except Exception as error:  # plug-ins may raise any exception
-            raise ModelUnavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
+            raise InvalidReply(f"The embedder {self.name} failed ({type(error).__name__}).") from error
 
     def _validate_vectors(self, result: np.ndarray, count: int) -> np.ndarray:
         with np.errstate(over="ignore"):
             vectors = np.asarray(result, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != count:
             received = len(vectors) if vectors.ndim else 0
-            raise ModelUnavailable(f"The embedder {self.name} returned {received} vectors for {count} texts.")
+            raise InvalidReply(f"The embedder {self.name} returned {received} vectors for {count} texts.")
         if vectors.shape[1] != self.dim:
-            raise ModelUnavailable(f"The embedder {self.name} returned {vectors.shape[1]} dimensions, not {self.dim}.")
+            raise InvalidReply(f"The embedder {self.name} returned {vectors.shape[1]} dimensions, not {self.dim}.")
         if not np.isfinite(vectors).all():
-            raise ModelUnavailable(f"The embedder {self.name} returned a vector that is not finite.")
+            raise InvalidReply(f"The embedder {self.name} returned a vector that is not finite.")
         return vectors

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import ModelUnavailable
+from engine.errors import InvalidReply
 from engine.llm.client.limiter import embedding_rank
 from engine.usage import UsageMeter
 
@@ -57,7 +57,7 @@ class LiteLLMEmbedder:
         sent = [text if text.strip() else "-" for text in texts]  # providers reject empty texts
         vectors = await self._client.embed(self._model, sent, rank, meter)
         if self.dim and vectors.shape[1] != self.dim:
-            raise ModelUnavailable(f"{self._model.model} returned {vectors.shape[1]} dimensions, not {self.dim}.")
+            raise InvalidReply(f"{self._model.model} returned {vectors.shape[1]} dimensions, not {self.dim}.")
         return _unit_rows(vectors)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.errors import EmptyDocument, InvalidApiKey, ModelNotFound, ModelRefused, PromptTooLong
+from engine.errors import TEXT_ERRORS, EmptyDocument
 from engine.llm.client.client import ChatRequest
 from engine.llm.prompts import render_picture
 from engine.usage import UsageMeter
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-# The same picture fails at every attempt.
-PERMANENT_ERRORS = (InvalidApiKey, ModelNotFound, ModelRefused, PromptTooLong)
 LOG_HINT = "An administrator finds the reason in the log."
 MAX_REMEMBERED = 200  # descriptions
 
@@ -52,7 +50,7 @@ class LiteLLMPictureDescriber:
         meter = UsageMeter()
         try:
             reply = await self.client.complete(ChatRequest(self.model, "describe", render_picture(jpeg)), meter)
-        except PERMANENT_ERRORS as error:
+        except TEXT_ERRORS as error:  # the same picture fails at every attempt
             log.warning("ingest.picture_not_described", error=str(error), hint=error.hint)
             raise EmptyDocument("The picture could not be described.", hint=LOG_HINT) from error
         finally:

@@ -32,17 +32,17 @@ from tests.support.openai_wire import (
 )
 
 Replier = Callable[[Sequence[Mapping[str, Any]]], str]
-Kind = Literal["status", "length", "silence", "cut", "unfinished", "no_response_format"]
+Kind = Literal["status", "page", "length", "silence", "cut", "unfinished", "no_response_format"]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What goes wrong with one request.
 
-    `status` answers with that code; `length` cuts the reply (finish_reason length); `unfinished` ends a stream without
-    any finish_reason, `[DONE]` or usage, after the first `pieces` pieces; `silence` and `cut` come after
-    the first `pieces` pieces of a stream (a plain call is silent, or cut, at once); `no_response_format` refuses that
-    parameter if it is there.
+    `status` answers with that code, `page` with that code and a web page, as a gateway does; `length` cuts the reply
+    (finish_reason length); `unfinished` ends a stream without any finish_reason, `[DONE]` or usage, after the first
+    `pieces` pieces; `silence` and `cut` come after the first `pieces` pieces of a stream (a plain call is silent, or
+    cut, at once); `no_response_format` refuses that parameter if it is there.
     """
 
     kind: Kind = "status"
@@ -70,6 +70,7 @@ def echo(messages: Sequence[Mapping[str, Any]]) -> str:
 class OpenAIServer:
     """The server; `faults` are used up one a request, in order; `gate` holds every chat request while it is closed.
 
+    `outage` is what goes wrong with every request while it is set.
     `pace`: seconds between two pieces of a stream, as of a slow model; `delay`: before each reply; `thoughts` are
     streamed before each reply.
     """
@@ -92,6 +93,7 @@ class OpenAIServer:
         self.delay = delay
         self.requests: list[RecordedRequest] = []
         self.faults: deque[Fault] = deque()
+        self.outage: Fault | None = None
         self.scores: list[dict[str, Any]] | None = None
         self.thoughts: tuple[str, ...] = ()
         self.gate = asyncio.Event()
@@ -134,7 +136,7 @@ class OpenAIServer:
             async with self.arrived:
                 self.requests.append(RecordedRequest(request.path, body, dict(request.headers)))
                 self.arrived.notify_all()
-        fault = self.faults.popleft() if self.faults else None
+        fault = self.faults.popleft() if self.faults else self.outage
         self.running += 1
         self.most_at_once = max(self.most_at_once, self.running)
         try:
@@ -145,11 +147,11 @@ class OpenAIServer:
     async def _answer(
         self, request: web.BaseRequest, body: Mapping[str, Any], fault: Fault | None
     ) -> web.StreamResponse:
-        if fault is not None and fault.kind == "status":
-            return _json(error_reply(fault.message, fault.code), fault.status, fault.headers)
-        if fault is not None and fault.kind == "no_response_format" and "response_format" in body:
-            return _json(error_reply("'response_format.type' must be 'json_schema' or 'text'", ""), 400)
+        if (refusal := _refuse(fault, body)) is not None:
+            return refusal
         if request.path.endswith("/embeddings"):
+            if fault is not None:
+                await self._break(request, fault)
             return _json(embeddings_reply(body, self.dim))
         if request.path.endswith("/rerank"):
             return _json(rerank_reply(body, self.scores))
@@ -194,6 +196,17 @@ class OpenAIServer:
             await self._closing.wait()
         if request.transport is not None:
             request.transport.abort()
+
+
+def _refuse(fault: Fault | None, body: Mapping[str, Any]) -> web.Response | None:
+    """The reply to a request that is refused at once."""
+    if fault is not None and fault.kind == "status":
+        return _json(error_reply(fault.message, fault.code), fault.status, fault.headers)
+    if fault is not None and fault.kind == "page":
+        return web.Response(text="<html>Bad Gateway</html>", status=fault.status, content_type="text/html")
+    if fault is not None and fault.kind == "no_response_format" and "response_format" in body:
+        return _json(error_reply("'response_format.type' must be 'json_schema' or 'text'", ""), 400)
+    return None
 
 
 def _json(payload: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from bot.admin.results import ProgressUpdate
 from engine import child_task
-from engine.errors import DiskError, EngineError, ModelError, ModelUnreachable
+from engine.errors import (
+    DiskError,
+    EngineError,
+    InvalidApiKey,
+    ModelError,
+    ModelNotFound,
+    ModelUnreachable,
+    OutOfCredit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -23,6 +31,7 @@ STALL_MESSAGE = "the model has not replied yet; Ctrl-C stops, and the next run c
 OUTAGE_TIMEOUT_SECONDS = 30.0  # without a model, before waiting ends
 RESUME_MESSAGE = "Indexing continues when it is reachable."
 RETRY_MESSAGE = "Retrying automatically."
+LASTING_ERRORS = (InvalidApiKey, ModelNotFound, OutOfCredit)  # somebody has to do something about them
 APPLY_TIMEOUT_SECONDS = 1.0  # without a model that is not needed
 MIN_POLL_SECONDS = 0.2  # minimum seconds between two status queries
 POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that polling does not slow down the work
@@ -110,7 +119,8 @@ class OutageDetector:
             return ""
         if math.isnan(self.since) or left != self.remaining:
             self.since, self.remaining = now, left
-        if now - self.since >= self.max_seconds:
+        waits_for_ever = self.max_seconds == math.inf
+        if now - self.since >= self.max_seconds or (isinstance(error, LASTING_ERRORS) and not waits_for_ever):
             raise error
         return f"{error} {RESUME_MESSAGE if isinstance(error, ModelUnreachable) else RETRY_MESSAGE}"
 

@@ -6,20 +6,20 @@ import asyncio
 import base64
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import stamina
 
 from engine.boundary import repair_surrogates
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import ModelError, ModelRefused, ModelUnavailable, ModelUnreachable, RateLimited
+from engine.errors import ModelError, ModelRefused, ModelUnavailable
+from engine.llm.client.breaker import Breakers
 from engine.llm.client.errors import map_error
-from engine.llm.client.limiter import PrioritySemaphore, ThinkingTime
+from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import UNFINISHED, TokenUsage
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
+from engine.llm.client.retry_policy import RetryPolicy
 from engine.llm.config import CallTimeouts
+from engine.scheduling.foreground import is_urgent
 from engine.usage import Usage
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 QUESTION_CALL_GAP = 0.5  # typical seconds between the calls of a question
-UNREACHABLE_ATTEMPTS, UNREACHABLE_WAIT = 2, 0.3  # attempts to reach an endpoint, and the seconds between them
 
 # Finish reasons of an incomplete reply.
 CONTENT_FILTERED = "content_filter"
 TOO_LONG = "length"
-CUT_OFF_REASONS = frozenset({TOO_LONG, "max_tokens", CONTENT_FILTERED, UNFINISHED})
+LENGTH_REASONS = frozenset({TOO_LONG, "max_tokens"})
+CUT_OFF_REASONS = LENGTH_REASONS | {CONTENT_FILTERED, UNFINISHED}
 
 OUTPUT_LIMIT_HINT = "The reply reached its length limit: raise THREADLORE_LLM_MAX_OUTPUT_TOKENS."
 
@@ -66,8 +66,19 @@ class ChatRequest:
     json: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The model of a call, its rank among waiting calls, and whether a person waits for it."""
+
+    model: ModelConfig
+    rank: int
+    is_urgent: bool
+
+
 class ModelClient:
     """Calls of a provider with one concurrency limit; one of several slots is reserved for questions.
+
+    A provider that fails is tested by one call at a time; other calls raise ModelPaused without a request.
 
     `observe_call` receives the purpose and the seconds of each finished call, without its wait for a slot.
     """
@@ -84,13 +95,7 @@ class ModelClient:
         self._provider = provider or LiteLLMProvider(clock)
         self.observe_call: Callable[[Purpose, float], None] = _ignore_call
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
-        self._retry = stamina.AsyncRetryingCaller(
-            attempts=self.timeouts.max_attempts,
-            timeout=self.timeouts.timeout,  # quick failures are retried, a call that used up the time is not
-            wait_initial=self.timeouts.initial_wait,
-            wait_max=self.timeouts.max_wait,
-            wait_jitter=self.timeouts.jitter,
-        )
+        self._breakers = Breakers(clock, self.timeouts.initial_wait)
 
     def limit_thinking(self, model: str) -> ThinkingTime:
         """The time that a model may think in one reply."""
@@ -119,7 +124,9 @@ class ModelClient:
                 raise _empty_reply_error(reply.finish, request.model)
             return text
 
-        return repair_surrogates(await self._call_with_retries(request.model, PURPOSE_RANKS[request.purpose], call))
+        rank = PURPOSE_RANKS[request.purpose]
+        called = Caller(request.model, rank, is_urgent=rank == FOREGROUND_RANK)
+        return repair_surrogates(await self._call_with_retries(called, call))
 
     async def stream(self, request: ChatRequest, meter: UsageMeter) -> AsyncGenerator[str]:
         """Stream the reply. Retried only before the first piece; a later failure raises ModelUnavailable.
@@ -152,7 +159,7 @@ class ModelClient:
             meter.record(_build_usage("embed", model, result.spent))
             return result.rows
 
-        return await self._call_with_retries(model, rank, call)
+        return await self._call_with_retries(Caller(model, rank, is_urgent=is_urgent()), call)
 
     async def rerank(
         self, model: ModelConfig, question: str, texts: Sequence[str], meter: UsageMeter
@@ -168,7 +175,7 @@ class ModelClient:
             meter.record(_build_usage("rerank", model, result.spent))
             return result.rows
 
-        return await self._call_with_retries(model, PURPOSE_RANKS["rerank"], call)
+        return await self._call_with_retries(Caller(model, PURPOSE_RANKS["rerank"], is_urgent=True), call)
 
     @contextmanager
     def _measure(self, purpose: Purpose) -> Iterator[None]:
@@ -178,21 +185,38 @@ class ModelClient:
         finally:
             self.observe_call(purpose, self._clock.monotonic() - started_at)
 
-    async def _call_with_retries(self, model: ModelConfig, rank: int, call: Callable[[], Awaitable[_T]]) -> _T:
+    async def _call_with_retries(self, caller: Caller, call: Callable[[], Awaitable[_T]]) -> _T:
         """Run a call within the concurrency limit and its timeout, and retry if that may help."""
         await self.preload()
 
-        async def attempt() -> _T:
-            async with self._semaphore.acquire(rank):
-                return await self._call_with_timeout(model, call())
+        async def attempt(seconds: float) -> _T:
+            async with self._semaphore.acquire(caller.rank):
+                return await self._call_with_timeout(caller.model, call(), seconds)
 
-        result: _T = await self._retry(_retry_policy(self.timeouts), attempt)
-        await self._semaphore.give_way(rank)
+        result = await self._retry(caller, attempt)
+        await self._semaphore.give_way(caller.rank)
         return result
 
-    async def _call_with_timeout(self, model: ModelConfig, call: Awaitable[_T]) -> _T:
+    async def _retry(self, caller: Caller, attempt: Callable[[float], Awaitable[_T]]) -> _T:
+        """Run an attempt, given the seconds that it may take, until it succeeds or no other one may help soon.
+
+        While the provider is known to fail, there is one attempt.
+        """
+        policy = RetryPolicy(self.timeouts, self._clock, is_failing=self._breakers.is_open(caller.model))
+        while True:
+            try:
+                admitted = self._breakers.admit(caller.model, urgent=caller.is_urgent, is_repeated=policy.failures > 0)
+                async with admitted as limit:
+                    return await attempt(min(self.timeouts.timeout, limit or self.timeouts.timeout))
+            except ModelError as error:
+                wait = policy.next_wait(error)
+                if wait is None:
+                    raise
+            await asyncio.sleep(wait)
+
+    async def _call_with_timeout(self, model: ModelConfig, call: Awaitable[_T], seconds: float) -> _T:
         try:
-            async with asyncio.timeout(self.timeouts.timeout):
+            async with asyncio.timeout(seconds):
                 return await call
         except TimeoutError as error:
             raise map_error(error, model.model, self._clock.time()) from error
@@ -200,17 +224,22 @@ class ModelClient:
     @asynccontextmanager
     async def _open_stream(self, request: ChatRequest) -> AsyncIterator[tuple[str, _TextStream]]:
         await self.preload()
+
+        async def start(seconds: float) -> tuple[str, _TextStream]:
+            return await self._start_stream(request, seconds)
+
         with self._measure(request.purpose):
-            first, pieces = await self._retry(_retry_policy(self.timeouts), self._start_stream, request)
+            rank = PURPOSE_RANKS[request.purpose]
+            first, pieces = await self._retry(Caller(request.model, rank, is_urgent=True), start)
             async with aclosing(pieces):
                 yield first, pieces
 
-    async def _start_stream(self, request: ChatRequest) -> tuple[str, _TextStream]:
+    async def _start_stream(self, request: ChatRequest, seconds: float) -> tuple[str, _TextStream]:
         pieces = _TextStream(
             self._provider.stream(self._chat_parameters(request)), request.model, self.timeouts.thinking, self._clock
         )
         try:
-            first = await pieces.next_text(self.timeouts.timeout)
+            first = await pieces.next_text(seconds)
         except BaseException:
             await pieces.aclose()
             raise
@@ -283,25 +312,11 @@ def _ignore_call(purpose: Purpose, seconds: float) -> None:
     """Observe nothing."""
 
 
-def _retry_policy(timeouts: CallTimeouts) -> Callable[[Exception], bool | float]:
-    """Retry decision for one call: an unreachable provider is reported soon, since a user may be waiting."""
-    attempts = count(1)
-
-    def should_retry(error: Exception) -> bool | float:
-        if isinstance(error, ModelUnreachable):
-            return next(attempts) < UNREACHABLE_ATTEMPTS and UNREACHABLE_WAIT
-        if not isinstance(error, ModelUnavailable | RateLimited):
-            return False
-        return True if error.retry_after is None else error.retry_after <= timeouts.max_wait and error.retry_after
-
-    return should_retry
-
-
 def _empty_reply_error(finish: str, model: ModelConfig) -> ModelError:
     if finish == CONTENT_FILTERED:
         return ModelRefused(f"{model.model}: the provider's content filter blocked the reply.")
     return ModelUnavailable(
-        f"{model.model} returned an empty reply.", hint=OUTPUT_LIMIT_HINT if finish in CUT_OFF_REASONS else ""
+        f"{model.model} returned an empty reply.", hint=OUTPUT_LIMIT_HINT if finish in LENGTH_REASONS else ""
     )
 
 

@@ -24,6 +24,7 @@ from engine.errors import (
     ModelTimeout,
     ModelUnavailable,
     ModelUnreachable,
+    OutOfCredit,
     PromptTooLong,
     RateLimited,
 )
@@ -40,6 +41,11 @@ _NO_KEY = re.compile(
 )
 _NO_PROVIDER = "LLM Provider NOT provided"
 _QUOTA = re.compile(r"quota|billing|credit balance", re.IGNORECASE)
+_NO_CREDIT = re.compile(
+    r"(credit|account) balance|(insufficient|exceeded|out of|not enough)\W+(\w+\W+){0,3}?(quota|balance|credits?|funds)"
+    r"|arrear|payment required|billing (hard )?limit",
+    re.IGNORECASE,
+)
 _CONNECTION_LOST = (
     "ReadError",
     "WriteError",
@@ -49,10 +55,10 @@ _CONNECTION_LOST = (
     "ConnectionReset",
 )
 
-FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 403, 404, 408
+BAD_REQUEST, PAYMENT_REQUIRED, FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 400, 402, 403, 404, 408
+TEXT_STATUSES = frozenset({BAD_REQUEST, NOT_FOUND, 422, 451})  # the request itself may be at fault
 _NOT_FOUND_HINT = "Check the model's name and address; addresses of OpenAI-compatible servers usually end with /v1."
 _THINKING_HINT = "Raise THREADLORE_LLM_THINKING_TIMEOUT_SECONDS, or lower the model's reasoning effort in its settings."
-_BILLING_HINT = "Check your plan and billing at the provider."
 
 MAX_MESSAGE_LENGTH = 300
 
@@ -116,13 +122,20 @@ def _rejection_error(error: Exception, model: str, message: str) -> ModelError:
         return ModelNotFound(f"“{model}” does not name a known provider.")
     if _NO_KEY.search(text):
         return InvalidApiKey(f"No key is set for the model {model}.")
+    if used_up := _used_up(kind, status, text):
+        return OutOfCredit(f"The {used_up} for the model {model} is used up{reason}")
     if status == FORBIDDEN:
         return InvalidApiKey(f"The key may not be used for the model {model}{reason}")
     if kind is ModelRefused and status == NOT_FOUND:
         return ModelNotFound(f"The provider does not know the model {model}{reason}", hint=_NOT_FOUND_HINT)
-    if kind is RateLimited and _QUOTA.search(text):
-        return RateLimited(f"The quota for the model {model} is used up{reason}", hint=_BILLING_HINT)
     return kind(_ERROR_TEXTS[kind].format(model=model) + reason)
+
+
+def _used_up(kind: type[ModelError], status: object, text: str) -> str:
+    """Whether credit or quota is used up, "" if neither is said to be."""
+    if status == PAYMENT_REQUIRED or (status in {BAD_REQUEST, FORBIDDEN} and _NO_CREDIT.search(text)):
+        return "credit"
+    return "quota" if kind is RateLimited and _QUOTA.search(text) else ""
 
 
 _ERROR_TEXTS: Mapping[type[ModelError], str] = {
@@ -146,7 +159,7 @@ def _error_class(error: Exception, text: str) -> type[ModelError]:
     }
     if status in class_by_status:
         return class_by_status[status]
-    if not isinstance(status, int) or not 400 <= status < 500:
+    if status not in TEXT_STATUSES or (status == BAD_REQUEST and _HTML_PAGE.search(text)):
         return ModelUnavailable
     if type(error).__name__ == "ContextWindowExceededError" or _TOO_LONG.search(text):
         return PromptTooLong

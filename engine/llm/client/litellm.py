@@ -10,7 +10,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import ModelError, ModelUnavailable
+from engine.errors import InvalidReply, ModelError
 from engine.llm.client.errors import map_error
 from engine.llm.client.litellm_memory import defer_encoding, release_parsed_tokenizer
 from engine.llm.client.protocol import UNFINISHED, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
@@ -169,10 +169,10 @@ def _embedding_rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:
 
     vectors_by_index = {row["index"]: _decode_vector(row["embedding"]) for row in data}
     if set(vectors_by_index) != set(range(count)) or len({len(vector) for vector in vectors_by_index.values()}) != 1:
-        raise ModelUnavailable(f"{model} returned {len(vectors_by_index)} vectors for {count} texts.")
+        raise InvalidReply(f"{model} returned {len(vectors_by_index)} vectors for {count} texts.")
     vectors = np.stack([vectors_by_index[index] for index in range(count)])
     if not np.isfinite(vectors).all():
-        raise ModelUnavailable(f"{model} returned a vector that is not finite.")
+        raise InvalidReply(f"{model} returned a vector that is not finite.")
     return vectors
 
 

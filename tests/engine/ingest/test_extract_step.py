@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.errors import ModelUnavailable
+from engine.errors import InvalidReply
 from engine.ingest import extract_step
 from engine.models import Document
 from engine.options import EngineOptions
@@ -72,7 +72,7 @@ async def test_a_chunk_on_which_a_shared_call_fails_fails_alone(
     tmp_path: Path, language: ToyLanguage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(extract_step, "retry_delay", lambda _: 0.0)
-    language.failing["extract", "Carl"] = ModelUnavailable("away")
+    language.failing["extract", "Carl"] = InvalidReply("odd")
     async with open_memory_engine(tmp_path, language, options=EngineOptions(max_attempts=2)) as engine:
         await add_talks(engine, *TALKS)
         await engine.wait_until_indexed()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from engine.errors import EngineError, InvalidApiKey, ModelRefused, ModelUnavailable
+from engine.errors import EngineError, InvalidApiKey, ModelPaused, ModelRefused, ModelUnavailable
 from engine.llm.checked_embedder import UNRELATED_TEXTS, wrap_embedder
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import Panic
@@ -56,6 +56,7 @@ async def test_whatever_an_embedder_does_wrong_is_named(
     [
         pytest.param(ModelRefused("no"), True, True, id="a refusal"),
         pytest.param(InvalidApiKey("no"), False, False, id="a wrong key"),
+        pytest.param(ModelPaused("away"), False, False, id="a call that was not sent"),
         pytest.param(ModelUnavailable("away"), False, True, id="another text is embedded"),
         pytest.param(ModelUnavailable("away"), True, False, id="no text is embedded"),
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from engine.errors import EmptyDocument, ModelUnavailable
+from engine.errors import EmptyDocument, InvalidApiKey, ModelNotFound, ModelUnavailable
 from engine.llm.client.reply_limits import MAX_REPLY_CHARACTERS
 from engine.llm.config import ModelConfig
 from engine.llm.picture_describer import LiteLLMPictureDescriber
@@ -76,6 +76,7 @@ async def test_a_picture_is_described_again_only_if_that_failed_or_long_ago(
         await describer.describe(JPEG)
     stub.server.faults.clear()
     stub.server.requests.clear()
+    describer = replace(describer, client=stub.open_client())
     for color, calls in (("red", 1), ("blue", 2), ("red", 2), ("green", 3), ("red", 3), ("blue", 4)):
         await describer.describe(jpeg(color))
         assert len(stub.server.bodies()) == calls
@@ -102,6 +103,11 @@ async def test_brief_failures_are_retried_and_lasting_ones_reported(
     with pytest.raises(ModelUnavailable):
         await describer.describe(jpeg("blue"))
     stub.server.faults.clear()
+    for fault, kind in ((Fault(status=401), InvalidApiKey), (Fault(status=404), ModelNotFound)):
+        stub.fail(fault)
+        with pytest.raises(kind):
+            await replace(describer, client=stub.open_client()).describe(jpeg("blue"))
+    describer = replace(describer, client=stub.open_client())
     stub.fail(REFUSED)
     with pytest.raises(EmptyDocument, match="could not be described"):
         await describer.describe(jpeg("blue"))

@@ -41,11 +41,11 @@ async def test_scores_come_in_the_order_of_the_texts(stub: StubProvider, provide
 
 @PROVIDERS
 async def test_errors_are_typed_and_brief_failures_retried(stub: StubProvider, provider: str) -> None:
+    stub.fail(Fault(status=503))
+    assert len(await make_reranker(stub, provider).rerank("Who?", TEXTS, UsageMeter())) == 3
     stub.fail(Fault(status=401))
     with pytest.raises(InvalidApiKey):
         await make_reranker(stub, provider).rerank("Who?", TEXTS, UsageMeter())
-    stub.fail(Fault(status=503))
-    assert len(await make_reranker(stub, provider).rerank("Who?", TEXTS, UsageMeter())) == 3
     assert stub.request_count == 3
 
 

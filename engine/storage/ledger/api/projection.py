@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from engine.errors import EngineError
     from engine.storage.ledger.records.projection import (
         BatchResult,
         CachedAnswer,
@@ -120,8 +119,14 @@ class WorkQueue(Protocol):
     ) -> None:
         """Finish a batch of chunks; a failed one is given up after `attempts` tries."""
 
-    async def record_embedding_failure(self, ids: Collection[int], error: EngineError) -> None:
-        """Give these chunks up, and mark their documents as failed."""
+    async def retry_given_up(self, *, permanent: bool) -> None:
+        """Retry what was given up, `permanent` also for permanent errors."""
+
+    async def retry_after_change(self, reader: str) -> bool:
+        """Retry everything that was given up by another reader (program and models); whether it was another."""
+
+    async def count_given_up(self) -> int:
+        """Documents of which a part was given up, and names and pairs whose vectors were."""
 
     async def start_reindex(self) -> None:
         """Mark everything stale, because graph and vectors are empty."""

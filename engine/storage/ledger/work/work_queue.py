@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import ModelUnreachable
+from engine.errors import is_outage
 from engine.storage.ledger.records.projection import ChunkToEmbed, KeyKind
 from engine.storage.ledger.work import embedding_failures
 from engine.storage.ledger.work.embedding_failures import PERMANENT_ERRORS
@@ -32,10 +32,10 @@ async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed
 async def record_extraction_failure(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
     """Record a failed extraction; an infinite `retry_at` gives the chunk up and fails its document.
 
-    An unreachable model does not count as a try.
+    An outage of the model does not count as a try.
     """
     await release_chunks(db, [chunk])
-    counts = not isinstance(error, ModelUnreachable)
+    counts = not is_outage(error)
     await db.execute(
         "UPDATE chunk SET attempts = attempts + ?, retry_at = ?, error = ?, hint = ?, permanent_failure = ?"
         " WHERE id = ?",
@@ -46,22 +46,6 @@ async def record_extraction_failure(db: Connection, chunk: int, error: EngineErr
             "UPDATE document SET error = ?, hint = ? WHERE id = (SELECT document FROM chunk WHERE id = ?)",
             (str(error), error.hint, chunk),
         )
-
-
-async def record_embedding_failure(db: Connection, ids: Collection[int], error: EngineError) -> None:
-    """Give these chunks up, and mark their documents as failed until they are retried."""
-    listed = id_list(ids)
-    await db.execute(
-        "UPDATE document SET status = 'failed', error = ?, hint = ? WHERE id IN"
-        " (SELECT document FROM chunk WHERE id IN (SELECT value FROM json_each(?)))",
-        (str(error), error.hint, listed),
-    )
-    await db.execute(
-        "UPDATE chunk SET error = ?, hint = ?, retry_at = 9e999, permanent_failure = ?"
-        " WHERE id IN (SELECT value FROM json_each(?))",
-        (str(error), error.hint, isinstance(error, PERMANENT_ERRORS), listed),
-    )
-    await db.execute("DELETE FROM stale_key WHERE kind = 0 AND id IN (SELECT value FROM json_each(?))", (listed,))
 
 
 async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
@@ -77,16 +61,26 @@ async def retry_documents(db: Connection, key: str = "", *, permanent: bool = Tr
 
     All includes names and pairs that could not be embedded. `permanent`: also documents with a permanent error.
     """
+    return await _retry(db, key, permanent=permanent, waiting=True)
+
+
+async def retry_given_up(db: Connection, *, permanent: bool) -> None:
+    """Retry what was given up, `permanent` also for permanent errors; what waits for its next try goes on waiting."""
+    await _retry(db, "", permanent=permanent, waiting=False)
+    await _retry_beside_failures(db)
+
+
+async def _retry(db: Connection, key: str, *, permanent: bool, waiting: bool) -> int:
     generation = await next_generation(db)
     rows = list(
         await db.execute_fetchall(
             "UPDATE document SET status = 'pending', error = '', hint = '', generation = ?2"
-            " WHERE (error <> '' OR id IN"
-            " (SELECT c.document FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999))"
+            " WHERE (error <> '' OR (?4 AND id IN"
+            " (SELECT c.document FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999)))"
             " AND (?1 = '' OR key = ?1)"
             " AND (?3 OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id AND c.permanent_failure))"
             " RETURNING id",
-            (key, generation, permanent),
+            (key, generation, permanent, waiting),
         )
     )
     listed = id_list([row[0] for row in rows])
@@ -193,6 +187,11 @@ async def resume_work(db: Connection) -> None:
         "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
         " WHERE extraction IS NULL AND error <> '' AND retry_at < 9e999"
     )
+    await _retry_beside_failures(db)
+
+
+async def _retry_beside_failures(db: Connection) -> None:
+    """Retry chunks of documents in which another chunk has a permanent error."""
     beside_failures = await db.execute_fetchall(
         "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
         " WHERE retry_at = 9e999 AND NOT permanent_failure"
@@ -286,3 +285,20 @@ async def get_int_setting(db: Connection, key: str) -> int:
 async def current_generation(db: Connection) -> int:
     """The number of the last change."""
     return await get_int_setting(db, "generation")
+
+
+async def count_given_up(db: Connection) -> int:
+    """Documents of which a part was given up, and names and pairs whose vectors were."""
+    [[number]] = await db.execute_fetchall(
+        "SELECT (SELECT COUNT(*) FROM document WHERE error <> '') + (SELECT COUNT(*) FROM embedding_failure)"
+    )
+    return int(number)
+
+
+async def retry_after_change(db: Connection, reader: str) -> bool:
+    """Retry everything that was given up by another reader (program and models); returns whether it was another."""
+    if await get_setting(db, "reader") == reader:
+        return False
+    await set_setting(db, "reader", reader)
+    await retry_given_up(db, permanent=True)
+    return True

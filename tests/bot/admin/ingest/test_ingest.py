@@ -17,7 +17,7 @@ from bot.admin.operations import run_operation
 from bot.admin.requests import Forget, Ingest, ListDocuments, Retry
 from bot.admin.results import Completed, DocumentList, IngestResult, ProgressUpdate
 from engine import Scope
-from engine.errors import InvalidApiKey, ModelUnavailable, ModelUnreachable, NotFound
+from engine.errors import InvalidApiKey, ModelRefused, ModelUnavailable, ModelUnreachable, NotFound
 from engine.models import Question
 from engine.storage.ledger.records.query_results import IndexStatus
 from tests.bot.admin.conftest import Perform, last, of_kind, run
@@ -126,14 +126,25 @@ async def test_what_cannot_be_read_or_is_refused_by_the_model_is_a_failure_of_it
     assert all(each.hint for each in result.failures if each.what != "odd.txt")
 
 
-async def test_the_same_failure_of_many_documents_is_reported_once(tmp_path: Path, town: Path) -> None:
+async def test_a_wrong_key_is_reported_at_once_and_gives_no_document_up(tmp_path: Path, town: Path) -> None:
     for number in range(6):
         (town / f"note {number}.txt").write_text(f"Mina sold {number} tickets.")
     wrong = EchoLanguage()
     wrong.failing["extract", ""] = InvalidApiKey("The key is wrong.")
     async with open_engine_context(tmp_path / "other", wrong) as context, asyncio.timeout(PATIENCE):
+        result = last(await run(context, Ingest((str(town),), LOCAL_SPACE)), IngestResult)
+        assert result.trouble.startswith("The key is wrong. 10 documents wait for it")
+        assert (result.failures, await context.engine.count_given_up()) == ((), 0)
+
+
+async def test_the_same_failure_of_many_documents_is_reported_once(tmp_path: Path, town: Path) -> None:
+    for number in range(6):
+        (town / f"note {number}.txt").write_text(f"Mina sold {number} tickets.")
+    refusing = EchoLanguage()
+    refusing.failing["extract", ""] = ModelRefused("Not that.")
+    async with open_engine_context(tmp_path / "other", refusing) as context, asyncio.timeout(PATIENCE):
         [failure] = last(await run(context, Ingest((str(town),), LOCAL_SPACE)), IngestResult).failures
-    assert (failure.what.endswith("and 9 more documents"), failure.error) == (True, "The key is wrong.")
+    assert (failure.what.endswith("and 9 more documents"), failure.error) == (True, "Not that.")
 
 
 @pytest.fixture

@@ -55,10 +55,10 @@ async def test_a_failure_is_retried_if_that_may_help(
     stub: StubProvider, provider: str, fault: Fault, times: int, kind: type[ModelError] | None, requests: int
 ) -> None:
     async def summarize() -> str | None:
-        return (await stub.language(provider).summarize([ADA], UsageMeter()))[0]
+        return (await stub.language(provider, stub.open_client()).summarize([ADA], UsageMeter()))[0]
 
     stub.reply("Ada runs it.")
-    for call in (summarize, lambda: answer_text(stub.language(provider))):
+    for call in (summarize, lambda: answer_text(stub.language(provider, stub.open_client()))):
         stub.server.faults.clear()
         stub.server.requests.clear()
         stub.fail(fault, times)
@@ -106,7 +106,9 @@ async def test_a_missing_server_is_named_with_its_address(stub: StubProvider, pr
         await answer_text(language)
 
 
-async def test_an_unreachable_server_is_tried_twice(stub: StubProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreachable_server_is_tried_twice_then_once(
+    stub: StubProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Unreachable(LiteLLMProvider):
         attempts = 0
 
@@ -117,11 +119,11 @@ async def test_an_unreachable_server_is_tried_twice(stub: StubProvider, monkeypa
             self.attempts += 1
             raise ModelUnreachable(f"Nobody is {parameters['model']}.")
 
-    monkeypatch.setattr("engine.llm.client.client.UNREACHABLE_WAIT", 0.01)
+    monkeypatch.setattr("engine.llm.client.retry_policy.UNREACHABLE_WAIT", 0.01)
     provider = Unreachable(SYSTEM_CLOCK)
     client = stub.open_client(provider, max_attempts=9)
     request = ChatRequest(stub.model, "answer", [LLMMessage("user", "?")])
-    for attempts in (2, 4):
+    for attempts in (2, 3, 4):
         with pytest.raises(ModelUnreachable):
             await client.complete(request, UsageMeter())
         assert provider.attempts == attempts

@@ -113,7 +113,7 @@ async def test_errors_keep_their_kind_their_words_and_their_wait(remote: RemoteP
     assert "sk-secret" not in str(caught.value)
     remote.server.faults.append(Fault(status=429, headers={"retry-after": "60"}))
     with pytest.raises(RateLimited) as slowed:
-        await remote.complete()
+        [piece async for piece in remote.stream()]
     assert slowed.value.retry_after == 60
     remote.server.faults.append(Fault("cut"))
     with pytest.raises(ModelUnavailable):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from engine.errors import EngineError
 from engine.ingest.amendment import rechunk_region
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.merge import merge_entity, merge_relation
@@ -24,8 +25,9 @@ from engine.storage.ledger.queries import lookup
 from engine.storage.ledger.queries.export import export_canonical
 from engine.storage.ledger.records import KeyFacts, ScopeIds
 from engine.storage.ledger.records.content import DocumentChange
-from engine.storage.ledger.records.projection import KeyKind, Profile, SpaceTurn
+from engine.storage.ledger.records.projection import EmbeddingFailure, KeyKind, Profile, SpaceTurn, StaleKey
 from engine.storage.ledger.work import claims, stale_keys
+from engine.storage.ledger.work.embedding_failures import record_failures
 from engine.storage.sql.connection import Connection
 from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
@@ -106,6 +108,12 @@ class LedgerFixture:
         return await self.ledger.documents.amend(
             key, change, lambda region: rechunk_region(region, CharacterTokenizer(), CUT)
         )
+
+    async def give_up_embedding(self, chunk: int, error: EngineError) -> None:
+        """Let the only try to embed a chunk fail."""
+        [generation] = await self.column("SELECT generation FROM stale_key WHERE kind = 0 AND id = ?", chunk)
+        failure = EmbeddingFailure(StaleKey(KeyKind.CHUNK, chunk, generation), error)
+        await self.write(record_failures, [failure], 1, NOW)
 
     async def forget(self, key: str) -> bool:
         return await self.ledger.write(documents.delete_document, key)

@@ -52,7 +52,7 @@ async def test_an_extraction_is_stored_once_and_not_for_a_chunk_that_is_gone(led
 async def test_a_late_extraction_leaves_a_chunk_that_could_not_be_embedded_so(ledger: LedgerFixture) -> None:
     await ledger.add(doc("a", "one"))
     [chunk] = await ledger.column("SELECT id FROM chunk")
-    await ledger.write(work_queue.record_embedding_failure, [chunk], ModelRefused("not that"))
+    await ledger.give_up_embedding(chunk, ModelRefused("not that"))
     assert await ledger.write(facts.save_extraction, chunk, b"late", extraction("Ada"))
     assert await ledger.read(work_queue.list_failed_keys) == [(KeyKind.CHUNK, chunk)]
 

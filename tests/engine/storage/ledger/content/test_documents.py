@@ -12,7 +12,6 @@ from engine.models import Chunk, Passage, Scope
 from engine.storage.ledger import Ledger, facts
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.content.chunks import chunks_by_key
-from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite.database_file import log_size
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, cut, extraction, only_sqlite
 from tests.support.engine_fixture import doc, thread
@@ -157,7 +156,7 @@ async def test_a_document_loads_as_it_was_added_within_its_scope(ledger: LedgerF
 async def test_a_change_tries_again_what_had_failed(ledger: LedgerFixture) -> None:
     await ledger.add(doc("a", "one", "two"))
     [one, two] = await ledger.column("SELECT id FROM chunk ORDER BY ordinal")
-    await ledger.write(work_queue.record_embedding_failure, [one], ModelRefused("no"))
+    await ledger.give_up_embedding(one, ModelRefused("no"))
     assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [two]
     await ledger.clear_stale()
     await ledger.execute(

@@ -5,6 +5,7 @@ import pytest
 from engine.errors import (
     EngineError,
     InvalidApiKey,
+    InvalidReply,
     ModelNotFound,
     ModelRefused,
     ModelUnreachable,
@@ -42,7 +43,7 @@ async def test_a_new_start_does_not_try_what_would_fail_again(
 async def test_a_new_start_tries_what_may_have_been_mended(
     ledger: LedgerFixture, chunk: int, error: EngineError
 ) -> None:
-    await ledger.write(work_queue.record_embedding_failure, [chunk], error)
+    await ledger.give_up_embedding(chunk, error)
     await ledger.write(work_queue.resume_work)
     assert await ledger.column("SELECT status FROM document WHERE error = ''") == ["pending"]
     assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [chunk]
@@ -51,7 +52,7 @@ async def test_a_new_start_tries_what_may_have_been_mended(
 async def test_only_an_answer_of_the_model_is_a_try_and_a_new_start_counts_from_none(
     ledger: LedgerFixture, chunk: int
 ) -> None:
-    for error in (RateLimited("slow down"), ModelUnreachable("nobody"), ModelUnreachable("nobody")):
+    for error in (InvalidReply("odd"), RateLimited("slow down"), ModelUnreachable("nobody")):
         await ledger.write(work_queue.record_extraction_failure, chunk, error, 5e9)
     assert await ledger.column("SELECT attempts FROM chunk WHERE error = 'nobody'") == [1]
     assert await ledger.read(work_queue.has_pending_extraction)
@@ -62,9 +63,20 @@ async def test_only_an_answer_of_the_model_is_a_try_and_a_new_start_counts_from_
 async def test_beside_a_hopeless_chunk_the_others_are_tried_at_a_new_start(ledger: LedgerFixture) -> None:
     await ledger.add(doc("a", "one", "two"))
     [hopeless, other] = await ledger.column("SELECT id FROM chunk ORDER BY ordinal")
-    await ledger.write(work_queue.record_embedding_failure, [hopeless], ModelRefused("no"))
-    await ledger.write(work_queue.record_embedding_failure, [other], InvalidApiKey("wrong"))
+    await ledger.give_up_embedding(hopeless, ModelRefused("no"))
+    await ledger.give_up_embedding(other, InvalidApiKey("wrong"))
     await ledger.write(work_queue.resume_work)
     assert await ledger.column("SELECT status FROM document WHERE error <> ''") == ["failed"]
     assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [other]
     assert await ledger.column("SELECT id FROM chunk WHERE retry_at = 0") == [other]
+
+
+async def test_what_another_program_or_model_gave_up_is_tried_again(ledger: LedgerFixture, chunk: int) -> None:
+    assert await ledger.write(work_queue.retry_after_change, "one")
+    await ledger.write(work_queue.record_extraction_failure, chunk, ModelRefused("no"), NEVER)
+    assert await ledger.read(work_queue.count_given_up) == 1
+    assert not await ledger.write(work_queue.retry_after_change, "one")
+    assert await ledger.column("SELECT retry_at FROM chunk") == [NEVER]
+    assert await ledger.write(work_queue.retry_after_change, "two")
+    assert await ledger.column("SELECT retry_at FROM chunk WHERE error = ''") == [0]
+    assert await ledger.read(work_queue.count_given_up) == 0

@@ -1,0 +1,181 @@
+"""Circuit breaker: while a provider fails, one call at a time tests it, ever more rarely, and all others are held back.
+
+Errors of one text (refused, too long, an invalid reply) show that the provider works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.errors import ModelError, ModelNotFound, ModelPaused, ModelTimeout, is_outage
+from engine.scheduling.supervisor import backoff_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from engine.clock import Clock
+    from engine.llm.config import ModelConfig
+
+MAX_PAUSE_SECONDS = 600.0  # between two tests of a provider
+FIRST_PAUSE_SECONDS = 1.0
+EARLY_TEST_SECONDS = 20.0  # for the reply to a question that tests the provider before its time
+TEST_WAIT_SECONDS = 5.0  # that a question waits for the outcome of a running test
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Permission for one call. `is_test`: its outcome decides; `time_limit`: seconds that it may take, if any."""
+
+    opened: int
+    is_test: bool = False
+    time_limit: float | None = None
+
+
+@dataclass(slots=True)
+class CircuitBreaker:
+    """Guards the calls of one provider; closed while they succeed. There is no last test, however long it fails.
+
+    A first timeout does not open it: the call may have been too much for a slow model.
+    `is_fault`: whether an error opens it.
+    """
+
+    clock: Clock
+    is_fault: Callable[[ModelError], bool] = is_outage
+    first_pause: float = FIRST_PAUSE_SECONDS
+    longest_pause: float = MAX_PAUSE_SECONDS
+    error: ModelError | None = None
+    failed_tests: int = 0
+    _timed_out: bool = False
+    _opened: int = 0  # how often it opened: a call that began before says nothing about the time since
+    _due: float = 0.0
+    _test: asyncio.Event | None = field(default=None, repr=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last test of the provider failed."""
+        return self.error is not None
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the provider is tested again."""
+        return max(0.0, self._due - self.clock.monotonic()) if self.is_open else 0.0
+
+    @asynccontextmanager
+    async def admit(self, *, urgent: bool, is_repeated: bool = False) -> AsyncIterator[Admission]:
+        """Hold the permission for one call. Raises ModelPaused, or for an urgent call the error of a running test.
+
+        `urgent`: somebody waits, so that the call may test the provider before its time, with little time for it;
+        `is_repeated`: it failed just now, and its next try is the test.
+        """
+        if self._test is not None and (urgent or is_repeated):
+            await self._wait_for_test(self._test)
+        admission = self._decide(urgent=urgent, is_repeated=is_repeated)
+        try:
+            yield admission
+        except ModelPaused:  # of a breaker within this one
+            self._end_test(admission)
+            raise
+        except ModelError as error:
+            self._record(admission, error if self.is_fault(error) else None)
+            raise
+        except BaseException:
+            self._end_test(admission)
+            raise
+        self._record(admission, None)
+
+    async def _wait_for_test(self, test: asyncio.Event) -> None:
+        """Wait for the outcome of a running test. Raises its error."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(TEST_WAIT_SECONDS):
+                await test.wait()
+        if test.is_set() and self.error is not None:
+            raise repeat_error(self.error)
+
+    def _decide(self, *, urgent: bool, is_repeated: bool) -> Admission:
+        if self.error is None:
+            return Admission(self._opened)
+        is_due = self.seconds_left <= 0.0
+        if self._test is not None or not (is_due or urgent or is_repeated):
+            raise self._paused_error(self.error)
+        self._test = asyncio.Event()
+        return Admission(self._opened, is_test=True, time_limit=None if is_due or is_repeated else EARLY_TEST_SECONDS)
+
+    def _paused_error(self, error: ModelError) -> ModelPaused:
+        paused = ModelPaused(f"{error} Calls are held back until a test succeeds.", hint=error.hint)
+        paused.retry_after = self.seconds_left
+        return paused
+
+    def _record(self, admission: Admission, error: ModelError | None) -> None:
+        """Open or close after a call; one that began before the last opening changes nothing."""
+        if admission.opened == self._opened and (admission.is_test or self.error is None):
+            if error is None:
+                self.error, self.failed_tests, self._timed_out = None, 0, False
+            elif isinstance(error, ModelTimeout) and not (self._timed_out or self.is_open):
+                self._timed_out = True
+            elif admission.time_limit is None or self.error is None:
+                self._open(error)
+        self._end_test(admission)
+
+    def _open(self, error: ModelError) -> None:
+        self.failed_tests += 1
+        self._opened += self.error is None
+        self.error = error
+        pause = backoff_seconds(self.failed_tests, self.first_pause, self.longest_pause)
+        self._due = self.clock.monotonic() + min(max(pause, error.retry_after or 0.0), self.longest_pause)
+
+    def _end_test(self, admission: Admission) -> None:
+        if admission.is_test and self._test is not None:
+            self._test.set()
+            self._test = None
+
+
+def repeat_error(error: ModelError) -> ModelError:
+    """The same error once more, for another caller."""
+    again = type(error)(str(error), hint=error.hint)
+    again.retry_after = error.retry_after
+    return again
+
+
+class Breakers:
+    """A breaker for each provider and key, and one for each model that a provider may not know."""
+
+    def __init__(self, clock: Clock, first_pause: float = FIRST_PAUSE_SECONDS) -> None:
+        self._clock = clock
+        self._first_pause = first_pause
+        self._providers: dict[tuple[str, str, str], CircuitBreaker] = {}
+        self._models: dict[tuple[str, str], CircuitBreaker] = {}
+
+    def is_open(self, model: ModelConfig) -> bool:
+        """Whether the last calls of a model failed."""
+        return any(each.is_open for each in self._find(model))
+
+    @asynccontextmanager
+    async def admit(self, model: ModelConfig, *, urgent: bool, is_repeated: bool) -> AsyncIterator[float | None]:
+        """Hold the permission for one call of a model; yields the seconds that it may take, None for the usual ones."""
+        provider, name = self._find(model)
+        async with (
+            provider.admit(urgent=urgent, is_repeated=is_repeated) as first,
+            name.admit(urgent=urgent, is_repeated=is_repeated) as second,
+        ):
+            limits = [each.time_limit for each in (first, second) if each.time_limit is not None]
+            yield min(limits, default=None)
+
+    def _find(self, model: ModelConfig) -> tuple[CircuitBreaker, CircuitBreaker]:
+        place = model.provider, model.api_base, model.api_key
+        if place not in self._providers:
+            self._providers[place] = CircuitBreaker(self._clock, _is_provider_fault, self._first_pause)
+        name = model.model, model.api_base
+        if name not in self._models:
+            self._models[name] = CircuitBreaker(self._clock, _is_unknown_model, self._first_pause)
+        return self._providers[place], self._models[name]
+
+
+def _is_provider_fault(error: ModelError) -> bool:
+    return is_outage(error) and not isinstance(error, ModelNotFound)
+
+
+def _is_unknown_model(error: ModelError) -> bool:
+    return isinstance(error, ModelNotFound)

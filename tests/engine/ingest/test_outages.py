@@ -1,0 +1,214 @@
+"""An outage of a provider, of any kind and length, makes no document final and costs few requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.engine import Engine
+from engine.errors import ModelError, ModelPaused, ModelRefused, ModelUnavailable, RateLimited
+from engine.ingest import worker
+from engine.llm.client.client import ModelClient
+from engine.llm.embedder import LiteLLMEmbedder
+from engine.llm.remote_model import LiteLLMModel
+from engine.models import Question
+from engine.options import EngineOptions
+from tests.engine.llm.stub_provider import QUICK, StubProvider
+from tests.support.clock import ManualClock
+from tests.support.engine_fixture import HERE, doc, open_memory_engine, statuses, wait_until
+from tests.support.openai_server import Fault, OpenAIServer
+from tests.support.patience import PATIENCE
+from tests.support.toy_language import ToyLanguage
+
+NAMES = ["Ada", "Bob", "Carl", "Dora", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon"]
+ROW = "entity<|#|>Ada<|#|>person<|#|>She is known.\n<|COMPLETE|>"
+QUOTA = Fault(status=429, message="You exceeded your current quota", code="insufficient_quota")
+OUTAGES = {
+    "overloaded": (Fault(status=503), 240),
+    "rate limit": (Fault(status=429), 240),
+    "quota": (QUOTA, 10_800),
+    "payment": (Fault(status=402, message="Insufficient credits"), 10_800),
+    "balance": (Fault(status=400, message="Your credit balance is too low"), 240),
+    "gateway": (Fault("page", status=502), 10_800),
+    "lost": (Fault("cut", pieces=0), 240),
+    "silence": (Fault("silence", pieces=0), 240),
+    "key": (Fault(status=401, message="Incorrect API key"), 240),
+    "no model": (Fault(status=404, message="no such model"), 240),
+}
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def stub() -> AsyncIterator[StubProvider]:
+    async with OpenAIServer(lambda _: ROW) as server:
+        stub = StubProvider(server)
+        yield stub
+        for client in stub.clients:
+            await client.close()
+
+
+@pytest.fixture(autouse=True)
+def quick_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "ERROR_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(worker, "MAX_MODEL_WAIT_SECONDS", 0.02)
+    monkeypatch.setattr(worker, "STARTUP_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(worker, "BATCH_INTERVAL_SECONDS", {"embed": 0.0, "project": 0.0})
+
+
+def open_client(stub: StubProvider, clock: ManualClock, timeout: float = PATIENCE) -> ModelClient:
+    timeouts = replace(QUICK, timeout=timeout, initial_wait=1.0, max_attempts=1)
+    stub.clients.append(ModelClient(8, timeouts, clock=clock))
+    return stub.clients[-1]
+
+
+def open_language(stub: StubProvider, clock: ManualClock, timeout: float = PATIENCE) -> LiteLLMModel:
+    client = open_client(stub, clock, timeout)
+    return stub.language(client=client, gleaning_passes=0, batch_token_limit=0)
+
+
+async def pass_time(engine: Engine, clock: ManualClock, seconds: float, step: float) -> None:
+    """Let time pass in steps, and the worker work in each."""
+    for _ in range(int(seconds / step)):
+        clock.advance(step)
+        engine._worker.wake()
+        await asyncio.sleep(0.004)
+
+
+async def finish(engine: Engine, clock: ManualClock) -> None:
+    """Let time pass until everything is indexed."""
+    async with asyncio.timeout(PATIENCE):
+        waiting = asyncio.create_task(wait_until_indexed(engine))
+        while not waiting.done():
+            await pass_time(engine, clock, 30, 30)
+        await waiting
+
+
+async def wait_until_indexed(engine: Engine) -> None:
+    while True:
+        try:
+            return await engine.wait_until_indexed()
+        except ModelError:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("kind", OUTAGES)
+async def test_every_document_has_its_facts_after_an_outage(
+    tmp_path: Path, stub: StubProvider, clock: ManualClock, kind: str
+) -> None:
+    fault, seconds = OUTAGES[kind]
+    language = open_language(stub, clock, 0.2 if kind == "silence" else PATIENCE)
+    await language.client.preload()
+    async with open_memory_engine(tmp_path, language, clock=clock) as engine:
+        stub.server.outage = fault
+        for number in range(20):
+            await engine.add(doc(f"d{number}", f"{NAMES[number % 10]} met Zoe {number} times."))
+        await wait_until(lambda: engine.indexing_error is not None)
+        await pass_time(engine, clock, seconds, seconds / 40)
+        assert set((await statuses(engine)).values()) == {"searchable"}
+        assert await engine.count_given_up() == 0
+        assert any("Indexing is waiting" in each for each in await engine.list_problems())
+        spent = stub.request_count
+        assert spent <= 40, "8 at once, then a test each time that the pause has passed"
+        stub.server.outage = None
+        await finish(engine, clock)
+        assert set((await statuses(engine)).values()) == {"indexed"}
+        assert stub.request_count - spent <= 22
+        assert engine.indexing_error is None
+
+
+async def test_a_restart_amid_an_outage_loses_nothing(tmp_path: Path, stub: StubProvider, clock: ManualClock) -> None:
+    stub.server.outage = Fault(status=503)
+    for _ in range(2):
+        async with open_memory_engine(tmp_path, open_language(stub, clock), clock=clock) as engine:
+            await engine.add(doc("a", "Ada met Bob."))
+            await wait_until(lambda engine=engine: engine.indexing_error is not None)
+            await pass_time(engine, clock, 1200, 60)
+    stub.server.outage = None
+    async with open_memory_engine(tmp_path, open_language(stub, clock), clock=clock) as engine:
+        await finish(engine, clock)
+        assert await statuses(engine) == {"a": "indexed"}
+
+
+@pytest.mark.parametrize("fault", [Fault(status=503), Fault(status=401)])
+async def test_an_outage_of_the_embedder_gives_up_no_text(
+    tmp_path: Path, stub: StubProvider, clock: ManualClock, fault: Fault
+) -> None:
+    embedder = LiteLLMEmbedder(stub.model, open_client(stub, clock), 32)
+    async with open_memory_engine(tmp_path, embedder=embedder, clock=clock) as engine:
+        stub.server.outage = fault
+        for number in range(20):
+            await engine.add(doc(f"d{number}", f"{NAMES[number % 10]} met Zoe {number} times."))
+        await wait_until(lambda: engine.indexing_error is not None)
+        await pass_time(engine, clock, 3600, 60)
+        assert set((await statuses(engine)).values()) == {"pending"}
+        assert await engine.count_given_up() == 0
+        assert stub.request_count <= 40
+        stub.server.outage = None
+        await finish(engine, clock)
+        assert set((await statuses(engine)).values()) == {"indexed"}
+
+
+async def test_a_question_amid_an_outage_fails_fast_and_ends_it_when_the_model_is_back(
+    tmp_path: Path, stub: StubProvider, clock: ManualClock
+) -> None:
+    async with open_memory_engine(tmp_path, open_language(stub, clock), clock=clock) as engine:
+        stub.server.outage = Fault(status=503, message="no capacity")
+        await engine.add(doc("a", "Ada met Bob."))
+        await wait_until(lambda: engine.indexing_error is not None)
+        await pass_time(engine, clock, 3600, 120)
+        spent = stub.request_count
+        with pytest.raises(ModelUnavailable, match="no capacity"):
+            await engine.retrieve(Question("Who is Ada?", HERE))
+        assert stub.request_count == spent + 1
+        stub.server.outage = None
+        assert (await engine.retrieve(Question("Who is Ada?", HERE))).sources
+        await pass_time(engine, clock, 60, 30)
+        await wait_until(lambda: engine.indexing_error is None)
+
+
+class PausedLanguage(ToyLanguage):
+    """Fails as a client that holds calls back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failing["extract", ""] = RateLimited("slow down")
+
+
+async def test_any_language_model_is_tested_by_one_call_at_a_time(tmp_path: Path, clock: ManualClock) -> None:
+    language = PausedLanguage()
+    async with open_memory_engine(tmp_path, language, clock=clock, options=EngineOptions(max_attempts=1)) as engine:
+        for number in range(20):
+            await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
+        await wait_until(lambda: engine.indexing_error is not None)
+        await pass_time(engine, clock, 3600, 60)
+        assert language.calls["extract"] <= 16 + 60
+        language.failing["extract", ""] = ModelPaused("held back")
+        await pass_time(engine, clock, 60, 30)
+        assert "slow down" in str(engine.indexing_error)
+        language.failing.clear()
+        await finish(engine, clock)
+        assert set((await statuses(engine)).values()) == {"indexed"}
+
+
+async def test_what_was_given_up_is_listed_and_read_by_another_model(tmp_path: Path) -> None:
+    language = ToyLanguage()
+    language.failing["extract", "Ada"] = ModelRefused("not that")
+    for _ in range(2):
+        async with open_memory_engine(tmp_path, language) as engine:
+            await engine.add(doc("a", "Ada met Bob."))
+            await engine.wait_until_indexed()
+            assert await engine.count_given_up() == 1
+            assert "1 given up: not that" in await engine.list_problems()
+    assert language.calls["extract"] == 1
+    async with open_memory_engine(tmp_path, ToyLanguage("another")) as engine:
+        await engine.wait_until_indexed()
+        assert await engine.count_given_up() == 0
+        assert await statuses(engine) == {"a": "indexed"}
