@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from engine.retrieval.graph.records import SubgraphNode as SubgraphNode
     from engine.retrieval.graph.records import SubgraphQuery as SubgraphQuery
     from engine.retrieval.retriever import Neighborhood as Neighborhood
+    from engine.scheduling.feature_breaker import FeatureBreaker as FeatureBreaker
     from engine.scheduling.processes import CallLimits as CallLimits
     from engine.scheduling.processes import LocalProcesses as LocalProcesses
     from engine.scheduling.processes import Processes as Processes
@@ -221,6 +222,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     ),
     "engine.retrieval.retriever": ("Neighborhood",),
     "engine.scheduling.processes": ("CallLimits", "LocalProcesses", "Processes", "RunningProcess", "has_others"),
+    "engine.scheduling.feature_breaker": ("FeatureBreaker",),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task", "gather_or_cancel"),
     "engine.storage.files": ("remove_tree",),

@@ -27,6 +27,7 @@ from bot.i18n import N_, gettext
 from bot.platform.models import Location
 from bot.platform.ports import MessageLimits
 from bot.platform.ttl_cache import TTLCache
+from engine import FeatureBreaker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
@@ -58,7 +59,7 @@ class SlackPlatform:
         self._files = Files(context.idempotent_client)
         self._private_messages = PrivateMessages(context)
         self._user_groups = UserGroups(context.idempotent_client, context.clock)
-        self._is_listing_forbidden = False
+        self._listing = FeatureBreaker(context.clock)
         self._posted_answers = SlackPostedAnswers(context)
         self._channel_names: TTLCache[str] = TTLCache(membership_cache_seconds, context.clock)
         self._status_reactions = StatusReactions(self)
@@ -77,16 +78,18 @@ class SlackPlatform:
     @property
     def listable_workspaces(self) -> Collection[str]:
         """The bot's workspace, unless the app may not list channels."""
-        return () if self._is_listing_forbidden else (self._context.identity.team,)
+        return (self._context.identity.team,) if self._listing.is_closed else ()
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
         if workspace != self._context.identity.team:
             raise PermissionDenied("The channel belongs to another workspace.")
         try:
-            return await self._channels.list_channels(person)
+            listed = await self._channels.list_channels(person)
         except ListingForbidden:
-            self._is_listing_forbidden = True
+            self._listing.record_refusal()
             raise
+        self._listing.record_success()
+        return listed
 
     async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - it is this workspace
         return await self._context.users.get_person(person, self._max_member_age)

@@ -33,6 +33,7 @@ from engine.llm.prompts import (
     render_summarize_batch,
 )
 from engine.options import ContextWindow
+from engine.scheduling.feature_breaker import FeatureBreaker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -48,6 +49,7 @@ PARSER_VERSION = 1
 # A longer prompt is not worth a second pass.
 MAX_GLEANING_TOKENS = 20_480
 MAX_MIXED_REPLIES = 3  # after this many unreliable shared replies in a row, each excerpt gets its own call
+RETRY_SECONDS = 3600.0, 86_400.0  # until what a model could not do is tried again; at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,16 @@ class LiteLLMModel:
     config: LLMConfig
     client: ModelClient
     count_tokens: Callable[[str], int]
-    _without_response_format: set[str] = field(default_factory=set)
-    _slow_models: set[str] = field(default_factory=set)
-    _mixed_replies: int = 0
+    _response_formats: dict[str, FeatureBreaker] = field(default_factory=dict)
+    _shared_extraction: FeatureBreaker = field(init=False)
+    _shared_summaries: FeatureBreaker = field(init=False)
+    _unmixed_replies: FeatureBreaker = field(init=False)
+
+    def __post_init__(self) -> None:
+        clock = self.client.clock
+        self._shared_extraction = FeatureBreaker(clock, 1, *RETRY_SECONDS)
+        self._shared_summaries = FeatureBreaker(clock, 1, *RETRY_SECONDS)
+        self._unmixed_replies = FeatureBreaker(clock, MAX_MIXED_REPLIES, *RETRY_SECONDS)
 
     @property
     def name(self) -> str:
@@ -114,15 +123,12 @@ class LiteLLMModel:
     def batch_token_limit(self) -> int:
         window, most = self.config.context_window, self.config.batch_token_limit
         most = min(most, window.max_excerpt_tokens) if window.size else most
-        unfit = (
-            f"extract {self._extraction_model.name}" in self._slow_models or self._mixed_replies >= MAX_MIXED_REPLIES
-        )
-        return 0 if unfit else most
+        return most if self._shared_extraction.is_closed and self._unmixed_replies.is_closed else 0
 
     async def extract_batch(self, excerpts: Sequence[Excerpt], meter: UsageMeter) -> list[Extraction | None]:
         """Extract from all excerpts in one call; None for each excerpt that must be extracted alone.
 
-        A timeout, or replies that mix up the excerpts, set `batch_token_limit` to 0 for this model.
+        A timeout, or replies that mix up the excerpts, set `batch_token_limit` to 0 for some hours.
         """
         unreliable: list[Extraction | None] = [None] * len(excerpts)
         messages = render_extract_batch(excerpts, *self._extraction_prompt_options())
@@ -131,17 +137,18 @@ class LiteLLMModel:
         except (PromptTooLong, ModelRefused):
             return unreliable
         except ModelTimeout:
-            self._slow_models.add(f"extract {self._extraction_model.name}")
+            self._shared_extraction.record_refusal()
             return unreliable
+        self._shared_extraction.record_success()
         is_json = self.config.extraction_format == "json"
         split = shared_calls.split_json_by_excerpt if is_json else shared_calls.split_rows_by_excerpt
         replies = split(reply, len(excerpts))
         if not replies or shared_calls.has_misattributed_facts(
             excerpts, {number: self._parse_extraction(text) for number, text in replies.items()}
         ):
-            self._mixed_replies += 1
+            self._unmixed_replies.record_refusal()
             return unreliable
-        self._mixed_replies = 0
+        self._unmixed_replies.record_success()
         calls = [
             self._glean_extraction(self._extraction_messages(excerpts[n - 1]), text, meter)
             for n, text in replies.items()
@@ -181,7 +188,7 @@ class LiteLLMModel:
 
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Summarize all in one call if there are several; what the reply lacks gets its own call."""
-        together = len(inputs) > 1 and self._extraction_model.name not in self._slow_models
+        together = len(inputs) > 1 and self._shared_summaries.is_closed
         found = await self._summarize_batch(inputs, meter) if together else {}
         alone = [place for place in range(len(inputs)) if place not in found]
         calls = (self._summarize_one(inputs[place], meter) for place in alone)
@@ -239,14 +246,15 @@ class LiteLLMModel:
         return text
 
     async def _summarize_batch(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> dict[int, str]:
-        """Summaries by position from one call; empty if it is too much for the model. Disabled for slow models."""
+        """Summaries by position from one call; empty if it is too much for the model. Paused for slow models."""
         try:
             reply = await self._call_extraction_model("summarize", render_summarize_batch(inputs), meter)
         except (PromptTooLong, ModelRefused):
             return {}
         except ModelTimeout:
-            self._slow_models.add(self._extraction_model.name)
+            self._shared_summaries.record_refusal()
             return {}
+        self._shared_summaries.record_success()
         return {number - 1: text for number, text in shared_calls.parse_summaries(reply, len(inputs)).items()}
 
     def _extraction_settings(self) -> str:
@@ -272,18 +280,25 @@ class LiteLLMModel:
         return await self._complete_chat(ChatRequest(self._query_model, "condense", messages, json=True), meter)
 
     async def _complete_chat(self, request: ChatRequest, meter: UsageMeter) -> str:
-        """The reply; if the server rejects response_format, retry without it and remember that."""
+        """The reply; if the server rejects response_format, retry without it, and leave it out for some hours."""
         self._check_prompt_length(request)
         plain = ChatRequest(request.model, request.purpose, request.messages)
-        if not request.json or request.model.name in self._without_response_format:
+        if not request.json or not self._find_response_format(request.model).is_closed:
             return await self.client.complete(plain, meter)
+        response_format = self._find_response_format(request.model)
         try:
-            return await self.client.complete(request, meter)
+            reply = await self.client.complete(request, meter)
         except ModelError as error:
             if not is_response_format_error(error):
                 raise
-        self._without_response_format.add(request.model.name)
+        else:
+            response_format.record_success()
+            return reply
+        response_format.record_refusal()
         return await self.client.complete(plain, meter)
+
+    def _find_response_format(self, model: ModelConfig) -> FeatureBreaker:
+        return self._response_formats.setdefault(model.name, FeatureBreaker(self.client.clock, 1, *RETRY_SECONDS))
 
     def _check_prompt_length(self, request: ChatRequest) -> None:
         """Raise PromptTooLong, before sending, for a prompt that does not fit the context window."""

@@ -91,19 +91,19 @@ class AnswerMessages:
 
     async def _start_message(self, number: int, outgoing: OutgoingMessage, status: str, *, last: bool) -> bool:
         """Start a message: as a stream if it will grow, otherwise as a post."""
-        ts = None
+        stream = None
         self._is_unconfirmed = True
         try:
             if self._root and last:
-                ts = await self._context.streams.start(self._target, outgoing.text, "" if number else status)
+                stream = await self._context.streams.start(self._target, outgoing.text, "" if number else status)
         except SLACK_ERRORS as error:
             log.warning("slack.stream_start_uncertain", error=error_code(error))
             if await self._adopt_unconfirmed():
                 return False
         self._is_unconfirmed = False
-        if ts is not None:
-            posted = PostedMessage(ts, outgoing.text, is_streaming=True, updated_at=self._now)
-            posted.has_buttons = bool(self._target.progress_buttons) and self._context.streams.shows_buttons
+        if stream is not None:
+            posted = PostedMessage(stream.ts, outgoing.text, is_streaming=True, updated_at=self._now)
+            posted.has_buttons = stream.has_buttons
             self._add_message(posted)
         elif not has_sentence(outgoing.text) or self._context.rate_limits.posts(self._channel).wait_seconds > 0:
             return False  # a notification shows the first words of a post

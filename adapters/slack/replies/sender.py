@@ -13,9 +13,10 @@ from adapters.slack.replies import blocks
 from adapters.slack.replies.blocks import ID_PREFIX, BlockFormat
 from adapters.slack.replies.mrkdwn import notification_text, to_mrkdwn
 from adapters.slack.retries import call_in_turn
+from engine import FeatureBreaker
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from slack_sdk.web.async_client import AsyncWebClient
 
@@ -32,7 +33,7 @@ INVALID_BLOCKS_ERRORS = frozenset(
     ("invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_attachments")
 )
 TOO_LONG_ERRORS = frozenset(("msg_too_long", "msg_blocks_too_long", "too_long", "markdown_text_too_long"))
-MAX_REFUSED_FORMATS = 3  # refusals in a row after which a format is not tried any more
+MAX_REFUSED_FORMATS = 3  # refusals in a row after which a format is tried only now and then
 NO_LINKIFY: dict[str, Any] = {"parse": "none", "link_names": False}  # Slack adds no links
 NO_UNFURL: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
@@ -93,8 +94,8 @@ class MessageSender:
     def __init__(self, client: AsyncWebClient, rate_limits: RateLimits) -> None:
         self._client = client
         self._rate_limits = rate_limits
-        self._richest_format = BlockFormat.RICH
-        self._refused_count = 0
+        rich = (BlockFormat.RICH, BlockFormat.SIMPLE)
+        self._formats = {form: FeatureBreaker(rate_limits.clock, MAX_REFUSED_FORMATS) for form in rich}
 
     async def post(self, channel: str, thread: str, outgoing: OutgoingMessage) -> str:
         """Post a message; gives its id. Raises what Slack refuses; see retries.is_outcome_unknown."""
@@ -132,8 +133,9 @@ class MessageSender:
 
     async def send_in_best_format(self, send: Callable[[BlockFormat], Awaitable[str]]) -> str:
         """Send in the richest format that is not refused. Raises the refusal of the last format."""
+        refused = list[BlockFormat]()
         for form in BlockFormat:
-            if form < self._richest_format:
+            if form in self._formats and not self._formats[form].is_closed:
                 continue
             try:
                 response = await send(form)
@@ -141,16 +143,18 @@ class MessageSender:
                 if error_code(error) not in INVALID_BLOCKS_ERRORS or form is BlockFormat.BARE:
                     raise
                 log.warning("slack.blocks_rejected", form=form.name)
+                refused.append(form)
                 continue
-            self._record_format(form)
+            self._record_formats(refused, form)
             return response
         raise AssertionError
 
-    def _record_format(self, form: BlockFormat) -> None:
-        """Stop trying a format after repeated refusals."""
-        self._refused_count = self._refused_count + 1 if form > self._richest_format else 0
-        if self._refused_count >= MAX_REFUSED_FORMATS:
-            self._richest_format, self._refused_count = form, 0
+    def _record_formats(self, refused: Sequence[BlockFormat], accepted: BlockFormat) -> None:
+        """Record that a message was accepted in one format after it was refused in richer ones."""
+        for form in refused:
+            self._formats[form].record_refusal()
+        if accepted in self._formats:
+            self._formats[accepted].record_success()
 
     @staticmethod
     async def _call_in_turn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackApiError
@@ -13,6 +14,7 @@ from adapters.slack.retries import call_in_turn, is_outcome_unknown
 from bot.i18n import N_, gettext
 from bot.text.format import pluralize
 from bot.text.markdown import clean_line, is_web_link
+from engine import FeatureBreaker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +32,7 @@ MAX_TITLE_LENGTH = 100
 SEARCHED_TITLE = N_("Searched")
 MAX_TASK_SOURCES = 4
 MAX_TASK_TEXT_LENGTH = 10_000  # a longer message's task lists no sources
-PERMANENT_ERRORS = frozenset(
+UNSUPPORTED_ERRORS = frozenset(
     [
         "unknown_method",
         "not_allowed_token_type",
@@ -66,11 +68,19 @@ def task_chunk(title: str, *, done: bool, sources: Sequence[FooterSource] = ()) 
     return {**chunk, "sources": shown} if shown else chunk
 
 
-class MessageStreams:
-    """Starts, extends and ends streams. `is_disabled`: Slack refuses streams in this workspace.
+@dataclass(frozen=True, slots=True)
+class StartedStream:
+    """The id of a stream, and whether it shows the buttons of an answer in progress."""
 
-    `shows_buttons`: streams begin with the buttons of an answer in progress. They stay when a stream ends, so that its
-    message has to be edited then.
+    ts: str
+    has_buttons: bool
+
+
+class MessageStreams:
+    """Starts, extends and ends streams. What Slack refuses in this workspace is left out, and tried again later.
+
+    Streams begin with the buttons of an answer in progress. They stay when a stream ends, so that its message has to be
+    edited then.
     """
 
     def __init__(
@@ -80,41 +90,46 @@ class MessageStreams:
         self._rate_limits = rate_limits
         self._sender = sender
         self._users = users
-        self._has_tasks = True
-        self.shows_buttons = True
-        self.is_disabled = False
+        clock = rate_limits.clock
+        self._streams, self._tasks, self._buttons = FeatureBreaker(clock), FeatureBreaker(clock), FeatureBreaker(clock)
 
-    async def start(self, target: ReplyTarget, text: str, status: str) -> str | None:
-        """Start a stream in the thread of a question; gives its id, None if it cannot be started now.
+    async def start(self, target: ReplyTarget, text: str, status: str) -> StartedStream | None:
+        """Start a stream in the thread of a question; None if it cannot be started now.
 
         Raises an error whose outcome is unknown (retries.is_outcome_unknown).
         """
         if not (target.person or target.location.channel.startswith("D")):
             return None  # Slack wants to know for whom a stream in a channel is
-        if self.is_disabled or not await self._rate_limits.starts.acquire(within=START_TIMEOUT):
+        if not self._streams.is_closed:
+            return None
+        kinds = [self._tasks] if status and self._tasks.is_closed else []
+        if target.progress_buttons and self._buttons.is_closed:
+            kinds.append(self._buttons)
+        return await self._start_with(target, text, status, kinds)
+
+    async def _start_with(
+        self, target: ReplyTarget, text: str, status: str, kinds: Sequence[FeatureBreaker]
+    ) -> StartedStream | None:
+        """Start a stream with these kinds of chunks beside the text, or with fewer if Slack refuses one."""
+        if not await self._rate_limits.starts.acquire(within=START_TIMEOUT):
             return None
         try:
-            return await self._start_stream(target, text, status)
+            ts = await self._start_stream(target, text, status, kinds)
         except SlackApiError as error:
-            if error_code(error) in INVALID_CHUNK_ERRORS and self._drop_chunks(target, status):
-                return await self.start(target, text, status)
+            if error_code(error) in INVALID_CHUNK_ERRORS and kinds:
+                kinds[-1].record_refusal()
+                return await self._start_with(target, text, status, kinds[:-1])
             await self._handle_refusal(error)
             return None
+        for each in (self._streams, *kinds):
+            each.record_success()
+        return StartedStream(ts, has_buttons=self._buttons in kinds)
 
-    def _drop_chunks(self, target: ReplyTarget, status: str) -> bool:
-        """Send one kind of chunk less from now on, since Slack refuses one; False if it can only be the text."""
-        if self.shows_buttons and target.progress_buttons:
-            self.shows_buttons = False
-        elif self._has_tasks and status:
-            self._has_tasks = False
-        else:
-            return False
-        return True
-
-    async def _start_stream(self, target: ReplyTarget, text: str, status: str) -> str:
+    async def _start_stream(self, target: ReplyTarget, text: str, status: str, kinds: Sequence[FeatureBreaker]) -> str:
         is_direct = target.location.channel.startswith("D")
-        task = [task_chunk(status_sentence(status), done=False)] if status and self._has_tasks else []
-        row = build_buttons(target.progress_buttons, BlockFormat.SIMPLE, PROGRESS_BLOCK) if self.shows_buttons else []
+        task = [task_chunk(status_sentence(status), done=False)] if self._tasks in kinds else []
+        shown = target.progress_buttons if self._buttons in kinds else ()
+        row = build_buttons(shown, BlockFormat.SIMPLE, PROGRESS_BLOCK)
         buttons = [{"type": "blocks", "blocks": row}] if row else []
         response = await self._client.chat_startStream(
             channel=target.location.channel,
@@ -126,13 +141,14 @@ class MessageStreams:
         return str(response["ts"])
 
     async def _handle_refusal(self, error: SlackApiError) -> None:
-        """Block or disable streams after a refusal; raises an error whose outcome is unknown."""
+        """Block or pause streams after a refusal; raises an error whose outcome is unknown."""
         if is_outcome_unknown(error):
             raise error
         pause = retry_after_seconds(error)
         if pause is not None:
             await self._rate_limits.starts.block_for_all(pause)
-        self.is_disabled = self.is_disabled or error_code(error) in PERMANENT_ERRORS
+        if error_code(error) in UNSUPPORTED_ERRORS:
+            self._streams.record_refusal()
 
     async def append(self, channel: str, ts: str, text: str) -> None:
         """Append text. Raises errors of Slack. The caller has acquired a turn of the rate limit."""
@@ -168,7 +184,7 @@ class MessageStreams:
 
     def _finished_task(self, outgoing: OutgoingMessage, status: str) -> list[dict[str, Any]]:
         """Build the chunk of the completed task."""
-        if not status or not self._has_tasks:
+        if not status or not self._tasks.is_closed:
             return []
         sources = outgoing.footer.sources if outgoing.footer else ()
         if sources:

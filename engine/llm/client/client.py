@@ -97,6 +97,11 @@ class ModelClient:
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._breakers = Breakers(clock, self.timeouts.initial_wait)
 
+    @property
+    def clock(self) -> Clock:
+        """The clock that it was made with."""
+        return self._clock
+
     def limit_thinking(self, model: str) -> ThinkingTime:
         """The time that a model may think in one reply."""
         return ThinkingTime(model, self.timeouts.thinking, self._clock)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.slack.workspace.channels import Channels, ListingForbidden
 from bot.errors import PermissionDenied
 from bot.platform.models import Button, Card
 from tests.adapters.slack.scene import PICTURE, Scene, locate
@@ -94,3 +95,18 @@ async def test_slack_makes_no_link_of_a_name_in_a_card(scene: Scene) -> None:
 async def test_a_card_cannot_be_posted_where_the_bot_is_not(scene: Scene) -> None:
     with pytest.raises(PermissionDenied):
         await scene.platform.post(locate(scene.slack.channel("hall", members=[scene.ada], bot=False)), Card("hello"))
+
+
+async def test_a_workspace_that_may_not_be_listed_is_asked_again_later(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise ListingForbidden("No.")
+
+    team = scene.context.identity.team
+    monkeypatch.setattr(Channels, "list_channels", refuse)
+    with pytest.raises(PermissionDenied):
+        await scene.platform.list_channels(team)
+    assert list(scene.platform.listable_workspaces) == []
+    scene.slack.clock.advance(60)
+    assert list(scene.platform.listable_workspaces) == [team]

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from engine.clock import SYSTEM_CLOCK, Clock
 from engine.llm.client.client import ModelClient
 from engine.llm.client.protocol import Provider
 from engine.llm.config import CallTimeouts, ModelConfig
@@ -30,9 +31,11 @@ class StubProvider:
         self.clients: list[ModelClient] = []
         self.client = self.open_client()
 
-    def open_client(self, provider: Provider | None = None, **timeouts: Any) -> ModelClient:
+    def open_client(
+        self, provider: Provider | None = None, clock: Clock = SYSTEM_CLOCK, **timeouts: Any
+    ) -> ModelClient:
         """Another client; it is closed at the end of the test."""
-        self.clients.append(ModelClient(4, replace(QUICK, **timeouts), provider))
+        self.clients.append(ModelClient(4, replace(QUICK, **timeouts), provider, clock))
         return self.clients[-1]
 
     def language(self, model: str = "openai/stub", client: ModelClient | None = None, **config: Any) -> LiteLLMModel:

@@ -18,6 +18,7 @@ from engine.llm.client.protocol import CallParameters, StreamDelta
 from engine.models import ChatTurn, Overview, ProposedFilters, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import PROVIDERS, StubProvider, answer_text, make_prompt
+from tests.support.clock import ManualClock
 from tests.support.openai_server import Fault
 from tests.support.patience import PATIENCE
 
@@ -55,13 +56,14 @@ async def test_an_unaddressed_message_is_a_question_only_if_the_model_says_so(
     assert await stub.language().rewrite_unaddressed_query("Who?", (), UsageMeter()) == query
 
 
-async def test_a_rejected_response_format_is_left_out_from_then_on(stub: StubProvider) -> None:
+async def test_a_rejected_response_format_is_left_out_for_some_hours(stub: StubProvider) -> None:
     stub.reply('{"high_level_keywords": ["work"], "low_level_keywords": []}')
     stub.fail(Fault("no_response_format"))
-    language = stub.language()
-    for _ in range(2):
+    language = stub.language(client=stub.open_client(clock=(clock := ManualClock())))
+    for seconds in (0, 3599, 1):
+        clock.advance(seconds)
         assert (await language.rewrite_query("Who?", (), UsageMeter())).high == ("work",)
-    assert ["response_format" in body for body in stub.server.bodies()] == [True, False, False]
+    assert ["response_format" in body for body in stub.server.bodies()] == [True, False, False, True]
 
 
 async def test_other_failures_keep_the_response_format(stub: StubProvider) -> None:

@@ -17,6 +17,7 @@ from engine.models import Excerpt, Extraction, Link, Mention, SummaryInput
 from engine.options import ContextWindow
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import REFUSED, TOO_LONG, StubProvider, answer_text, make_prompt
+from tests.support.clock import ManualClock
 from tests.support.openai_server import Fault
 
 END = "<|COMPLETE|>"
@@ -160,9 +161,9 @@ async def test_a_refused_shared_call_harms_none_of_its_items(stub: StubProvider,
     assert stub.request_count == 1 + 3
 
 
-async def test_a_model_too_slow_for_shared_calls_gets_single_ones_from_then_on(stub: StubProvider) -> None:
+async def test_a_model_too_slow_for_shared_calls_gets_single_ones_for_some_hours(stub: StubProvider) -> None:
     stub.reply("A text.")
-    language = stub.language(client=stub.open_client(timeout=0.5, max_attempts=1))
+    language = stub.language(client=stub.open_client(clock=(clock := ManualClock()), timeout=0.5, max_attempts=1))
     stub.fail(Fault("silence"))
     for _ in range(2):
         assert await language.summarize([ADA, MILL], UsageMeter()) == ["A text.", "A text."]
@@ -170,6 +171,8 @@ async def test_a_model_too_slow_for_shared_calls_gets_single_ones_from_then_on(s
     stub.fail(Fault("silence"))
     assert await language.extract_batch([EXCERPT, BREAD], UsageMeter()) == [None, None]
     assert language.batch_token_limit == 0
+    clock.advance(3600)
+    assert language.batch_token_limit > 0
 
 
 async def test_names_of_a_shared_call_get_their_own_summaries(stub: StubProvider) -> None:

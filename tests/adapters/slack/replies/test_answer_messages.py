@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from adapters.slack.replies.sender import OutgoingMessage
+from adapters.slack.replies.streaming import UNSUPPORTED_ERRORS
 from bot.platform.models import AnswerFooter
 from bot.platform.ports import Reply
 from tests.adapters.slack.scene import BARE, FOOTER, LINK, Question
@@ -130,6 +132,43 @@ async def test_without_streams_an_answer_is_posted_and_rewritten(question: Quest
     assert question.only.sources
     await question.reply(answer="a2").show(["one "])
     assert len(question.slack.calls_to("chat.startStream")) == starts
+
+
+@pytest.mark.parametrize("refusal", sorted(UNSUPPORTED_ERRORS))
+async def test_a_refused_stream_is_tried_again_ever_more_rarely(question: Question, refusal: str) -> None:
+    question.slack.fail_next("chat.startStream", refusal, times=2)
+    for number, (seconds, starts) in enumerate(((0, 1), (1, 1), (60, 2), (60, 2), (61, 3), (0, 4))):
+        question.slack.clock.advance(seconds)
+        reply = question.reply(answer=f"a{number}")
+        await reply.show(["From what is said, yes. "])
+        await reply.finish([WHOLE], BARE)
+        assert len(question.slack.calls_to("chat.startStream")) == starts
+    assert len(question.texts) == 6
+
+
+async def test_refused_buttons_and_tasks_of_a_stream_come_back(question: Question) -> None:
+    question.slack.fail_next("chat.startStream", "invalid_chunks", times=2)
+    kinds = list[set[str]]()
+    for number, seconds in enumerate((0, 10, 61)):
+        question.slack.clock.advance(seconds)
+        reply = question.reply(answer=f"a{number}", stop=True)
+        await reply.show_status("is searching…")
+        await reply.show(["From what is said, yes. "])
+        kinds.append({each["type"] for each in question.slack.calls_to("chat.startStream")[-1].args["chunks"]})
+        await reply.finish([WHOLE], BARE)
+    assert kinds == [{"markdown_text"}, {"markdown_text"}, {"markdown_text", "task_update", "blocks"}]
+
+
+async def test_a_refused_format_comes_back(question: Question) -> None:
+    sender, room = question.scene.context.sender, question.room.id
+    for seconds, refused, forms in ((0, 1, 2), (0, 1, 2), (0, 1, 2), (30, 0, 1), (31, 1, 2), (61, 0, 1), (60, 0, 1)):
+        question.slack.clock.advance(seconds)
+        before = len(question.slack.calls_to("chat.postMessage"))
+        question.slack.fail_next("chat.postMessage", "invalid_blocks", times=refused)
+        await sender.post(room, "", OutgoingMessage("It leaks.", footer=FOOTER))
+        assert len(question.slack.calls_to("chat.postMessage")) - before == forms
+    last, *_ = question.slack.calls_to("chat.postMessage")[::-1]
+    assert last.args["blocks"] == question.slack.calls_to("chat.postMessage")[0].args["blocks"]
 
 
 @pytest.mark.parametrize(
