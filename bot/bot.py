@@ -142,12 +142,20 @@ class Bot:
         """Record a sign of life of a platform."""
         self.metrics.record_activity(platform)
 
+    def record_skipped_event(self, platform: str, kind: str) -> None:
+        """Count an event of a platform that could not be read."""
+        self.metrics.record_skipped_event(platform, kind)
+
     def suspend_visibility(self, platform: str, workspace: str = "") -> None:
         """Use no cached audience of a workspace, or of a platform, until `reconcile` has run for it.
 
         The audience may have changed unnoticed.
         """
         self._visibility_changes.suspend(platform, workspace)
+
+    def list_wanted_workspaces(self, platform: str) -> set[str]:
+        """Suspended workspaces of a platform in which a question waited: reconcile these first."""
+        return self.context.audience.shared.list_wanted(platform)
 
     async def reconcile(self, platform: str, workspace: str = "") -> None:
         """Fetch what was missed while a workspace, or a platform, was not connected, and resume visibility."""

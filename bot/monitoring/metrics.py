@@ -98,6 +98,12 @@ class Metrics:
             ("database",),
             registry=self.registry,
         )
+        self._skipped_events = Counter(
+            "threadlore_skipped_events",
+            "Events of a platform that could not be read, by name.",
+            ("platform", "event"),
+            registry=self.registry,
+        )
         self._pending_documents = Gauge(
             "threadlore_ingest_pending_documents", "Documents that are not fully indexed yet.", registry=self.registry
         )
@@ -181,6 +187,10 @@ class Metrics:
         """Update the number of failed extraction calls since the start."""
         self._extraction_failures.inc(total - self._extraction_failures_seen)
         self._extraction_failures_seen = total
+
+    def record_skipped_event(self, platform: str, event: str) -> None:
+        """Count an event that could not be read; `event` is one of the platform's names of events."""
+        self._skipped_events.labels(platform, event).inc()
 
     def record_activity(self, platform: str) -> None:
         """Record an event or ping of a platform."""

@@ -49,6 +49,7 @@ class SharedAudiences:
         self._seen: int | None = None  # the number of the latest change that was read
         self._started_reads = self._applied_read = 0
         self._saving: set[asyncio.Task[None]] = set()
+        self._wanted: set[tuple[str, str]] = set()  # platform and workspace
 
     async def synchronize(self) -> None:
         """Apply what other processes reported until now. Raises StoreError: then nothing cached may be trusted."""
@@ -66,12 +67,19 @@ class SharedAudiences:
 
     async def wait_until_resumed(self, location: Location, seconds: float) -> None:
         """Wait until nothing is suspended in a location's workspace, up to a limit in seconds. Raises StoreError."""
+        if self._suspensions.is_suspended(location.platform, location.workspace):
+            self._wanted.add((location.platform, location.workspace))
         timer = asyncio.get_running_loop()  # the wait is real, also where a test sets the clock
         until = timer.time() + seconds
         while self._suspensions.is_suspended(location.platform, location.workspace) and timer.time() < until:
             left = until - timer.time()
             await self._suspensions.wait_for_update(left if self._table is None else min(left, POLL_SECONDS))
             await self.synchronize()
+
+    def list_wanted(self, platform: str) -> set[str]:
+        """The workspaces of a platform whose audience somebody waited for, and that are still suspended."""
+        self._wanted = {each for each in self._wanted if self._suspensions.is_suspended(*each)}
+        return {workspace for each, workspace in self._wanted if each == platform}
 
     async def record_change(self, location: Location, *, members_only: bool) -> None:
         """Record that an audience changed; durable when it returns."""

@@ -49,6 +49,8 @@ class RecordingBot:
         self.reconciled = self.refreshed = self.suspended = self.active = self.failures = 0
         self.visibility: list[tuple[str, str]] = []  # what was suspended and reconciled, by workspace
         self.known_workspaces: set[str] = set()
+        self.wanted_workspaces: set[str] = set()
+        self.skipped: list[str] = []  # the names of events that could not be read
         self.expected: set[str] = set()
         self.form: Form | None = None  # what every interaction opens
         self.form_errors: dict[str, str] = {}
@@ -61,6 +63,11 @@ class RecordingBot:
     def platform(self) -> Any:
         return self.platforms[-1]
 
+    @property
+    def all_reconciled(self) -> list[str]:
+        """The workspaces that were reconciled, in order."""
+        return [workspace for what, workspace in self.visibility if what == "reconcile"]
+
     def expect_platform(self, platform: str) -> None:
         self.expected.add(platform)
 
@@ -72,6 +79,12 @@ class RecordingBot:
 
     def attach(self, platform: Any) -> None:
         self.platforms.append(platform)
+
+    def record_skipped_event(self, _: str, kind: str) -> None:
+        self.skipped.append(kind)
+
+    def list_wanted_workspaces(self, _: str) -> set[str]:
+        return self.wanted_workspaces
 
     def suspend_visibility(self, _: str, workspace: str = "") -> None:
         self.suspended += 1

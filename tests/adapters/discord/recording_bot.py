@@ -50,10 +50,14 @@ def keep_addresses() -> Iterator[None]:
 
 @asynccontextmanager
 async def connected(
-    fake: FakeDiscord, home: Path, store: recording_bot.MemoryStore | None = None, **given: str
+    fake: FakeDiscord,
+    home: Path,
+    store: recording_bot.MemoryStore | None = None,
+    bot: RecordingBot | None = None,
+    **given: str,
 ) -> AsyncIterator[RecordingBot]:
     """The adapter, connected. Raises what ends it."""
-    bot, stop = RecordingBot(fake.clock), asyncio.Event()
+    bot, stop = bot or RecordingBot(fake.clock), asyncio.Event()
     bot.store = store or bot.store
     running = asyncio.create_task(run(cast("Bot", bot), settings_for(fake, home, **given), stop))
     try:

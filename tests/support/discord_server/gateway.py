@@ -94,6 +94,7 @@ class Gateway:
         self.identifies = 0
         self.refused_identifies = 0
         self.lost_member_requests = 0  # how many of the next ones are not answered
+        self.slow_guilds: set[str] = set()  # whose members are not sent
         self._identified_at: dict[int, float] = {}  # by bucket
         self.resumes = 0
         world.emit = self.sessions.emit
@@ -218,6 +219,8 @@ class Gateway:
             self.lost_member_requests -= 1
             return
         guild = self.world.guilds[str(data["guild_id"])]
+        if guild.id in self.slow_guilds:
+            return
         members = [member_json(member) for member in guild.members.values()]
         chunk: dict[str, Any] = {"guild_id": guild.id, "members": members, "chunk_index": 0, "chunk_count": 1}
         session.dispatch("GUILD_MEMBERS_CHUNK", chunk | {"nonce": data.get("nonce")})

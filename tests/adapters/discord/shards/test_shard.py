@@ -155,7 +155,24 @@ async def test_servers_are_served_before_their_members_are_loaded_and_compared_a
     monkeypatch.setattr("adapters.discord.reconciliation.LOAD_RETRY_SECONDS", 0.01)
     fake.gateway.lost_member_requests = 1
     async with connected(fake, tmp_path) as bot:
-        assert (bot.platform.serves(halves[0].guild.id), bot.visibility) == (True, [("suspend", "")])
+        ids = sorted(fake.world.guilds)
+        assert (bot.platform.serves(ids[0]), bot.visibility[: len(ids)]) == (True, [("suspend", each) for each in ids])
+        await until(lambda: {("reconcile", each) for each in ids} <= {*bot.visibility})
         assert fake.gateway.lost_member_requests == 0
-        await until(lambda: ("reconcile", "") in bot.visibility)
         assert (await bot.platform.fetch_channel(halves[0].location)).kind == "open"
+
+
+async def test_each_server_is_released_by_itself_and_one_with_a_waiting_question_first(
+    fake: FakeDiscord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.discord.reconciliation.LOADED_AT_ONCE", 1)
+    monkeypatch.setattr("adapters.discord.reconciliation.LOAD_INTERVAL", 0.01)
+    ids = [fake.guild(f"Guild {number}").id for number in range(6)]
+    fake.gateway.slow_guilds = {ids[0], ids[1], ids[4]}
+    bot = RecordingBot(fake.clock)
+    async with connected(fake, tmp_path, bot=bot):
+        bot.wanted_workspaces = {ids[5]}
+        await until(lambda: len(bot.all_reconciled) == 3)
+        assert bot.all_reconciled[0] in {ids[2], ids[5]}
+        assert set(bot.all_reconciled) == {ids[2], ids[3], ids[5]}
+        assert bot.all_reconciled.index(ids[5]) < bot.all_reconciled.index(ids[3])
