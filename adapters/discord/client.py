@@ -10,7 +10,8 @@ import discord
 import structlog
 
 from adapters.discord.calls import build_rate_limit_trace, call_with_retries
-from adapters.discord.gateway import build_intents, guard_parsers
+from adapters.discord.dispatch_guard import DispatchGuard
+from adapters.discord.gateway import build_intents
 from adapters.discord.guild.permissions import (
     build_invite_url,
     can_roles_change_access,
@@ -18,6 +19,7 @@ from adapters.discord.guild.permissions import (
     has_same_readers,
     list_missing_permissions,
 )
+from adapters.discord.guild.reload import GuildReloads
 from adapters.discord.interactions.command_sync import sync_commands
 from adapters.discord.interactions.commands import build_command_tree
 from adapters.discord.interactions.interactions import InteractionHandler
@@ -70,12 +72,18 @@ class DiscordClient(discord.Client):
         self._tree = build_command_tree(self)
         self.platform = DiscordPlatform(self, settings, bot.clock)
         self.interactions = InteractionHandler(bot, self.platform)
-        guard_parsers(self)
+        self._reloads = GuildReloads(self, bot)
+        DispatchGuard(self, bot, self._reloads.start)
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Drop what the library's tasks report after the end of the connection."""
         if not self.is_closed():
             super().dispatch(event, *args, **kwargs)
+
+    async def close(self) -> None:
+        """End the connection, and what was being read."""
+        await self._reloads.close()
+        await super().close()
 
     async def log_in(self) -> None:
         """Look up the bot's user, and prepare the connection. Raises the library's errors."""

@@ -29,8 +29,15 @@ class FeatureBreaker:
         """Whether to use the feature now: it was not refused, or it is time to try it again."""
         return self.clock.monotonic() >= self._paused_until
 
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the feature is tried again."""
+        return max(0.0, self._paused_until - self.clock.monotonic())
+
     def record_refusal(self) -> None:
-        """Record that the service refused the feature."""
+        """Record that the service refused the feature; long after the last refusal, it counts as the first one."""
+        if self.clock.monotonic() - self._paused_until > self.longest_pause:
+            self._refusals = 0 if self.threshold == 1 else self._refusals
         self._refusals += 1
         if self._refusals >= self.threshold:
             pause = backoff_seconds(self._refusals - self.threshold + 1, self.first_pause, self.longest_pause)

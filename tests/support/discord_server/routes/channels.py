@@ -54,6 +54,11 @@ def _thread_list(world: World, found: Iterable[Channel]) -> Json:
     return {"threads": [channel_json(thread, me) for thread in listed], "members": mine}
 
 
+def _guild_channels(world: World, guild: str) -> list[Json]:
+    channels = world.guild(guild).channels.values()
+    return [channel_json(channel, world.app.id) for channel in channels if channel.thread is None]
+
+
 def _active_threads(world: World, guild: str) -> Json:
     return _thread_list(world, world.threads(world.guild(guild)))
 
@@ -68,6 +73,7 @@ READS: dict[str, Callable[[World, ApiCall], Any]] = {
     "/gateway/bot": lambda world, _: _gateway(world),
     "/users/{user}": lambda world, call: user_json(world.user(call["user"])),
     "/guilds/{guild}": lambda world, call: guild_json(world.guild(call["guild"])),
+    "/guilds/{guild}/channels": lambda world, call: _guild_channels(world, call["guild"]),
     "/guilds/{guild}/members/{user}": lambda world, call: member_json(world.member(call["guild"], call["user"])),
     "/guilds/{guild}/threads/active": lambda world, call: _active_threads(world, call["guild"]),
     "/channels/{channel}": lambda world, call: channel_json(world.channel(call["channel"]), world.app.id),
