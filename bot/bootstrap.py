@@ -13,6 +13,7 @@ from bot.store.file_fingerprints import FileFingerprints
 from engine import (
     MIN_CONTEXT_TOKENS,
     OLLAMA_PROVIDERS,
+    UPLOADS,
     CallTimeouts,
     ChunkingOptions,
     ContextWindow,
@@ -88,7 +89,7 @@ async def open_engine(
             engine.forget,
             engine.add,
             LiteLLMPictureDescriber(models.vision, models.calls, engine.record_usage) if models.vision else None,
-            upload_dir=settings.data_path / "uploads",
+            upload_dir=settings.data_path / UPLOADS,
             owner_space=settings.space,
             models=list_models(settings),
             sandbox=SandboxProbe(limits),

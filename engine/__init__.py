@@ -112,9 +112,13 @@ if TYPE_CHECKING:
     from engine.storage.graph.base import GraphEdge as GraphEdge
     from engine.storage.graph.base import GraphNode as GraphNode
     from engine.storage.graph.base import GraphStore as GraphStore
+    from engine.storage.journal import READY as READY
+    from engine.storage.journal import UPLOADS as UPLOADS
+    from engine.storage.journal import Journal as Journal
+    from engine.storage.journal import create_upload as create_upload
+    from engine.storage.journal import remove_unused as remove_unused
     from engine.storage.ledger import Ledger as Ledger
     from engine.storage.ledger import compute_file_checksum as compute_file_checksum
-    from engine.storage.ledger import merge_log as merge_log
     from engine.storage.ledger import prepare_restored_ledger as prepare_restored_ledger
     from engine.storage.ledger import restore_database as restore_database
     from engine.storage.ledger.records import CorrectionChange as CorrectionChange
@@ -227,10 +231,10 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.scheduling.tasks": ("cancel_tasks", "child_task", "gather_or_cancel"),
     "engine.storage.files": ("remove_tree",),
     "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
+    "engine.storage.journal": ("READY", "UPLOADS", "Journal", "create_upload", "remove_unused"),
     "engine.storage.ledger": (
         "Ledger",
         "compute_file_checksum",
-        "merge_log",
         "prepare_restored_ledger",
         "restore_database",
     ),

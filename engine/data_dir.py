@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from engine.errors import CorruptLedger, DataDirInUse, DiskError
 from engine.storage.files import remove_tree
+from engine.storage.journal import Journal
 from engine.storage.sqlite.database_file import check_places
 
 if TYPE_CHECKING:
@@ -60,6 +61,16 @@ class DataDir:
                     path.with_name(path.name + ".wal").unlink(missing_ok=True)
                 remove_tree(path)
 
+    @property
+    def projection_files(self) -> tuple[str, ...]:
+        """The names of all files and folders of projections, which may be missing."""
+        return tuple(path.name + suffix for path in self.projection_paths for suffix in ("", ".wal"))
+
+    @property
+    def journal(self) -> Journal:
+        """What the next start finishes or removes."""
+        return Journal(self.path)
+
     def check_ledger(self) -> None:
         """Raise CorruptLedger if the ledger is a folder, or missing or empty while graph or vectors exist."""
         check_places(self.ledger_path, "ledger")
@@ -89,9 +100,17 @@ class DataDir:
         try:
             with suppress(OSError):  # the owner file only improves an error message
                 (self.path / "owner").write_text(str(os.getpid()))
+            self._resolve_journal()
             yield
         finally:
             lock.release()
+
+    def _resolve_journal(self) -> None:
+        try:
+            self.journal.resolve()
+        except OSError as error:
+            problem = f"A restore into {self.path} was interrupted and cannot be finished: {error.strerror}."
+            raise DiskError(problem, hint=f"Check that you may write to {self.path}, then start again.") from error
 
     def _restrict_permissions(self) -> None:
         """Restrict an existing folder to its owner; a folder of another user is left unchanged."""

@@ -82,7 +82,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         self._worker = IngestWorker(runtime, self._projector, self._duplicate_finder)
         self._retriever = Retriever(runtime)
         self._answer_service = AnswerService(runtime, self._retriever)
-        self._maintenance = Maintenance(runtime, self._projector, self._worker)
+        self._maintenance = Maintenance(runtime, self._projector, self._worker, folder.journal.remove_leftovers)
         self._parser = FileParser()
 
     @classmethod

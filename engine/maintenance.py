@@ -58,6 +58,7 @@ class Maintenance:
     runtime: Runtime
     projector: Projector
     worker: IngestWorker
+    remove_leftovers: Callable[[], None]  # copies of data that ended processes left
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _reindex_task: asyncio.Task[None] | None = None
     _reindex_error: EngineError | None = None
@@ -99,6 +100,7 @@ class Maintenance:
                 partial(projector.remove_from_vectors, found),
                 self._compact_graph,
                 self.runtime.vectors.compact,
+                partial(asyncio.to_thread, self.remove_leftovers),
             )
             if errors:
                 raise errors[0]

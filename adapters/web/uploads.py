@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from bot.admin.documents.results import UploadPlace
 from bot.admin.results import ProgressUpdate
 from bot.errors import TooManyRequests, file_write_error
 from bot.listeners.admission import Admission, Budget
+from engine import create_upload
 from engine.errors import DocumentTooLarge, InvalidDocument
 
 if TYPE_CHECKING:
@@ -91,9 +91,8 @@ async def receive_file(http: Request, place: UploadPlace) -> AsyncIterator[tuple
         raise InvalidDocument("The body is not an upload.", hint=f"Send multipart/form-data with the part “{FIELD}”.")
     number, path = await asyncio.to_thread(_create_file, Path(place.folder))
     try:
-        with os.fdopen(number, "wb", buffering=0) as file:
-            name = await _read_parts(http, boundary, file, place.max_bytes)
-        yield path, name
+        with os.fdopen(number, "wb", buffering=0) as file:  # open to the end, or it would count as a leftover
+            yield path, await _read_parts(http, boundary, file, place.max_bytes)
     finally:
         await asyncio.to_thread(path.unlink, missing_ok=True)
 
@@ -101,10 +100,9 @@ async def receive_file(http: Request, place: UploadPlace) -> AsyncIterator[tuple
 def _create_file(folder: Path) -> tuple[int, Path]:
     """The descriptor and the path of a new file. Raises DiskError."""
     try:
-        number, path = tempfile.mkstemp(dir=folder)
+        return create_upload(folder)
     except OSError as error:
         raise file_write_error(folder / "upload", error) from error
-    return number, Path(path)
 
 
 def write_all(file: FileIO, data: bytes) -> None:

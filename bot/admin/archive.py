@@ -6,21 +6,18 @@ The file is the same whether the data is in a directory or in a PostgreSQL datab
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-import tempfile
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin import archive_format
 from bot.errors import file_write_error
 from bot.store import copy_store, sqlite_file
 from engine import (
+    READY,
     DataDir,
     compute_file_checksum,
-    merge_log,
     prepare_restored_ledger,
     remove_tree,
     restore_database,
@@ -29,12 +26,12 @@ from engine.errors import CorruptFile, CorruptLedger, DiskError, EarlySchema, Ne
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from engine import Clock, Engine, EngineOptions
 
 LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
 FINGERPRINTS = "fingerprints"
-WORK_DIR = ".restore-tmp"  # folder in the data directory while a backup is unpacked
 
 
 async def create_backup(engine: Engine, path: Path) -> int:
@@ -44,8 +41,8 @@ async def create_backup(engine: Engine, path: Path) -> int:
     Raises DiskError, and StoreError if the proof fails.
     """
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as name:
-            folder = Path(name)
+        with engine.data_dir.journal.temporary(path.parent) as folder:
+            folder.mkdir(mode=0o700)
             # The bot's database first: messages that only the ledger has are ingested again, which changes nothing.
             bot = await copy_store(engine.database or engine.data_dir.path / BOT_FILE, folder / BOT_FILE, engine.clock)
             ledger = await engine.backup(folder / LEDGER_FILE)
@@ -89,8 +86,9 @@ def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
     folder = DataDir(home)
     if path.exists() and folder.ledger_path.exists() and not force:
         raise StoreError(f"{home} already contains data.", hint="Use --force to replace it.")
-    with _unpacked(path, folder) as unpacked:
-        _replace_databases(unpacked, folder)
+    removed = (FINGERPRINTS, *folder.projection_files)
+    with _locked(path, folder), folder.journal.replacing((BOT_FILE, LEDGER_FILE), removed) as unpacked:
+        _extract(path, unpacked)
 
 
 async def restore_into_database(
@@ -103,46 +101,41 @@ async def restore_into_database(
     from bot.store.postgres import load_store  # noqa: PLC0415 - it needs the extra `postgres`
 
     folder = DataDir(home)
-    with _unpacked(path, folder) as unpacked:
+    with _locked(path, folder), folder.journal.scratch() as unpacked:
+        _extract(path, unpacked)
+        remove_tree(home / FINGERPRINTS)  # first: without them, files are only read again
         bot = unpacked / BOT_FILE
         load_bot = partial(load_store, path=bot if bot.exists() else None, replace=force)
         try:
             await restore_database(options, unpacked / LEDGER_FILE, replace=force, also=load_bot, clock=clock)
         except CorruptLedger as error:
             raise CorruptFile(f"{path} is not a backup ({error}).", hint=archive_format.NOT_A_BACKUP_HINT) from error
-        remove_tree(home / FINGERPRINTS)
 
 
 @contextmanager
-def _unpacked(path: Path, folder: DataDir) -> Iterator[Path]:
-    """The checked files of a backup, in a folder in the locked data directory."""
+def _locked(path: Path, folder: DataDir) -> Iterator[None]:
+    """The locked data directory for a backup, which must exist. Raises NotFound and DiskError."""
     if not path.exists():
         raise NotFound(f"There is no file {path}.", hint="Check the path.")
     home = folder.path
     with _remove_on_failure(home), folder.acquire_lock():
-        unpacked = home / WORK_DIR
         try:
-            shutil.rmtree(unpacked, ignore_errors=True)  # left by a killed restore
-            unpacked.mkdir(mode=0o700)
-            _extract(path, unpacked)
-            yield unpacked
+            yield
         except OSError as error:
             problem = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
             raise DiskError(
                 problem, hint=f"Check that you can read the file and that {home} has enough free space."
             ) from error
-        finally:
-            shutil.rmtree(unpacked, ignore_errors=True)
 
 
 @contextmanager
 def _remove_on_failure(home: Path) -> Iterator[None]:
-    """Remove a data directory that was created by a failed restore."""
+    """Remove a data directory that was created by a failed restore, unless the next start finishes it."""
     existed = home.exists()
     try:
         yield
     except BaseException:
-        if not existed and not (home / LEDGER_FILE).exists():
+        if not existed and not any((home / name).exists() for name in (LEDGER_FILE, READY)):
             shutil.rmtree(home, ignore_errors=True)
         raise
 
@@ -168,30 +161,3 @@ def _extract(path: Path, unpacked: Path) -> None:
         raise
     except StoreError as error:
         raise CorruptFile(f"{path} is not a backup ({error}).", hint=archive_format.NOT_A_BACKUP_HINT) from error
-
-
-def _replace_databases(unpacked: Path, folder: DataDir) -> None:
-    """Replace the ledger so that one complete ledger exists at any moment.
-
-    The log of the old ledger is merged into its file first: no ledger may exist with the log of another one.
-    """
-    merge_log(folder.ledger_path)
-    for name in (
-        f"{LEDGER_FILE}-wal",
-        f"{LEDGER_FILE}-shm",
-        FINGERPRINTS,
-        BOT_FILE,
-        f"{BOT_FILE}-wal",
-        f"{BOT_FILE}-shm",
-    ):
-        remove_tree(folder.path / name)
-    for file in (unpacked / LEDGER_FILE, unpacked / BOT_FILE):
-        if file.exists():
-            with file.open("rb") as written:
-                os.fsync(written.fileno())
-    if (unpacked / BOT_FILE).exists():
-        (unpacked / BOT_FILE).replace(folder.path / BOT_FILE)
-    if folder.ledger_path.is_dir():
-        remove_tree(folder.ledger_path)
-    (unpacked / LEDGER_FILE).replace(folder.ledger_path)
-    folder.remove_projections()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import tempfile
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bot.admin.results import ExportLine
@@ -13,14 +12,16 @@ from bot.errors import file_write_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Iterator
+    from pathlib import Path
     from typing import IO
 
     from bot.admin.results import OperationResult
+    from engine import Journal
 
 
-async def save_lines(events: AsyncIterable[OperationResult], output: Path | None) -> None:
-    """Write the export lines of a result stream. Raises DiskError."""
-    with _open_atomically(output) if output else _open_stdout() as file:
+async def save_lines(events: AsyncIterable[OperationResult], output: Path | None, journal: Journal) -> None:
+    """Write the export lines of a result stream; a part that a kill leaves is in the journal. Raises DiskError."""
+    with _open_atomically(output, journal) if output else _open_stdout() as file:
         async for event in events:
             if isinstance(event, ExportLine):
                 file.write(event.text + "\n")
@@ -33,19 +34,13 @@ def _open_stdout() -> Iterator[IO[str]]:
 
 
 @contextmanager
-def _open_atomically(output: Path) -> Iterator[IO[str]]:
+def _open_atomically(output: Path, journal: Journal) -> Iterator[IO[str]]:
     """Open a temporary file next to the output, which replaces it when everything is written."""
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=output.parent, prefix=".threadlore-", delete=False
-        ) as file:
-            part = Path(file.name)
-            try:
+        with journal.temporary(output.parent) as part:
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 yield file
-                file.close()
-                part.replace(output)
-            finally:
-                with suppress(FileNotFoundError):
-                    part.unlink()
+            part.replace(output)
     except OSError as error:
         raise file_write_error(output, error) from error

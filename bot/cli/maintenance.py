@@ -125,13 +125,14 @@ def export(
         from bot.admin.requests import Export  # noqa: PLC0415  - keeps --help fast
         from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from bot.cli.export_file import save_lines  # noqa: PLC0415  - keeps --help fast
+        from engine import DataDir  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         async with (
             connect_or_open(settings, common.clock) as service,
             aclosing(service.perform(Export(Scope.of(settings.space), export_format))) as events,
         ):
-            await save_lines(events, output)
+            await save_lines(events, output, DataDir(settings.data_path).journal)
         return 0
 
     run_command(context, work)

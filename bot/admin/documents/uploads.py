@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import tempfile
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +13,7 @@ from bot.admin.document_lookup import LOCAL_SPACE, build_scope
 from bot.admin.documents.results import UploadPlace, UploadResult
 from bot.admin.results import ProgressUpdate
 from bot.errors import NotConnected, NotPermitted, file_write_error
-from engine import Document, plausible_time, read_file_content, repair_surrogates
+from engine import Document, plausible_time, read_file_content, remove_unused, repair_surrogates
 from engine.errors import InvalidDocument, NotFound, StoreError
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from engine import DocumentInfo
 
 MAX_NAME_LENGTH = 200  # characters
-LEFTOVER_SECONDS = 60 * 60.0  # without another byte, after which a file that nobody added is deleted
 POLL_SECONDS = 0.2  # between two looks at the state of a document
 WAIT_SECONDS = 60 * 60.0  # for a file to become searchable; it goes on without its uploader
 UPLOAD_ROOM = "files"
@@ -122,20 +119,12 @@ def _get_folder(engine_context: EngineContext) -> Path:
 
 
 def _prepare_folder(folder: Path) -> None:
-    """Create the folder, and delete what an ended program left in it. Raises DiskError.
-
-    Ages are those of its file system, which may have another clock: an upload that is running must not look old.
-    """
+    """Create the folder, and delete what an ended program left in it. Raises DiskError."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as written:
-            now = os.fstat(written.fileno()).st_mtime
     except OSError as error:
         raise file_write_error(folder, error) from error
-    for each in folder.iterdir():
-        with suppress(OSError):
-            if now - each.stat().st_mtime > LEFTOVER_SECONDS:
-                each.unlink()
+    remove_unused(folder)
 
 
 def _check_path(engine_context: EngineContext, path: str) -> Path:

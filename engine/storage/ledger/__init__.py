@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import StoreError
 from engine.storage.ledger.content.documents import validate_document
-from engine.storage.ledger.database import Ledger, compute_file_checksum, merge_log, prepare_restored_ledger
+from engine.storage.ledger.database import Ledger, compute_file_checksum, prepare_restored_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,6 @@ __all__ = [
     "MISSING_LIBRARY_HINT",
     "Ledger",
     "compute_file_checksum",
-    "merge_log",
     "open_ledger",
     "prepare_restored_ledger",
     "restore_database",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING, Literal, Self
 
 import aiosqlite
@@ -103,9 +103,3 @@ def prepare_restored_ledger(path: Path) -> None:
             db.execute("INSERT OR REPLACE INTO meta VALUES ('reindexing', 1)")
     except sqlite3.DatabaseError as error:
         raise CorruptLedger(str(error)) from error
-
-
-def merge_log(path: Path) -> None:
-    """Write the log of a ledger into its file, as far as both can be read."""
-    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from bot.admin import archive, archive_format
-from bot.store import AnswerResult, BotStore
-from engine import SYSTEM_CLOCK, Engine
+from bot.store import AnswerResult, BotStore, sqlite_file
+from engine import SYSTEM_CLOCK, DataDir, Engine
 from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError
 from engine.models import Extraction, Link, Mention, Question
 from tests.support.builders import make_answer
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine
+from tests.support.kills import run_until_killed
 
 MIB = 2**20
 
@@ -113,6 +114,57 @@ async def test_an_early_database_of_the_bot_is_named_instead_of_backed_up(tmp_pa
         change(tmp_path / "home" / "bot.db", "CREATE TABLE inbox (id INTEGER); PRAGMA user_version = 7;")
         with pytest.raises(EarlySchema, match="The bot's database was written by an early version"):
             await archive.create_backup(engine, tmp_path / "backup")
+
+
+def state(home: Path) -> tuple[set[str], str, str]:
+    """The files of a folder that no program has open, and what its databases hold."""
+    checksums = [sqlite_file.file_checksum(home / name) for name in (archive.LEDGER_FILE, archive.BOT_FILE)]
+    return {str(each.relative_to(home)) for each in files_of(home)}, checksums[0], checksums[1]
+
+
+async def test_a_kill_at_any_step_of_a_restore_leaves_the_old_data_or_the_new(tmp_path: Path) -> None:
+    async with open_folder(tmp_path / "new") as (engine, store):
+        await engine.add(doc("new", "The ferry sails at nine."))
+        await store.opt_outs.opt_out("slack", "T1", "NEW")
+        await archive.create_backup(engine, tmp_path / "backup")
+    async with open_folder(tmp_path / "old") as (engine, store):
+        await engine.add(doc("old", "The kiosk is closed."))
+        await store.opt_outs.opt_out("slack", "T1", "OLD")
+    (tmp_path / "old" / archive.FINGERPRINTS).touch()
+    (tmp_path / "old" / "vectors").mkdir()
+    archive.restore_backup(tmp_path / "backup", tmp_path / "whole")
+    old, new = state(tmp_path / "old"), state(tmp_path / "whole")
+    home, step, seen = tmp_path / "home", 0, list[tuple[set[str], str, str]]()
+
+    def restore() -> None:
+        archive.restore_backup(tmp_path / "backup", home, force=True)
+
+    while True:
+        if not seen or seen[-1] != old:
+            shutil.rmtree(home, ignore_errors=True)
+            shutil.copytree(tmp_path / "old", home)
+        if not run_until_killed(restore, step):
+            break
+        with DataDir(home).acquire_lock():
+            seen.append(state(home))
+        assert (home / "vectors").exists() == (seen[-1] == old)
+        step += 1
+    assert state(home) == new
+    decided = seen.index(new)
+    assert seen == [old] * decided + [new] * (step - decided)
+    assert 3 < decided < step - 3
+
+
+async def test_the_copies_of_a_killed_backup_are_gone_after_the_next_start(tmp_path: Path) -> None:
+    async with open_folder(tmp_path / "home") as (engine, _):
+        await engine.add(doc("a", "The ferry sails at nine."))
+        with engine.data_dir.journal.temporary(tmp_path / "backups"):
+            [record] = (tmp_path / "home" / ".journal").iterdir()
+            found = record.read_text()
+    record.write_text(found)
+    shutil.copytree(tmp_path / "home", found)
+    async with open_folder(tmp_path / "home"):
+        assert not files_of(tmp_path / "backups")
 
 
 async def test_a_backup_without_a_bot_leaves_no_other_bots_tables_behind(tmp_path: Path) -> None:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
 import pytest
 
 from bot.admin import archive
-from bot.store import AnswerResult, BotStore, Expert, VerifiedAnswer, copy_store
+from bot.store import AnswerResult, BotStore, Expert, VerifiedAnswer, copy_store, postgres
 from bot.store.event_queue import NewEvent
 from engine import SYSTEM_CLOCK, Engine, EngineOptions
 from engine.errors import CorruptFile, DatabaseInUse, StoreError
+from engine.storage.ledger.postgres.ledger import PostgresLedger
+from engine.storage.postgres import portable
 from tests.bot.admin.test_archive import contents, entry, live_through, packed
 from tests.support.builders import ROOF, make_answer
-from tests.support.engine_fixture import canonical_export, doc, is_clean
+from tests.support.engine_fixture import HERE, canonical_export, doc, is_clean
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.fake_platform import START
+from tests.support.kills import KILLED, NEVER, run_until_killed
 from tests.support.toy_language import ToyLanguage
 
 
@@ -101,6 +106,47 @@ async def test_a_backup_replaces_what_a_database_holds_only_by_force(tmp_path: P
     async with open_place(tmp_path / "home", postgres_url) as (engine, store):
         assert await state(engine, store, tmp_path / "2") == before
         assert await is_clean(engine)
+
+
+def test_a_kill_in_a_restore_leaves_the_old_rows_of_a_database_or_the_new(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = EngineOptions(database=postgres_url)
+    restoring = archive.restore_into_database(tmp_path / "new", tmp_path / "home", options, SYSTEM_CLOCK, force=True)
+
+    async def prepare(home: Path, database: str, name: str) -> None:
+        async with open_place(home, database) as (engine, store):
+            await engine.add(doc(name, "The ferry sails at nine."))
+            await store.opt_outs.opt_out("slack", "T1", name)
+            if not database:
+                await archive.create_backup(engine, tmp_path / name)
+
+    async def find() -> tuple[list[str], list[bool]]:
+        for attempt in range(50):
+            with suppress(DatabaseInUse):  # the server has not noticed the kill yet
+                async with open_place(tmp_path / "home", postgres_url) as (engine, store):
+                    keys = [each.key for each in await engine.list_documents(HERE)]
+                    return keys, [await store.opt_outs.is_opted_out("slack", "T1", name) for name in ("old", "new")]
+            await asyncio.sleep(0.1 * (attempt < 49))
+        raise AssertionError("the database stays in use")
+
+    def die(*_: object, **__: object) -> None:
+        os._exit(KILLED)
+
+    asyncio.run(prepare(tmp_path / "files", "", "new"))
+    asyncio.run(prepare(tmp_path / "home", postgres_url, "old"))
+    old, new = (["old"], [True, False]), (["new"], [False, True])
+    for place, name, expected in (
+        (archive, "remove_tree", old),
+        (portable, "load_tables", old),
+        (postgres, "load_store", old),
+        (PostgresLedger, "close", new),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, die)
+            assert run_until_killed(lambda: asyncio.run(restoring), NEVER)
+        assert asyncio.run(find()) == expected
+    restoring.close()
 
 
 async def test_rows_of_a_bot_alone_are_not_overwritten(tmp_path: Path, postgres_url: str) -> None:

@@ -14,7 +14,6 @@ from bot.admin.results import Completed, DocumentList, ExportLine, StatusResult,
 from bot.context import EngineContext
 from bot.errors import file_write_error
 from engine import Scope
-from engine.data_dir import DataDir
 from engine.errors import CorruptFile, DataDirInUse, DiskError, ModelUnavailable, NotFound, StoreError
 from tests.bot.admin.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
@@ -116,39 +115,6 @@ async def test_a_backup_is_one_private_file_from_which_everything_comes_back(
         await run(context, Reindex())
         assert await export(context) == await export(engine_context)
         assert last(await run(context, Verify()), VerifyResult) == VerifyResult(())
-
-
-@ingested
-@pytest.mark.parametrize("step", ["replace", "remove_projections"])
-async def test_an_interrupted_restore_leaves_one_ledger_or_the_other(
-    perform: Perform,
-    engine_context: EngineContext,
-    tmp_path: Path,
-    town: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    step: str,
-) -> None:
-    other = tmp_path / "other"
-    await perform(Backup(str(tmp_path / "full.tar.gz")))
-    full = await export(engine_context)
-    archive.restore_backup(tmp_path / "full.tar.gz", other)
-    async with open_engine_context(other) as context:
-        await context.engine.wait_until_indexed()
-    await perform(Forget("tea.txt", HERE, str(town)))
-    await perform(Backup(str(tmp_path / "less.tar.gz")))
-
-    def kill(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path if step == "replace" else DataDir, step, kill)
-        with pytest.raises(KeyboardInterrupt):
-            archive.restore_backup(tmp_path / "less.tar.gz", other, force=True)
-    async with open_engine_context(other) as context:
-        await context.engine.wait_until_indexed()
-        assert await export(context) == (full if step == "replace" else await export(engine_context))
-        # A new ledger rebuilds graph and vectors by itself; those of the fakes do not outlive their engine.
-        assert step == "replace" or last(await run(context, Verify()), VerifyResult) == VerifyResult(())
 
 
 @ingested

@@ -8,6 +8,7 @@ import pytest
 
 from bot.admin.results import ExportLine
 from bot.cli.export_file import save_lines
+from engine import Journal
 from engine.errors import DiskError
 
 
@@ -20,20 +21,20 @@ async def lines(*texts: str, error: Exception | None = None) -> AsyncIterator[Ex
 
 async def test_a_file_is_there_whole_or_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "facts.jsonl"
-    await save_lines(lines("a", "b"), path)
+    await save_lines(lines("a", "b"), path, Journal(tmp_path / "home"))
     assert path.read_text() == "a\nb\n"
     with pytest.raises(ValueError, match="enough"):
-        await save_lines(lines("c", error=ValueError("enough")), path)
+        await save_lines(lines("c", error=ValueError("enough")), path, Journal(tmp_path / "home"))
     assert path.read_text() == "a\nb\n"
-    assert os.listdir(tmp_path) == ["facts.jsonl"]  # noqa: PTH208  - a glance, in a test
+    assert sorted(os.listdir(tmp_path)) == ["facts.jsonl", "home"]  # noqa: PTH208  - a glance, in a test
 
 
-async def test_without_a_file_the_lines_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    await save_lines(lines("a"), None)
+async def test_without_a_file_the_lines_are_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    await save_lines(lines("a"), None, Journal(tmp_path))
     assert capsys.readouterr().out == "a\n"
 
 
 async def test_a_folder_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(DiskError, match=r"nowhere does not exist\.$") as caught:
-        await save_lines(lines("a"), tmp_path / "nowhere" / "facts.jsonl")
+        await save_lines(lines("a"), tmp_path / "nowhere" / "facts.jsonl", Journal(tmp_path / "home"))
     assert "Create the folder" in caught.value.hint

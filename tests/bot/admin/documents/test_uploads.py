@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from bot.admin.documents.requests import AddUpload, GetDocument, PrepareUpload
 from bot.admin.documents.results import DocumentResult, UploadPlace, UploadResult
-from bot.admin.documents.uploads import LEFTOVER_SECONDS, MAX_NAME_LENGTH, clean_name
+from bot.admin.documents.uploads import MAX_NAME_LENGTH, clean_name
 from bot.admin.requests import ListDocuments
 from bot.admin.results import DocumentList
 from bot.context import EngineContext
 from bot.errors import NotConnected, NotPermitted
 from bot.store import Subject
-from engine import Scope
+from engine import Scope, create_upload
 from engine.errors import InvalidDocument
 from tests.bot.admin.conftest import last, run
-from tests.support.clock import ManualClock
-from tests.support.echo_language import open_engine_context
 
 SHED = Subject(space="shed")
 
@@ -98,23 +95,11 @@ async def test_no_other_file_of_the_machine_is_read(context: EngineContext, tmp_
 
 async def test_what_an_ended_program_left_is_deleted(context: EngineContext) -> None:
     folder = Path(last(await run(context, PrepareUpload(SHED)), UploadPlace).folder)
-    old, new = folder / "old", folder / "new"
-    for each, age in ((old, LEFTOVER_SECONDS + 1), (new, 1.0)):
-        each.touch()
-        then = each.stat().st_mtime - age
-        os.utime(each, (then, then))
+    (folder / "left").touch()
+    descriptor, running = create_upload(folder)
     await run(context, PrepareUpload(SHED))
-    assert await asyncio.to_thread(lambda: [*folder.iterdir()]) == [new]
-
-
-async def test_a_clock_that_is_ahead_deletes_no_running_upload(context: EngineContext, tmp_path: Path) -> None:
-    clock = ManualClock(datetime(2100, 1, 1, tzinfo=UTC))
-    async with open_engine_context(tmp_path / "ahead", clock=clock) as opened:
-        ahead = replace(opened, upload_dir=context.upload_dir)
-        running = Path(last(await run(ahead, PrepareUpload(SHED)), UploadPlace).folder, "running")
-        await asyncio.to_thread(running.touch)
-        await run(ahead, PrepareUpload(SHED))
-        assert await asyncio.to_thread(running.exists)
+    assert await asyncio.to_thread(lambda: [*folder.iterdir()]) == [running]
+    os.close(descriptor)
 
 
 async def test_a_person_adds_nothing_where_no_bot_runs(context: EngineContext) -> None:
