@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore, Subject
     from bot.store.file_fingerprints import FileFingerprints
+    from bot.store.schedules.retention import HeldDeletion
     from engine import Answer, Clock, Document, Engine, ParserLimits, PictureDescriber, SandboxProbe, Usage
 
     OpenImport = Callable[[HistorySource, ImportDestination | None], AbstractAsyncContextManager[RunningImport]]
@@ -92,12 +93,12 @@ class EngineContext:
     `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
     existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
     `describer` describes pictures, if there is a model for that. `open_import` prepares an import of the past of a
-    workspace; `forget_workspace` deletes all of one and returns the number of its channels. `open_access` checks access
-    tokens. `open_personal_file` adds an upload to what a person shared with the bot alone. All four are None where only
-    the engine is open. `observe_answer` receives each answer before its text. `upload_dir`: for uploads until they are
-    added. `question_metrics` counts the questions of programs. `management`: of the running bot, if there is one.
-    `health`: what the probes of this process say. `owner_space`: the space of whoever runs the program. `models`: names
-    by purpose. `sandbox`: what bounds parsers.
+    workspace; `forget_workspace` deletes all of one and returns the number of its channels. `confirm_retention` allows
+    a deletion that waits. `open_access` checks access tokens. `open_personal_file` adds an upload to what a person
+    shared with the bot alone. All five are None where only the engine is open. `observe_answer` receives each answer
+    before its text. `upload_dir`: for uploads until they are added. `question_metrics` counts the questions of
+    programs. `management`: of the running bot, if there is one. `health`: what the probes of this process say.
+    `owner_space`: the space of whoever runs the program. `models`: names by purpose. `sandbox`: what bounds parsers.
     """
 
     engine: Engine
@@ -109,6 +110,7 @@ class EngineContext:
     describer: PictureDescriber | None = None
     open_import: OpenImport | None = None
     forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
+    confirm_retention: Callable[[], Awaitable[HeldDeletion]] | None = None
     open_access: Callable[[], AbstractAsyncContextManager[AccessControl]] | None = None
     observe_answer: Callable[[Answer], None] | None = None
     question_metrics: QuestionMetrics | None = None

@@ -134,6 +134,7 @@ def build_admin_context(bot: Bot, engine_context: EngineContext, health: ServerH
         replace_document=bot.ingest_service.replace_document,
         open_import=bot.ingest_service.open_import,
         forget_workspace=bot.ingest_service.forget_workspace,
+        confirm_retention=bot.ingest_service.confirm_retention,
         management=bot,
         open_personal_file=bot.ingest_service.open_personal_file,
         open_access=lambda: nullcontext(AccessControl(bot.store, bot.clock, bot.context.audience, bot.quotas)),

@@ -16,7 +16,7 @@ from engine.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import Backup, Export, Forget, ForgetWorkspace, Reindex, Retry, Verify
+    from bot.admin.requests import Backup, ConfirmRetention, Export, Forget, ForgetWorkspace, Reindex, Retry, Verify
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
     from engine import VerificationReport
@@ -83,6 +83,20 @@ async def backup(engine_context: EngineContext, request: Backup) -> AsyncGenerat
     yield ProgressUpdate("backing up")
     size = await archive.create_backup(engine_context.engine, path)
     yield Completed(f"Backup written: {path} ({size / 2**20:.1f} MiB)")
+
+
+async def confirm_retention(
+    engine_context: EngineContext,
+    request: ConfirmRetention,  # noqa: ARG001  - a verb's signature
+) -> AsyncGenerator[OperationResult]:
+    """Allow the deletion by age that waits; the bot runs it. Raises NotFound if none waits."""
+    if engine_context.confirm_retention is None:
+        raise StoreError("The bot's database is not open.")
+    held = await engine_context.confirm_retention()
+    yield Completed(
+        f"Confirmed: {pluralize(held.documents, 'document')} of {held.total:,} from before {held.oldest:%Y-%m-%d} will"
+        " be deleted."
+    )
 
 
 async def retry(engine_context: EngineContext, request: Retry) -> AsyncGenerator[OperationResult]:

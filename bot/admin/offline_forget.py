@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot.access.control import AccessControl
 from bot.context import BotContext
 from bot.ingest.service import IngestService
+from bot.ingest.sync.retention import confirm_held
 from bot.permissions.resolver import AudienceResolver
 from bot.store import BotStore
 from engine.errors import NotFound
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
+    from bot.store.schedules.retention import HeldDeletion
     from engine import Document
 
 
@@ -41,6 +43,12 @@ async def replace(engine_context: EngineContext, settings: Settings, document: D
     """Replace a document; returns whether it changed. Raises EngineError."""
     async with _open_ingest_service(engine_context, settings) as service:
         return await (service.replace_document if service else engine_context.engine.add)(document)
+
+
+async def confirm_retention(engine_context: EngineContext, settings: Settings) -> HeldDeletion:
+    """Allow the deletion by age that waits; the bot runs it once it is started. Raises EngineError."""
+    async with BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store:
+        return await confirm_held(store)
 
 
 @asynccontextmanager

@@ -52,6 +52,7 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.Export: maintenance.export,
     requests.Backup: maintenance.backup,
     requests.ImportHistory: history_import.import_history,
+    requests.ConfirmRetention: maintenance.confirm_retention,
     requests.Retry: maintenance.retry,
     graph_requests.SearchEntities: graph_queries.search_entities,
     graph_requests.GetSubgraph: graph_queries.get_subgraph,

@@ -252,6 +252,11 @@ class ImportHistory:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfirmRetention:
+    """Allow the deletion by age that waits for a confirmation."""
+
+
+@dataclass(frozen=True, slots=True)
 class Retry:
     """Retry failed documents of all spaces; progress is shown for `scope`."""
 
@@ -289,6 +294,7 @@ OperationRequest = (
         | Backup
         | ImportHistory
     )
+    | ConfirmRetention
     | Retry
     | CheckHealth
     | Authorized

@@ -36,6 +36,11 @@ Examples:
   threadlore export --format graphml -o town.graphml
 """
 BACKUP_HELP = "Write all data to one compressed file; also works while the bot is running."
+RETENTION_HELP = """The deletion by age (THREADLORE_RETENTION_DAYS).
+
+A run that would delete more than 100 documents and more than a tenth of all, or whose clock is more than 30 days past
+the newest event, waits for `threadlore retention confirm`. `threadlore status` shows it.
+"""
 RESTORE_HELP = "Restore a backup into the data directory or the database and rebuild the graph and vector indexes."
 
 
@@ -48,6 +53,23 @@ def register(app: typer.Typer) -> None:
     app.command("restore", help=RESTORE_HELP)(restore)
     app.command("verify", help=VERIFY_HELP)(verify)
     app.command("reindex", help="Rebuild the graph and vector indexes, for example for another embedder.")(reindex)
+    app.add_typer(retention, name="retention")
+
+
+retention = typer.Typer(help=RETENTION_HELP, no_args_is_help=True)
+
+
+@retention.callback()
+def _group() -> None:
+    """Keep `confirm` a command of its own."""
+
+
+@retention.command()
+def confirm(context: typer.Context) -> None:
+    """Allow the deletion that waits; the bot runs it within a minute."""
+    from bot.admin.requests import ConfirmRetention  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: ConfirmRetention())
 
 
 def graph(

@@ -27,9 +27,10 @@ from bot.ingest.sync.backfill import Backfill
 from bot.ingest.sync.deletions import DeletionCheck
 from bot.ingest.sync.history_import import HistoryImport
 from bot.ingest.sync.import_target import ImportTarget
-from bot.ingest.sync.jobs import PeriodicJobs, Retention
+from bot.ingest.sync.jobs import PeriodicJobs
 from bot.ingest.sync.queue import SyncQueue
 from bot.ingest.sync.reconcile import Reconciler
+from bot.ingest.sync.retention import Retention, confirm_held
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import (
     BotAdded,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Location, Message
     from bot.store import Subject
+    from bot.store.schedules.retention import HeldDeletion
     from engine import Document, DocumentInfo, FileParser
 
 ContentKind = Literal["", "messages", "files"]  # of a channel; empty for both
@@ -134,6 +136,10 @@ class IngestService:
                 await self._membership.join(location)
 
     # Requests of people: remember or forget.
+
+    async def confirm_retention(self) -> HeldDeletion:
+        """Allow the deletion by age that waits for a confirmation. Raises NotFound if none waits."""
+        return await confirm_held(self._context.store)
 
     async def add_message(self, message: Message) -> None:
         """Ingest a message that its author chose, even if it is from a time in which they had opted out."""

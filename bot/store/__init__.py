@@ -30,6 +30,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     installation_states    states by which the app was installed in a browser
     access_tokens          tokens of programs that ask from outside of the chats
     adapter_state          values that adapters keep
+    retention              what retention did last, and what it waits for
     imported_spaces        where imports put channels that no platform can be asked about
     recent_questions       questions of the last minute
     shared_visibility      changed audiences, where several processes share the database
@@ -72,6 +73,7 @@ from bot.store.review.experts import Expert, Experts
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.schedules.digests import Digests
+from bot.store.schedules.retention import RetentionRecords
 from bot.store.shared.adapter_state import AdapterState
 from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
@@ -175,6 +177,7 @@ class BotStore:
         self.installation_states = InstallationStates(database)
         self.access_tokens = AccessTokens(database)
         self.adapter_state = AdapterState(database)
+        self.retention = RetentionRecords(database, self.adapter_state)
         self.imported_spaces = ImportedSpaces(database, self.adapter_state)
         self._database = database
 

@@ -94,6 +94,14 @@ class Messages:
         """List at most `limit` messages that are older than a time, oldest first."""
         return await self._select("time < ?", to_micros(time), limit=limit)
 
+    async def list_frequent_authors(self, platform: str, workspace: str, limit: int) -> list[str]:
+        """List at most `limit` authors of a workspace, who wrote most first."""
+        rows = await self._database.fetch_all(
+            f"SELECT author FROM message WHERE {_OF_WORKSPACE} GROUP BY author ORDER BY COUNT(*) DESC, author LIMIT ?2",
+            (f"{platform}:{workspace}:", limit),
+        )
+        return [row[0] for row in rows]
+
     async def get_newest_time(self, room: str) -> datetime | None:
         """Return the time of the newest stored message of a channel."""
         row = await self._database.fetch_one("SELECT MAX(time) FROM message WHERE room = ?", (room,))

@@ -122,6 +122,12 @@ MODEL_TROUBLE = N_(
     "I couldn't process some of this because of a problem with the language model. I'll retry automatically."
 )
 BACKGROUND_FAILING = N_("Some of my background work is failing. I'll retry it automatically.")
+RETENTION_HINT = "retention held"  # name of the notice that the next sentence is
+RETENTION_HELD = N_(
+    "I've paused the automatic deletion of old messages: it would have deleted unusually much, or the clock of my"
+    " server is wrong. Whoever runs me can look at it with `threadlore status`, and allow it with `threadlore retention"
+    " confirm`."
+)
 _UNKNOWN_ERROR = N_("Something went wrong on my side.")
 _NO_DATABASE = N_("My database doesn't answer. Try again in a minute.")
 _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
+    from bot.store.schedules.retention import HeldDeletion
     from engine import Clock, Document, Engine
 
 START_ATTEMPTS, POLL_SECONDS = 100, 0.1  # for another process to answer after it locked the data directory
@@ -113,6 +114,7 @@ async def _open_local(
                 replace_document=partial(_replace_document, engine_context, settings),
                 open_import=partial(_open_import, engine_context, settings),
                 forget_workspace=partial(_forget_workspace, engine_context, settings),
+                confirm_retention=partial(_confirm_retention, engine_context, settings),
                 open_access=access.open,
                 question_metrics=metrics,
                 health=None if metrics is None else await _build_health(metrics, engine_context.engine),
@@ -181,3 +183,9 @@ async def _forget_document(engine_context: EngineContext, settings: Settings, do
 async def _forget_workspace(engine_context: EngineContext, settings: Settings, platform: str, workspace: str) -> int:
     offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
     return int(await offline_forget.forget_workspace(engine_context, settings, platform, workspace))
+
+
+async def _confirm_retention(engine_context: EngineContext, settings: Settings) -> HeldDeletion:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
+    held: HeldDeletion = await offline_forget.confirm_retention(engine_context, settings)
+    return held

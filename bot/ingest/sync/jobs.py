@@ -1,70 +1,32 @@
-"""Run periodic jobs, among them retention, and at the same time synchronization, which may take hours."""
+"""Run periodic jobs, and at the same time synchronization, which may take hours."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
 from datetime import timedelta
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import structlog
 
 from bot.platform.models import Location
-from engine import CONVERSATION_GAP, cancel_tasks
+from engine import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import datetime
 
     from bot.context import BotContext
-    from bot.ingest.documents import ConversationDocuments
     from bot.ingest.sync.queue import SyncQueue
+    from bot.ingest.sync.retention import Retention
 
 log = structlog.get_logger(__name__)
-
-TOMBSTONE_TTL = timedelta(days=400)  # a platform may report deletions late
-BATCH = 500  # messages removed in one transaction
 
 JOBS_TASK, COMPARE_TASK, SYNC_TASK = "periodic jobs", "daily comparison", "channel sync"  # task names
 POLL_SECONDS = 15.0  # seconds between two checks
 HOUR = 60 * 60.0
 COMPARE_INTERVAL = timedelta(days=1)  # between two comparisons of all channels
 COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two compactions of the bot's store
-
-
-class Retention:
-    """Closes idle conversations, and deletes data beyond the retention period."""
-
-    def __init__(self, context: BotContext, documents: ConversationDocuments) -> None:
-        self._context = context
-        self._documents = documents
-        self._store = context.store
-
-    async def close_idle(self, now: datetime) -> None:
-        """Close the conversations without a message for 15 minutes."""
-        for window in await self._store.conversations.list_idle_since(now - CONVERSATION_GAP):
-            async with self._documents.lock(window.room):
-                current = await self._store.conversations.get(window.document)
-                if current and current.last <= now - CONVERSATION_GAP:
-                    await self._documents.close_conversation(window.document)
-
-    async def delete_expired(self, now: datetime) -> None:
-        """Delete messages, files and answers beyond the retention period, and old tombstones."""
-        await self._store.messages.delete_tombstones(now - TOMBSTONE_TTL)
-        if not self._context.settings.retention_days:
-            return
-        oldest = now - timedelta(days=self._context.settings.retention_days)
-        while messages := await self._store.messages.list_before(oldest, BATCH):
-            messages.sort(key=lambda each: each.room)
-            for room, group in groupby(messages, key=lambda each: each.room):
-                async with self._documents.lock(room):
-                    await self._documents.remove_messages(list(group))
-        for file in await self._store.files.list_before(oldest):
-            async with self._documents.lock(file.room):
-                await self._documents.forget_document(file.document)
-        await self._store.answers.delete_before(oldest.timestamp())
-        await self._store.verified_answers.delete_before(oldest.timestamp())
 
 
 class PeriodicJobs:
@@ -117,6 +79,7 @@ class PeriodicJobs:
         if self._processes.id:
             await self._run_if_due("redact", 0.0, self._context.store.answers.redact_pending)
         await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
+        await self._run_if_due("continue forgetting", 0.0, lambda: self._retention.continue_held(now))
         await self._run_if_due("compact", COMPACT_INTERVAL_SECONDS, self._context.store.compact)
 
     async def _enqueue_everything(self, now: datetime) -> None:

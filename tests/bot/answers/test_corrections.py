@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from bot.answers.draft import AnswerDraft
 from bot.answers.request import answer_id, request_from_message
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
-from bot.ingest.sync.jobs import Retention
+from bot.ingest.sync.retention import Retention
 from bot.platform.events import FilesRemoved, MessageEdited, MessagesDeleted
 from bot.platform.models import Location, Message
 from bot.store import AnswerCorrection
@@ -80,7 +81,7 @@ async def test_a_posted_answer_is_replaced_if_its_readers_lose_its_source(
 async def test_an_expired_answer_is_replaced_too(bot: BotFixture, tiles: Message) -> None:
     reply = await bot.ask(ROOF, "bob", ASKED)
     context = bot.with_settings(retention_days=1)
-    await Retention(context, ConversationDocuments(context)).delete_expired(tiles.time.replace(year=2027))
+    await Retention(context, ConversationDocuments(context)).delete_expired(tiles.time + timedelta(days=2))
     await bot.correct_answers()
     assert reply.text == texts.SOURCE_REMOVED
 

@@ -1,0 +1,174 @@
+"""Delete what is older than the retention period, unless that looks like a mistake: then a person must confirm it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot import texts
+from bot.errors import PlatformError
+from bot.i18n import gettext, use_language
+from bot.platform.models import Card, Location
+from bot.store.schedules.retention import HeldDeletion, RetentionRecord
+from bot.text.format import pluralize
+from engine import CONVERSATION_GAP
+from engine.errors import NotFound
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.context import BotContext
+    from bot.ingest.documents import ConversationDocuments
+    from bot.store import BotStore
+
+log = structlog.get_logger(__name__)
+
+TOMBSTONE_TTL = timedelta(days=400)  # a platform may report deletions late
+BATCH = 500  # messages removed in one transaction
+MAX_UNCONFIRMED, MAX_SHARE = (
+    100,
+    10,
+)  # documents that one run deletes without being asked; more if they are under 1 / 10
+MAX_LEAP = timedelta(days=30)  # of the clock since the newest event and the last run
+MAX_LOOKED_UP, MAX_TOLD = 30, 3  # people of a workspace of whom is asked whether they manage it; managers that are told
+
+
+class Retention:
+    """Closes idle conversations, and deletes data beyond the retention period."""
+
+    def __init__(self, context: BotContext, documents: ConversationDocuments) -> None:
+        self._context = context
+        self._documents = documents
+        self._store = context.store
+        self._held: HeldDeletion | None = None
+        context.engine_context.engine.supervisor.add_problem_source(self._describe_held)
+
+    async def close_idle(self, now: datetime) -> None:
+        """Close the conversations without a message for 15 minutes."""
+        for window in await self._store.conversations.list_idle_since(now - CONVERSATION_GAP):
+            async with self._documents.lock(window.room):
+                current = await self._store.conversations.get(window.document)
+                if current and current.last <= now - CONVERSATION_GAP:
+                    await self._documents.close_conversation(window.document)
+
+    async def delete_expired(self, now: datetime) -> None:
+        """Delete messages, files and answers beyond the retention period, and old tombstones.
+
+        If the clock leapt, or the run would delete far more than usual, it waits for a confirmation.
+        """
+        days, record = self._context.settings.retention_days, await self._store.retention.load()
+        leapt = await self._has_leapt(record, now)
+        if not leapt:
+            await self._store.messages.delete_tombstones(now - TOMBSTONE_TTL)
+        if days:
+            oldest = now - timedelta(days=days)
+            if record.confirmed:
+                oldest = min(oldest, record.confirmed)
+            elif leapt and not (await self._store.retention.count(oldest))[0]:
+                return
+            elif held := await self._find_doubt(record, now, oldest, days, leapt=leapt):
+                await self._hold(record, held)
+                return
+            await self._delete_before(oldest)
+        self._held = None
+        if days or not leapt:
+            await self._store.retention.save(RetentionRecord(days, now))
+
+    async def continue_held(self, now: datetime) -> None:
+        """Delete what a person has confirmed since, and tell the managers who could not be told yet."""
+        if self._held is None:
+            return
+        if (await self._store.retention.load()).confirmed:
+            await self.delete_expired(now)
+        elif self._held is not None:
+            await self._tell_managers(self._held)
+
+    async def _has_leapt(self, record: RetentionRecord, now: datetime) -> bool:
+        """Whether the clock is far from the newest event, and from the last run by it."""
+        newest = await self._store.retention.find_newest(now)
+        known = [each for each in (newest, record.last_run) if each and each <= now]
+        return bool(known) and now - max(known) > MAX_LEAP
+
+    async def _find_doubt(
+        self, record: RetentionRecord, now: datetime, oldest: datetime, days: int, *, leapt: bool
+    ) -> HeldDeletion | None:
+        """The deletion, if a person must look at it first; the first run with a new or shorter period may be large."""
+        documents, total = await self._store.retention.count(oldest)
+        is_first = days < record.days or not record.days
+        is_large = documents > MAX_UNCONFIRMED and documents * MAX_SHARE > total
+        if not leapt and (is_first or not is_large):
+            return None
+        since = record.held.since if record.held else now
+        return HeldDeletion("clock" if leapt else "amount", oldest, documents, total, since)
+
+    async def _hold(self, record: RetentionRecord, held: HeldDeletion) -> None:
+        if record.held is None:
+            log.warning("retention.held", reason=held.reason, documents=held.documents, total=held.total)
+        self._held = held
+        await self._store.retention.save(replace(record, held=held))
+        await self._tell_managers(held)
+
+    def _describe_held(self) -> list[str]:
+        return [] if self._held is None else [describe_held(self._held)]
+
+    async def _delete_before(self, oldest: datetime) -> None:
+        while messages := await self._store.messages.list_before(oldest, BATCH):
+            messages.sort(key=lambda each: each.room)
+            for room, group in groupby(messages, key=lambda each: each.room):
+                async with self._documents.lock(room):
+                    await self._documents.remove_messages(list(group))
+        for file in await self._store.files.list_before(oldest):
+            async with self._documents.lock(file.room):
+                await self._documents.forget_document(file.document)
+        await self._store.answers.delete_before(oldest.timestamp())
+        await self._store.verified_answers.delete_before(oldest.timestamp())
+
+    async def _tell_managers(self, held: HeldDeletion) -> None:
+        """Tell managers of each workspace that this process serves, once."""
+        hint = f"{texts.RETENTION_HINT} {held.since.isoformat()}"
+        for platform in self._context.platforms:
+            joined = await self._store.channels.list_joined(platform)
+            for workspace in {each.workspace for each in joined if self._context.serves(each)}:
+                if await self._store.hints.record_if_new(platform, workspace, hint):
+                    await self._tell_workspace(platform, workspace)
+
+    async def _tell_workspace(self, platform: str, workspace: str) -> None:
+        told = 0
+        for person in await self._store.messages.list_frequent_authors(platform, workspace, MAX_LOOKED_UP):
+            with suppress(PlatformError):
+                found = await self._context.audience.get_person(platform, workspace, person)
+                if found.is_manager and not found.is_deactivated and told < MAX_TOLD:
+                    await self._tell(platform, workspace, person)
+                    told += 1
+        log.info("retention.managers_told", platform=platform, workspace=workspace, managers=told)
+
+    async def _tell(self, platform: str, workspace: str, person: str) -> None:
+        direct = await self._context.platforms[platform].open_direct(workspace, person)
+        language = await self._context.find_person_language(Location(platform, workspace, ""), person)
+        with use_language(language):
+            card = Card(gettext(texts.RETENTION_HELD))
+        await self._context.platforms[platform].post(direct, card)
+
+
+def describe_held(held: HeldDeletion) -> str:
+    """A deletion that waits, for whoever runs the program."""
+    why = "the clock is far from the newest event" if held.reason == "clock" else "that is unusually much"
+    return (
+        f"Retention waits for a confirmation: it would delete {pluralize(held.documents, 'document')} of"
+        f" {held.total:,} (from before {held.oldest:%Y-%m-%d}), and {why}. If that is right, run"
+        " `threadlore retention confirm`; if not, correct the clock or THREADLORE_RETENTION_DAYS."
+    )
+
+
+async def confirm_held(store: BotStore) -> HeldDeletion:
+    """Allow the deletion that waits; the bot runs it within a minute. Raises NotFound if none waits."""
+    record = await store.retention.load()
+    if record.held is None:
+        raise NotFound("No deletion waits for a confirmation.", hint="`threadlore status` shows whether one does.")
+    await store.retention.save(replace(record, confirmed=record.held.oldest))
+    return record.held
