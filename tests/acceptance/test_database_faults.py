@@ -11,7 +11,7 @@ import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import aiohttp
 import pytest
 
 from bot.admin.rpc.session import PATIENCE_SECONDS, RETURN_SECONDS
+from bot.lifecycle import LEAVE_SECONDS
 from engine.errors import LOST
 from tests.support.faulty_postgres import FaultyPostgres, open_faulty_postgres
 from tests.support.patience import PATIENCE
@@ -226,13 +227,24 @@ async def test_a_conversation_goes_on_after_a_cut(tmp_path: Path, postgres: Faul
         await wait_until(is_answered, 20)
 
 
-async def test_the_bot_ends_after_a_cut_with_a_sentence_and_a_status(tmp_path: Path, postgres: FaultyPostgres) -> None:
+@contextmanager
+def cut(postgres: FaultyPostgres) -> Iterator[None]:
+    postgres.end_connections()
+    yield
+
+
+@pytest.mark.parametrize("fault", [cut, FaultyPostgres.hanging])
+async def test_the_bot_ends_without_its_database_with_a_sentence_and_a_status(
+    tmp_path: Path,
+    postgres: FaultyPostgres,
+    fault: Callable[[FaultyPostgres], AbstractContextManager[None]],
+) -> None:
     async with open_cluster(SlackTown(), postgres.url, tmp_path) as cluster:
         await cluster.start(0)
-        process = cluster.processes[0]
-        postgres.end_connections()
-        async with asyncio.timeout(20):
-            assert await process.wait() == 1
+        process = cluster.processes.pop(0)
+        with fault(postgres):
+            async with asyncio.timeout(9 + LEAVE_SECONDS + 10):
+                assert await process.wait() == 1
         assert LOST in cluster.read_log(0)
 
 
