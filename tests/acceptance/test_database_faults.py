@@ -82,18 +82,6 @@ class Program:
                 process.kill()
             await process.wait()
 
-    async def probe(self, port: int, path: str) -> tuple[int, dict[str, Any]]:
-        """What a probe says, within a bounded time; 0 if nobody listens."""
-        limit = aiohttp.ClientTimeout(total=PROBE_LIMIT + 1)
-        try:
-            async with (
-                aiohttp.ClientSession(timeout=limit) as http,
-                http.get(f"http://127.0.0.1:{port}{path}") as response,
-            ):
-                return response.status, await response.json()
-        except aiohttp.ClientConnectionError:
-            return 0, {}
-
     async def fill(self) -> None:
         """Store when the ferry leaves, and create an access token."""
         (self.folder / "ferry.txt").write_text(FACT, encoding="utf-8")
@@ -117,6 +105,19 @@ class Program:
             return 0, ""
 
 
+async def probe(port: int, path: str) -> tuple[int, dict[str, Any]]:
+    """What a probe says, within a bounded time; 0 if nobody listens."""
+    limit = aiohttp.ClientTimeout(total=PROBE_LIMIT + 1)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=limit) as http,
+            http.get(f"http://127.0.0.1:{port}{path}") as response,
+        ):
+            return response.status, await response.json()
+    except aiohttp.ClientConnectionError:
+        return 0, {}
+
+
 async def wait_until(holds: Callable[[], Awaitable[object]], seconds: float = PATIENCE) -> None:
     async with asyncio.timeout(seconds):
         while not await holds():  # noqa: ASYNC110 - other processes have no event for it
@@ -134,7 +135,7 @@ async def test_the_page_and_the_api_come_back_after_each_fault(tmp_path: Path, p
     program = await open_program(tmp_path, postgres)
 
     async def is_ready() -> bool:
-        return (await program.probe(program.monitoring, "/readyz"))[0] == 200
+        return (await probe(program.monitoring, "/readyz"))[0] == 200
 
     async with program.running("serve", "--web"):
         await wait_until(is_ready)
@@ -146,14 +147,14 @@ async def test_the_page_and_the_api_come_back_after_each_fault(tmp_path: Path, p
 
         with postgres.hanging():
             for port, path in ((program.monitoring, "/healthz"), (program.web, "/api/v1/health")):
-                status, page = await program.probe(port, path)
+                status, page = await probe(port, path)
                 assert status in {200, 503}
                 assert page["status"] != "ok"
-            assert (await program.probe(program.monitoring, "/readyz"))[0] == 503
+            assert (await probe(program.monitoring, "/readyz"))[0] == 503
             await asyncio.sleep(12 + PATIENCE_SECONDS)  # the loss is noticed
-            _, page = await program.probe(program.monitoring, "/healthz")
+            _, page = await probe(program.monitoring, "/healthz")
             assert page["status"] == "degraded"
-            assert (await program.probe(program.monitoring, "/readyz"))[0] == 503
+            assert (await probe(program.monitoring, "/readyz"))[0] == 503
             assert (await program.ask())[0] == 503
         await wait_until(is_ready)
         assert await program.is_answered()
@@ -161,7 +162,7 @@ async def test_the_page_and_the_api_come_back_after_each_fault(tmp_path: Path, p
         postgres.set_read_only(on=True)
 
         async def says_read_only() -> bool:
-            return "takes no changes" in str(await program.probe(program.monitoring, "/healthz"))
+            return "takes no changes" in str(await probe(program.monitoring, "/healthz"))
 
         await wait_until(says_read_only)
         assert await is_ready()
@@ -169,7 +170,7 @@ async def test_the_page_and_the_api_come_back_after_each_fault(tmp_path: Path, p
         postgres.set_read_only(on=False)
 
         async def is_well() -> bool:
-            return (await program.probe(program.web, "/api/v1/health"))[1] == {"status": "ok"}
+            return (await probe(program.web, "/api/v1/health"))[1] == {"status": "ok"}
 
         await wait_until(is_well, 120)
 
@@ -203,7 +204,7 @@ async def test_an_assistant_is_answered_again_after_a_cut(tmp_path: Path, postgr
         assert await is_answered()
         postgres.end_connections()
         await wait_until(is_answered, 20)
-        assert (await program.probe(program.monitoring, "/readyz"))[0] == 200
+        assert (await probe(program.monitoring, "/readyz"))[0] == 200
 
 
 async def test_a_conversation_goes_on_after_a_cut(tmp_path: Path, postgres: FaultyPostgres) -> None:
@@ -248,6 +249,31 @@ async def test_the_bot_ends_without_its_database_with_a_sentence_and_a_status(
         assert LOST in cluster.read_log(0)
 
 
+async def test_the_bot_stays_while_its_database_takes_no_changes_and_then_answers(
+    tmp_path: Path, postgres: FaultyPostgres
+) -> None:
+    monitoring = find_free_port()
+    async with open_cluster(SlackTown(), postgres.url, tmp_path, monitoring_port=str(monitoring)) as cluster:
+        town = cluster.town
+        town.add_channel("square", "ada bob")
+        await cluster.start(0)
+        await town.say_fact("square", FACT)
+        await cluster.wait_until_idle()
+        postgres.set_read_only(on=True)
+
+        async def says_read_only() -> bool:
+            return "takes no changes" in str(await probe(monitoring, "/healthz"))
+
+        await wait_until(says_read_only)
+        assert (await probe(monitoring, "/readyz"))[0] == 200
+        asked = await town.ask("ada", "square", QUESTION)
+        await asyncio.sleep(10)  # longer than a loss of the registration takes
+        assert town.posts(asked) == []
+        assert cluster.processes[0].returncode is None
+        postgres.set_read_only(on=False)
+        await cluster.wait_for(lambda: any(cluster.count_answers(asked)))
+
+
 async def test_a_page_takes_over_when_the_process_beside_it_is_killed(tmp_path: Path) -> None:
     program = Program(tmp_path, "", find_free_port(), find_free_port())
     await program.fill()
@@ -262,4 +288,4 @@ async def test_a_page_takes_over_when_the_process_beside_it_is_killed(tmp_path: 
             await wait_until(program.is_answered)
             holder.kill()
             await wait_until(program.is_answered, RETURN_SECONDS + PATIENCE)
-            assert (await program.probe(program.web, "/api/v1/health"))[1] == {"status": "ok"}
+            assert (await probe(program.web, "/api/v1/health"))[1] == {"status": "ok"}
