@@ -30,6 +30,7 @@ from engine.ingest.manual_corrections import ManualCorrections
 from engine.ingest.worker import IngestWorker
 from engine.llm.default_models import resolve_models
 from engine.maintenance import Maintenance
+from engine.models import Scope
 from engine.options import EngineOptions
 from engine.parsers.sandbox.pool import FileParser
 from engine.projection.duplicate_finder import DuplicateFinder
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from engine.errors import EngineError
     from engine.knowledge.duplicates.report import DuplicateReport
     from engine.llm.base import Embedder, LanguageModel, Reranker
-    from engine.models import Chunk, Context, Document, LLMMessage, Passage, Question, Scope
+    from engine.models import Chunk, Context, Document, LLMMessage, Passage, Question
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
     from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexingDay, IndexStatus
@@ -184,6 +185,9 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         changed = await amend_document(self._runtime, key, change)
         self._worker.wake()
         return changed
+
+    async def _has_entity(self, name: str, space: str) -> bool:
+        return await self.get_entity(name, Scope.of(space)) is not None
 
     def _build_chunks(self, document: Document) -> list[Chunk]:
         return build_chunks(document.passages, self._runtime.tokenizer, self._runtime.options.chunking)

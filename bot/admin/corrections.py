@@ -16,10 +16,9 @@ from bot.texts.corrections import (
     format_visibility,
 )
 from engine import build_fact
-from engine.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
+    from collections.abc import AsyncGenerator
 
     from bot.admin.requests import AddFact, FindDuplicates, Hide, Merge, Separate, SetDescription, UndoCorrection
     from bot.admin.results import OperationResult
@@ -32,9 +31,9 @@ UNDONE = "The correction is undone."
 async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:
     """Merge an entity into another one, or undo a merge."""
     if request.into:
-        if request.must_exist:
-            await _check_exist(engine_context, request.space, (request.name, request.into))
-        change = await engine_context.engine.merge(request.space, request.name, request.into, room=request.room)
+        change = await engine_context.engine.merge(
+            request.space, request.name, request.into, room=request.room, allow_unknown=request.allow_unknown
+        )
         message = format_merge(request.name, request.into, change.unknown)
     else:
         change = await engine_context.engine.unmerge(request.space, request.name, room=request.room)
@@ -42,13 +41,6 @@ async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Corrected(message, request.space, change)
-
-
-async def _check_exist(engine_context: EngineContext, space: str, names: Iterable[str]) -> None:
-    """Raise NotFound unless all names occur in a space."""
-    for name in names:
-        if await engine_context.engine.get_entity(name, build_scope([space])) is None:
-            raise NotFound(f"“{name}” is not known there.", hint="Merge names that both occur in the same channels.")
 
 
 async def separate(engine_context: EngineContext, request: Separate) -> AsyncGenerator[OperationResult]:
@@ -94,11 +86,9 @@ async def hide(engine_context: EngineContext, request: Hide) -> AsyncGenerator[O
 
 async def undo_correction(engine_context: EngineContext, request: UndoCorrection) -> AsyncGenerator[OperationResult]:
     """Remove what a correction made, and restore what it removed. Raises CorrectionChanged, NotFound."""
-    if request.must_exist:
-        for each in request.change.removed:
-            if each.kind in {"merge", "separate"}:
-                await _check_exist(engine_context, request.space, (each.name, each.other))
-    change = await engine_context.engine.undo_correction(request.space, request.change, room=request.room)
+    change = await engine_context.engine.undo_correction(
+        request.space, request.change, room=request.room, allow_unknown=request.allow_unknown
+    )
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Corrected(UNDONE, request.space, change)

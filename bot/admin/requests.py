@@ -129,14 +129,15 @@ class ForgetWorkspace:
 class Merge:
     """Merge an entity into another one; without `into`, undo the merge.
 
-    `room`: the channel with which a correction moves. `must_exist`: refuse names that do not occur in the space.
+    `room`: the channel with which a correction moves. `allow_unknown`: also a name that does not occur in the space,
+    as the owner of the data may.
     """
 
     space: str
     name: str
     into: str = ""
     room: str = ""
-    must_exist: bool = False
+    allow_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +182,12 @@ class Hide:
 
 @dataclass(frozen=True, slots=True)
 class UndoCorrection:
-    """Undo what a correction changed. `room` and `must_exist` as in Merge."""
+    """Undo what a correction changed. `room` and `allow_unknown` as in Merge."""
 
     space: str
     change: CorrectionChange
     room: str = ""
-    must_exist: bool = False
+    allow_unknown: bool = False
 
     @property
     def name(self) -> str:

@@ -36,7 +36,7 @@ def merge(context: typer.Context, name: NameArgument, into: IntoArgument, space:
     """Merge the entity NAME into the entity INTO: both names mean the same."""
     from bot.admin.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Merge(settings.space, name, into), space=space)
+    perform_request(context, lambda settings: Merge(settings.space, name, into, allow_unknown=True), space=space)
 
 
 @correct.command()

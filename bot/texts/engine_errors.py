@@ -40,6 +40,7 @@ FILE_ERRORS = (
 QUESTION_ERRORS = (
     N_("Ask again with the full name."),
     N_("Enter a question."),
+    N_("Merge names that both occur in the same channels."),
     N_("Nothing is known here yet."),
     N_("Only merged names can be separated."),
     N_("Remove one of them with unmerge."),

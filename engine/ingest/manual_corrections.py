@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.boundary import Closable, check_place, guard_public_methods
+from engine.errors import NotFound
 from engine.knowledge.manual_facts import build_manual_document
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Iterable
     from datetime import datetime
 
     from engine.models import Chunk, Document, Extraction
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import CorrectionChange
 
 Result = TypeVar("Result")
+
+UNKNOWN_HINT = "Merge names that both occur in the same channels."
 
 
 @guard_public_methods
@@ -36,10 +39,27 @@ class ManualCorrections(Closable, ABC):
     def _build_chunks(self, document: Document) -> list[Chunk]:
         """The chunks of a document."""
 
-    async def merge(self, space: str, name: str, into: str, *, room: str = "") -> CorrectionChange:
-        """Make a name an alias of another; the change names those without facts. Raises NotFound if both are."""
+    @abstractmethod
+    async def _has_entity(self, name: str, space: str) -> bool:
+        """Whether a name, or an alias, has facts in a space."""
+
+    async def merge(
+        self, space: str, name: str, into: str, *, room: str = "", allow_unknown: bool = False
+    ) -> CorrectionChange:
+        """Make a name an alias of another. Raises NotFound if one of them has no facts in the space.
+
+        With `allow_unknown`, one of them may have none, which the change names: only for the owner of the data, since
+        others would read a name that nobody told them.
+        """
         check_place(space, room)
+        if not allow_unknown:
+            await self._require_known(space, (name, into))
         return await self._write(self._ledger.corrections.merge(space, name, into, room))
+
+    async def _require_known(self, space: str, names: Iterable[str]) -> None:
+        for name in names:
+            if not await self._has_entity(name, space):
+                raise NotFound(f"“{name}” is not known here.", hint=UNKNOWN_HINT)
 
     async def unmerge(self, space: str, name: str, *, room: str = "") -> CorrectionChange:
         """Make a merged or joined name an entity of its own again; it is not joined with that name automatically."""
@@ -66,11 +86,16 @@ class ManualCorrections(Closable, ABC):
         """Show a hidden entity or relation again."""
         return await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=False))
 
-    async def undo_correction(self, space: str, change: CorrectionChange, *, room: str = "") -> CorrectionChange:
+    async def undo_correction(
+        self, space: str, change: CorrectionChange, *, room: str = "", allow_unknown: bool = False
+    ) -> CorrectionChange:
         """Remove what a correction made, and restore what it removed: exactly what was before.
 
-        Raises CorrectionChanged if somebody corrected or undid the same meanwhile.
+        Raises CorrectionChanged if somebody corrected or undid the same meanwhile, and NotFound as `merge` does.
         """
+        for each in change.removed:
+            if each.kind in {"merge", "separate"} and not allow_unknown:
+                await self._require_known(space, (each.name, each.other))
         return await self._write(self._ledger.corrections.undo(space, change, room))
 
     async def add_facts(self, space: str, room: str, facts: Extraction, *, time: datetime | None = None) -> str:

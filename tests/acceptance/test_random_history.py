@@ -65,7 +65,7 @@ class RandomHistory:
     async def merge(self) -> None:
         name, into = self.random.sample(NAMES, 2)
         try:
-            await self.engine.merge("here", name, into)
+            await self.engine.merge("here", name, into, allow_unknown=True)
         except (InvalidQuestion, NotFound):
             return
         self.aliases[name] = into
@@ -102,7 +102,7 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
             {canonical_name(name) for name in history.aliases.keys() | set().union(*history.separated)},
         )
         for name, into in history.aliases.items():
-            await engine.merge("here", name, into)
+            await engine.merge("here", name, into, allow_unknown=True)
         for a, b in history.separated:
             await engine.separate("here", a, b)
         await engine.wait_until_indexed()

@@ -127,7 +127,7 @@ async def test_what_comes_in_is_stored_and_given_out_as_valid_text_and_utc(tmp_p
         for noon in (NAIVE, NOON):
             assert await found(since=noon + timedelta(hours=1)) == {"q", "r"}
             assert await found(until=noon) == {"p\ufffd"}
-        await engine.merge(f"here{LONE}", f"Zed{LONE}", "Bob")
+        await engine.merge(f"here{LONE}", f"Zed{LONE}", "Bob", allow_unknown=True)
         assert await engine.forget(f"k{LONE}")
 
 

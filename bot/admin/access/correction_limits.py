@@ -22,7 +22,7 @@ MANAGERS_ONLY = "Managers of a workspace can."
 
 def limit_to_own_space(inner: OperationRequest, space: str) -> OperationRequest:
     """The correction in a space of the terminal, with names that occur there."""
-    fields: dict[str, Any] = {"must_exist": True} if isinstance(inner, Merge | UndoCorrection) else {}
+    fields: dict[str, Any] = {"allow_unknown": False} if isinstance(inner, Merge | UndoCorrection) else {}
     fields["space"] = space
     return replace(inner, **fields)
 

@@ -40,7 +40,7 @@ async def live_through(engine: Engine, store: BotStore) -> None:
         await engine.add(doc(key, f"Ada met Bob {key}.", "Bob wrote to Carla."))
     await engine.wait_until_indexed()
     assert await ask(engine)
-    await engine.merge("here", "Bob", "Robert")
+    await engine.merge("here", "Bob", "Robert", allow_unknown=True)
     await engine.describe("here", "Ada", "She keeps the diary.")
     await engine.hide("here", "Carla")
     dora = Extraction((Mention("Dora", "person", "Late."),), (Link("Dora", "Ada", "kin", "x"),))

@@ -59,11 +59,11 @@ async def test_an_unknown_name_is_an_error_with_similar_names(perform: Perform) 
 
 
 async def test_a_merge_with_an_unknown_name_says_so(perform: Perform) -> None:
-    assert last(await perform(Merge(HERE, "Minna", "Mina")), Completed).text == (
+    assert last(await perform(Merge(HERE, "Minna", "Mina", allow_unknown=True)), Completed).text == (
         "“Minna” is now merged into “Mina”. “Minna” does not occur yet. Check its spelling."
     )
     with pytest.raises(NotFound, match="Neither “Otto” nor “Emil”"):
-        await perform(Merge(HERE, "Otto", "Emil"))
+        await perform(Merge(HERE, "Otto", "Emil", allow_unknown=True))
 
 
 async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ async def test_an_added_fact_is_its_author_s_until_they_forget_it(workspace: Wor
         await workspace.command("eve", undo)
     await workspace.command("bob", undo)
     assert "bees" not in await graph(workspace)
+    assert "Nobody" not in await graph(workspace)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,8 @@ async def test_an_added_fact_is_its_author_s_until_they_forget_it(workspace: Wor
             for line in ("merge Mina Otto", "unmerge Mina", "describe Mina Captain", "hide Mina", "unhide Mina")
         ),
         ("ada", "correct hide Nobody", NotFound, None),
+        ("ada", "correct merge Nobody Mina", NotFound, "“Nobody” is not known here"),
+        ("ada", "correct merge Mina Nobody", NotFound, "“Nobody” is not known here"),
     ],
 )
 async def test_who_may_not_correct_is_refused(

@@ -148,7 +148,7 @@ async def test_filters_narrow_a_question_and_never_widen_its_scope(indexed: Open
 
 async def test_an_entity_is_found_by_its_name_in_any_case_and_by_an_alias(indexed: OpenIndexed) -> None:
     engine = await indexed(*TOWN)
-    await engine.merge("here", "Boat", "Ferry")
+    await engine.merge("here", "Boat", "Ferry", allow_unknown=True)
     await engine.wait_until_indexed()
     found = [await engine.get_entity(name, HERE) for name in ("Ferry", "FERRY", "“ferry”", "boat", "Zebra")]
     assert [row.name if row else None for row in found] == ["Ferry"] * 4 + [None]

@@ -203,9 +203,9 @@ async def test_a_person_corrects_only_where_they_may(context: EngineContext, acc
 
 
 async def test_somebody_at_the_terminal_corrects_names_of_its_space_alone(context: EngineContext) -> None:
-    merge = requests.Merge(SECRET_SPACE, "Password", "The")
+    merge = requests.Merge(SECRET_SPACE, "Password", "The", allow_unknown=True)
     limited = authorized.limit_to_space(merge, LOCAL_SPACE)
-    assert limited == replace(merge, space=LOCAL_SPACE, must_exist=True)
+    assert limited == replace(merge, space=LOCAL_SPACE, allow_unknown=False)
     with pytest.raises(NotFound):
         await run(context, limited)
 

@@ -16,7 +16,7 @@ async def find(engine: Engine, text: str, scope: Scope = HERE) -> list[str]:
 async def test_names_are_found_by_their_start_a_word_or_a_similar_spelling(indexed: OpenIndexed) -> None:
     engine = await indexed(*TOWN)
     await engine.add(doc("long", "Old Mill. Ada met Bob.", "Grist"))
-    await engine.merge("here", "Boat", "Ferry")
+    await engine.merge("here", "Boat", "Ferry", allow_unknown=True)
     await engine.wait_until_indexed()
     assert [await find(engine, text) for text in ("fer", "FERRY", "boat", "Brok", "xyz")] == [
         ["Ferry"],
