@@ -10,7 +10,7 @@ from bot.platform.traits import PlatformTraits
 
 TRAITS = PlatformTraits(
     argument_names={
-        "learn": ("file",),
+        "learn": ("file", "private"),
         "forget": ("what",),
         "graph": ("name",),
         "catch-up": ("since",),

@@ -92,4 +92,6 @@ class Attachments:
         origin = self._request.origin
         if isinstance(origin, Message):
             return await self._file_ingest.ingest(origin, with_question=True)
-        return await self._file_ingest.ingest_from_command(origin, self._request.time) if origin is not None else ()
+        if origin is None:
+            return ()
+        return await self._file_ingest.ingest_from_command(origin, self._request.time, private=origin.private)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.i18n import N_, gettext
 from bot.ingest.files import RejectedFile
-from bot.platform.events import MessageReceived
+from bot.platform.events import PRIVATE_WORD, MessageReceived
 from bot.platform.models import Card
 from bot.store import FILES_ONLY
 from bot.text.format import pluralize
@@ -35,8 +35,17 @@ MESSAGES_NOT_READ = N_("I only index files in this channel; a manager can change
 CANNOT_POST = N_("I can't index that message until I'm allowed to post in this channel, because I announce it first.")
 
 
+ONLY_YOU = N_("Only you can find this, in private answers and in direct messages with me.")
+CHANNEL_READERS = N_("Everyone who can read this channel can find this, also in digests and catch-ups.")
+ALL_MEMBERS = N_("Every member here can find this, and it shows in this channel's digests and catch-ups.")
+PRIVATE_HINT = N_("With the option “private”, only you can.")
+
+
 async def learn_command(call: CommandContext) -> Card:
-    """Ingest the files of the command, or the message whose menu it was chosen from."""
+    """Ingest the files of the command, or the message whose menu it was chosen from.
+
+    With the word `private`, files go to the caller's own space.
+    """
     message, uploads = call.invocation.message, call.invocation.uploads
     if message is not None:
         return Card("\n".join(await _ingest_message(call, message)))
@@ -45,8 +54,22 @@ async def learn_command(call: CommandContext) -> Card:
             gettext("There is no file in that command."),
             hint=gettext("Attach one, or share it in a channel that I read or in a direct message to me."),
         )
-    outcomes = await call.services.ingest_service.files.ingest_from_command(call.invocation, call.now)
-    return Card("\n".join(await _report_files(call, uploads, outcomes)))
+    private = call.arguments.strip().casefold() == PRIVATE_WORD
+    files = call.services.ingest_service.files
+    outcomes = await files.ingest_from_command(call.invocation, call.now, private=private)
+    lines = await _report_files(call, uploads, outcomes)
+    if not all(isinstance(each, RejectedFile) for each in outcomes):
+        lines.append(await _describe_readers(call, private=private))
+    return Card("\n".join(lines))
+
+
+async def _describe_readers(call: CommandContext, *, private: bool) -> str:
+    """Who can read the files of the command from now on."""
+    channel = None if private else await call.services.context.audience.get_channel(call.location)
+    if channel is None or channel.kind == "direct":
+        return gettext(ONLY_YOU)
+    is_open = channel.kind == "open" and not channel.shared
+    return f"{gettext(ALL_MEMBERS if is_open else CHANNEL_READERS)} {gettext(PRIVATE_HINT)}"
 
 
 async def _report_files(call: CommandContext, uploads: Sequence[Upload], outcomes: Sequence[FileResult]) -> list[str]:

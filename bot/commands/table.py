@@ -88,7 +88,10 @@ COMMANDS: Mapping[str, Command] = {
         learn.learn_command,
         N_("index a file attached to the command"),
         "FILE",
-        N_("I automatically index files shared in channels I read or in a DM with me."),
+        N_(
+            "Everyone who can read the channel can then find it; with the option “private”, only you can. I "
+            "automatically index files shared in channels I read or in a DM with me."
+        ),
         needs_file=True,
     ),
     "forget": Command(

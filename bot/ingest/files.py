@@ -18,7 +18,6 @@ from bot.i18n import gettext
 from bot.ingest.conversations import message_digest
 from bot.ingest.shared_file import SharedFiles
 from bot.permissions.audience import home_space, personal_space
-from bot.platform.events import CommandInvoked, QuestionAsked
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
 from bot.store import MESSAGES_ONLY, FileRecord
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
+    from bot.platform.events import CommandInvoked, QuestionAsked
     from bot.platform.models import Upload
     from bot.platform.ports import Reaction
     from engine import DocumentStatus, FileParser, ParserLimits
@@ -96,15 +96,13 @@ class FileIngest:
             await self._set_reaction(message, "working")
         return await self._ingest_uploads(shared, message.uploads)
 
-    async def ingest_from_command(self, event: QuestionAsked | CommandInvoked, time: datetime) -> list[FileResult]:
-        """Ingest the files of a command; those of a private question go to the asker's own space."""
+    async def ingest_from_command(
+        self, event: QuestionAsked | CommandInvoked, time: datetime, *, private: bool
+    ) -> list[FileResult]:
+        """Ingest the files of a command; `private` ones go to the person's own space."""
         location, person = event.location, event.person
         message = Message(event.id, location, person, "", time, event.uploads)
-        space = (
-            personal_space(location.platform, location.workspace, person)
-            if isinstance(event, QuestionAsked) and event.private
-            else ""
-        )
+        space = personal_space(location.platform, location.workspace, person) if private else ""
         was_announced = not space and await self._context.store.channels.is_announced(location.room)
         shared = SharedFiles(message, space=space, with_question=True, is_explicit=True, was_announced=was_announced)
         reason = await self.get_rejection(shared) or ("" if space or event.may_write else gettext(texts.CANNOT_WRITE))

@@ -7,6 +7,8 @@ from datetime import datetime  # noqa: TC003  - the event queue reads the fields
 
 from bot.platform.models import Location, Message, Upload  # noqa: TC001  - the event queue reads the fields' types at run time
 
+PRIVATE_WORD = "private"  # argument of the command `learn`: only the caller can find its files
+
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:

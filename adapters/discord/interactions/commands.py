@@ -14,7 +14,7 @@ from adapters.discord.settings import TRAITS
 from adapters.discord.translate import message_of, upload_of
 from bot.commands.table import COMMANDS, list_commands
 from bot.i18n import N_, match_locale, use_language
-from bot.platform.events import CommandInvoked, QuestionAsked
+from bot.platform.events import PRIVATE_WORD, CommandInvoked, QuestionAsked
 from bot.text.filter_options import add_filters
 from bot.texts import describe_error
 from engine import RetrievalMode  # noqa: TC001  - the annotation is read at run time
@@ -85,11 +85,17 @@ async def ask(  # noqa: PLR0913, PLR0917 - each is an option
     await _submit_question(interaction, question, [file] if file else [], private=private, mode=mode or "")
 
 
-@app_commands.command(description=N_("Index a file, so that questions can be answered from it"))
-@app_commands.describe(file=N_("The file"))
-async def learn(interaction: Interaction, file: discord.Attachment) -> None:
+@app_commands.command(description=N_("Index a file for all who can read this channel, or only for you"))
+@app_commands.describe(
+    file=N_("The file"), private=N_("Only you can find it; otherwise everyone who can read this channel")
+)
+async def learn(
+    interaction: Interaction,
+    file: discord.Attachment,
+    private: bool = False,  # noqa: FBT001, FBT002  - an option
+) -> None:
     """Index a file."""
-    await _submit_command(interaction, "learn", "", [file])
+    await _submit_command(interaction, "learn", PRIVATE_WORD if private else "", [file])
 
 
 @app_commands.command(description=N_("Delete a file, a message or what you wrote from my index"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -12,12 +12,16 @@ from bot.commands import learn
 from bot.commands.context import CommandContext
 from bot.commands.learn import (
     ADDRESSED_TO_BOT,
+    ALL_MEMBERS,
     ALREADY_INDEXED,
     AUTHOR_OPTED_OUT,
     BOT_MESSAGE,
+    CHANNEL_READERS,
     DIRECT_MESSAGE,
     MESSAGE_INDEXED,
     NOTHING_READABLE,
+    ONLY_YOU,
+    PRIVATE_HINT,
 )
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Message, Upload
@@ -31,10 +35,10 @@ pytestmark = pytest.mark.usefixtures("announced")
 
 
 async def learn_lines(
-    workspace: Workspace, *uploads: Upload, message: Message | None = None, person: str = "bob"
+    workspace: Workspace, *uploads: Upload, message: Message | None = None, person: str = "bob", words: str = ""
 ) -> list[str]:
     """What a person sees who has files or a message indexed."""
-    invoked = CommandInvoked("c1", ROOF, person, "learn", uploads=uploads, message=message)
+    invoked = CommandInvoked("c1", ROOF, person, "learn", words, uploads=uploads, message=message)
     card = await learn.learn_command(CommandContext(workspace, invoked, NOW))  # type: ignore[arg-type]
     return card.text.splitlines()
 
@@ -57,12 +61,33 @@ def tiles_message(workspace: Workspace) -> Message:
 async def test_files_of_the_command_are_indexed_and_can_be_forgotten(workspace: Workspace) -> None:
     good = workspace.platform.add_file("roof.md", b"# Roof\n\nIt leaks.")
     bad = workspace.platform.add_file("photo.png", b"\x89PNG", kind="image/png")
-    first, second = await learn_lines(workspace, good, bad)
+    first, second, _ = await learn_lines(workspace, good, bad)
     assert first == "I've indexed **roof.md**. You can ask me about it."
     assert second.startswith("I couldn't read photo.png: ")
     assert await workspace.titles() == {"roof.md"}
     await workspace.command("bob", "forget roof.md")
     assert await workspace.titles() == set()
+
+
+@pytest.mark.parametrize(("kind", "readers"), [("open", ALL_MEMBERS), ("closed", CHANNEL_READERS)])
+async def test_it_says_who_can_find_a_file_and_how_it_stays_with_the_caller(
+    workspace: Workspace, kind: Literal["open", "closed"], readers: str
+) -> None:
+    workspace.platform.change_channel("ROOF", kind=kind)
+    _, said = await learn_lines(workspace, workspace.platform.add_file("tiles.txt", b"Red ones."))
+    assert said == f"{readers} {PRIVATE_HINT}"
+
+
+async def test_a_private_file_is_found_by_the_caller_alone_and_shows_in_no_channel(workspace: Workspace) -> None:
+    upload = workspace.platform.add_file("tiles.txt", b"The tiles are red.")
+    assert await learn_lines(workspace, upload, words="private") == [TILES_INDEXED, ONLY_YOU]
+    assert any("tiles are red" in each for each in await found(workspace, "Which color are the tiles?"))
+    others = await workspace.context.audience.scope_for_person(ROOF, "ada")
+    channel = await workspace.context.audience.scope_for_channel(ROOF)
+    for scope in (others, channel):
+        assert await workspace.engine.list_documents(scope) == []
+    assert "tiles" not in await workspace.text("ada", "catch-up 1d")
+    assert "tiles" in await workspace.text("bob", "forget tiles.txt")
 
 
 async def test_a_message_is_found_once_it_was_added(workspace: Workspace) -> None:

@@ -189,7 +189,9 @@ async def test_a_file_lives_where_its_readers_are(bot: BotFixture, upload: Uploa
 async def test_a_file_of_a_command_goes_to_the_channel_or_to_the_asker(
     bot: BotFixture, upload: Upload, event: Any, home: str, *, kept: bool
 ) -> None:
-    [outcome] = await bot.ingest_service.files.ingest_from_command(event(upload), START)
+    [outcome] = await bot.ingest_service.files.ingest_from_command(
+        asked := event(upload), START, private=isinstance(asked, QuestionAsked) and asked.private
+    )
     assert (outcome.room if isinstance(outcome, FileRecord) else outcome.reason) == home
     assert await titles(bot) == (["tiles.txt"] if kept else [])
     if isinstance(outcome, FileRecord):
@@ -321,7 +323,7 @@ async def test_a_file_obeys_what_changed_while_it_was_fetched(
     files = bot.ingest_service.files
     run_before(bot.platform, "fetch_file", lambda: change(bot))
     if shared_with == "command":
-        outcomes = await files.ingest_from_command(learn(*message.uploads), START)
+        outcomes = await files.ingest_from_command(learn(*message.uploads), START, private=False)
     else:
         outcomes = await files.ingest(message, with_question=shared_with == "question")
     assert [each.reason for each in outcomes if isinstance(each, RejectedFile)] == ([reason] if reason else [])
@@ -337,7 +339,7 @@ async def test_a_file_of_a_channel_that_is_not_indexed_moves_with_its_readers_to
 ) -> None:
     yard = bot.platform.add_channel("YARD", "ada")
     await bot.save_settings(yard, ingest=False)
-    await bot.ingest_service.files.ingest_from_command(learn(upload, place=yard), START)
+    await bot.ingest_service.files.ingest_from_command(learn(upload, place=yard), START, private=False)
     assert await bot.spaces(yard) == ["slack:T1:open"]
     bot.platform.change_channel("YARD", kind="closed")
     await bot.ingest_service.handle(VisibilityChanged(WORKSPACE))

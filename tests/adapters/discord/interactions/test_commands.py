@@ -90,13 +90,15 @@ async def test_commands_say_whether_their_user_may_also_write_there(town: Town) 
 async def test_files_and_messages_are_learned_or_asked_about(town: Town) -> None:
     await town.ada.slash("learn", here=town.square, file=PLAN)
     called = await town.bot.wait_for(CommandInvoked)
-    assert (called.command, [each.name for each in called.uploads]) == ("learn", ["plan.txt"])
+    assert (called.command, called.words, [each.name for each in called.uploads]) == ("learn", "", ["plan.txt"])
+    await town.ada.slash("learn", here=town.square, file=PLAN, private=True)
+    assert (await town.bot.wait_for(CommandInvoked, 2)).words == "private"
     posted = await town.ada.says(town.square, "The roof leaks.", files=[PLAN])
     await town.bob.context_menu("Ask about this", posted)
     asked = await town.bot.wait_for(QuestionAsked)
     assert (asked.text, asked.private, [each.name for each in asked.uploads]) == ("The roof leaks.", True, ["plan.txt"])
     await town.bob.context_menu("Add to knowledge", posted)
-    called = await town.bot.wait_for(CommandInvoked, 2)
+    called = await town.bot.wait_for(CommandInvoked, 3)
     assert called.message is not None
     assert (called.command, called.message.id, called.message.author) == ("learn", posted.id, town.ada.id)
     assert (called.message.text, [each.name for each in called.message.uploads]) == ("The roof leaks.", ["plan.txt"])
