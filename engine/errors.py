@@ -200,6 +200,15 @@ class EarlySchema(StoreError):
     )
 
 
+class SchemaMismatch(StoreError):
+    """The tables are not those that this version would have created, for example of a version before a release."""
+
+    hint = (
+        "Nothing was changed. Restore a backup that a released version made with `threadlore restore FILE --force`, or"
+        " start with a new data directory or database and ingest again."
+    )
+
+
 class EmbedderMismatch(StoreError):
     """Another embedder made the vectors of the data directory."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from engine.storage.postgres.connection import Raw
 
 NOT_EMPTY_HINT = "Use --force to replace it."
-SCHEMA = PostgresSchema("bot.store.postgres", "bot's database", "threadlore_bot")
+SCHEMA = PostgresSchema(
+    "bot.store.postgres", "bot's database", "threadlore_bot", partial(portable.list_columns, FILE_SCHEMA)
+)
 
 
 class PostgresStore(PostgresDatabase, Database):

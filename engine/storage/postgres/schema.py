@@ -7,6 +7,7 @@ migrates while others wait. Processes of the former version go on during scripts
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,12 +17,12 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import sql
 
-from engine.errors import DatabaseInUse, NewerSchema
+from engine.errors import DatabaseInUse, NewerSchema, SchemaMismatch
 from engine.storage.postgres.process_statements import PROCESS_CLASS
 from engine.storage.sql.scripts import load_numbered_scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from engine.storage.postgres.connection import Raw
 
@@ -35,16 +36,23 @@ FIND_OTHER_USER = (
     "SELECT 1 FROM threadlore_process.schema_use WHERE schema_name = $1 AND process IS DISTINCT FROM $2"
     " AND NOT pg_try_advisory_xact_lock($3::integer, process) LIMIT 1"
 )
+LIST_COLUMNS = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = $1"
+LIST_INDEXES = "SELECT indexname FROM pg_indexes WHERE schemaname = $1"
+MAX_SHOWN = 5  # differences in a message
 INSERT_USE = "INSERT INTO threadlore_process.schema_use VALUES ($1, $2) ON CONFLICT DO NOTHING"
 
 
 @dataclass(frozen=True, slots=True)
 class PostgresSchema:
-    """The tables of a package. `label`: how messages call them; `name`: of the namespace."""
+    """The tables of a package. `label`: how messages call them; `name`: of the namespace.
+
+    `list_tables`: the columns that each table has, at least.
+    """
 
     package: str
     label: str
     name: str
+    list_tables: Callable[[], Mapping[str, Sequence[str]]] = dict
 
     def load_scripts(self) -> list[str]:
         """The scripts in order; each changes the schema from the version before it to its own number."""
@@ -58,10 +66,12 @@ class PostgresSchema:
     def migrate(self, connection: Raw, process: int | None = None, **placeholders: str) -> None:
         """Create the tables, or bring them up to date, for this process of the registry or for a command.
 
-        Raises NewerSchema, and DatabaseInUse as long as others use tables that a script would change under them.
+        Raises NewerSchema, DatabaseInUse as long as others use tables that a script would change under them, and
+        SchemaMismatch if the tables are not those that the scripts would create.
         """
         scripts = self.load_scripts()
         if _is_read_only(connection) and self._is_current(connection, len(scripts)):
+            self._check_structure(connection, scripts)
             return
         # Under a lock, too, the server may not have noticed yet that another process created it.
         with suppress(psycopg.errors.UniqueViolation), connection.transaction():
@@ -83,6 +93,7 @@ class PostgresSchema:
                 except psycopg.errors.LockNotAvailable as error:
                     raise DatabaseInUse(f"The {self.label} is too busy to be updated.") from error
                 connection.execute("INSERT INTO schema_version VALUES ($1)", (number,))
+            self._check_structure(connection, scripts)
             if process is not None:
                 connection.execute(INSERT_USE, (process, self.name))
 
@@ -95,6 +106,20 @@ class PostgresSchema:
             sql.SQL("SELECT MAX(number) FROM {}").format(sql.Identifier(self.name, "schema_version"))
         )
         return found.fetchone() == (number,)
+
+    def _check_structure(self, connection: Raw, scripts: Sequence[str]) -> None:
+        found = {(table, column) for table, column in connection.execute(LIST_COLUMNS, (self.name,)).fetchall()}
+        indexes = {name for (name,) in connection.execute(LIST_INDEXES, (self.name,)).fetchall()}
+        differences = [
+            f"the table {table} lacks the column {column}"
+            for table, columns in self.list_tables().items()
+            for column in columns
+            if (table, column) not in found
+        ] + [f"the index {name} is missing" for name in list_indexes(scripts) if name not in indexes]
+        if differences:
+            raise SchemaMismatch(
+                f"The {self.label} in the database does not fit: {'; '.join(differences[:MAX_SHOWN])}."
+            )
 
     def _prepare_update(self, connection: Raw, scripts: Sequence[str], process: int | None) -> None:
         """Raise DatabaseInUse if a script needs that nobody uses the tables, and somebody does."""
@@ -110,6 +135,17 @@ class PostgresSchema:
 def _is_read_only(connection: Raw) -> bool:
     """Whether the server takes no changes on this connection."""
     return connection.execute("SHOW transaction_read_only").fetchone() == ("on",)
+
+
+def list_indexes(scripts: Sequence[str]) -> list[str]:
+    """The names of the indexes that there are after these scripts."""
+    created = dict[str, None]()
+    for verb, name in re.findall(r"^(CREATE|DROP)(?: UNIQUE)? INDEX (\w+)", "\n".join(scripts), re.MULTILINE):
+        if verb == "CREATE":
+            created[name] = None
+        else:
+            created.pop(name, None)
+    return list(created)
 
 
 PROCESS_SCHEMA = PostgresSchema("engine.storage.postgres", "list of processes", "threadlore_process")

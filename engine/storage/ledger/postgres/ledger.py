@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from engine.errors import CorruptLedger
 from engine.storage.ledger.full_text.tsvector import find_tokenizer
 from engine.storage.ledger.postgres.integrity import find_problems
-from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
+from engine.storage.ledger.postgres.portable import copy_to_file, list_tables, load_file, upgrade_file
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.postgres.database import PostgresDatabase
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.database import FtsTokenizer
     from engine.storage.postgres.connection import Raw
 
-SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_ledger")
+SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_ledger", list_tables)
 
 
 class PostgresLedger(SqlLedger, PostgresDatabase):

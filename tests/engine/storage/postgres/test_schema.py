@@ -10,9 +10,11 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
+from bot.store import BotStore
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import DatabaseInUse, NewerSchema
+from engine.errors import DatabaseInUse, NewerSchema, SchemaMismatch
 from engine.scheduling.supervisor import Supervisor
+from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.postgres import schema
 from engine.storage.postgres.connection import connection_options
 from engine.storage.postgres.database import PostgresDatabase
@@ -40,7 +42,9 @@ async def running(url: str, *scripts: str) -> AsyncIterator[PostgresDatabase]:
     """The database as a process of the version with these scripts opens it."""
     supervisor = Supervisor(SYSTEM_CLOCK)
     async with ProcessRegistry.open(url, supervisor, SYSTEM_CLOCK) as processes:
-        database = PostgresDatabase(url, ScriptedSchema("none", "notes", "notes", scripts), SYSTEM_CLOCK, processes.id)
+        database = PostgresDatabase(
+            url, ScriptedSchema("none", "notes", "notes", scripts=scripts), SYSTEM_CLOCK, processes.id
+        )
         await database._start(supervisor)
         try:
             yield database
@@ -82,7 +86,7 @@ async def test_an_update_does_not_wait_for_processes_that_ended_without_a_word(p
         killed.execute("INSERT INTO threadlore_process.process (name) VALUES ('killed')")
         killed.execute("INSERT INTO threadlore_process.schema_use SELECT id, 'notes' FROM threadlore_process.process")
     with psycopg.connect(postgres_url, **connection_options("notes")) as raw:
-        ScriptedSchema("none", "notes", "notes", (FIRST, RENAMED)).migrate(raw)
+        ScriptedSchema("none", "notes", "notes", scripts=(FIRST, RENAMED)).migrate(raw)
         assert raw.execute("SELECT count(words) FROM notes.note").fetchall() == [(0,)]
 
 
@@ -119,3 +123,23 @@ def test_the_list_of_processes_is_updated_online_alone() -> None:
     updates = PROCESS_SCHEMA.load_scripts()[1:]
     assert updates
     assert all(script.startswith(ONLINE) for script in updates)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("ALTER TABLE threadlore_ledger.document DROP COLUMN title_key", "document lacks the column title_key"),
+        ("DROP INDEX threadlore_bot.message_author", "the index message_author is missing"),
+    ],
+)
+async def test_tables_that_another_program_made_are_named(postgres_url: str, statement: str, words: str) -> None:
+    async def open_all() -> None:
+        await (await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)).close()
+        async with BotStore.open(postgres_url, SYSTEM_CLOCK):
+            pass
+
+    await open_all()
+    with psycopg.connect(postgres_url, autocommit=True) as raw:
+        raw.execute(statement.encode())
+    with pytest.raises(SchemaMismatch, match=words):
+        await open_all()
