@@ -40,6 +40,7 @@ from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from bot.settings import Settings
     from engine import Clock, Embedder, LanguageModel, Reranker
@@ -220,13 +221,20 @@ def _inherit_chat_settings(settings: Settings, model: str, base: str, key: str) 
 
 async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
     if not settings.embedding_model:
-        minilm = MiniLMEmbedder(settings.cache_dir.expanduser())
+        minilm = MiniLMEmbedder(_expand(settings.cache_dir), fallback=settings.data_path / "cache")
         stack.callback(minilm.close)
         return minilm
     model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens
     if settings.embedding_dimensions:
         return LiteLLMEmbedder(model, calls, settings.embedding_dimensions, max_tokens=max_tokens)
     return await LiteLLMEmbedder.open(model, calls, max_tokens=max_tokens)
+
+
+def _expand(path: Path) -> Path:
+    """A path with the home directory in it; as it is, for a user without one."""
+    with suppress(RuntimeError):
+        return path.expanduser()
+    return path
 
 
 def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.errors import EngineError
 from engine.llm.client.limiter import PrioritySemaphore, embedding_rank
-from engine.llm.minilm.model_cache import WEIGHTS_FILE, GraphKind, cached_graph
+from engine.llm.minilm.model_cache import WEIGHTS_FILE, GraphKind, cached_graph_in
 from engine.llm.minilm.telemetry import remove_telemetry_files
 from engine.usage import Usage
 
@@ -76,6 +76,8 @@ def needs_exact_graph(row: Sequence[int]) -> bool:
 class MiniLMEmbedder:
     """Built-in embedder: 384 dimensions; loaded on first use, from graphs cached in `cache`.
 
+    If that folder cannot be written to, they are cached in `fallback`, or at last in a temporary folder.
+
     Most texts are embedded with products of 8-bit integers: their vectors have a cosine of 0.999 with the exact ones.
 
     `max_tokens` counts o200k_base tokens, the model counts word pieces (254): English and code need at most 1.5 word
@@ -87,8 +89,9 @@ class MiniLMEmbedder:
     dim = 384
     max_tokens = 128
 
-    def __init__(self, cache: Path, *, threads: int = 2) -> None:
+    def __init__(self, cache: Path, *, threads: int = 2, fallback: Path | None = None) -> None:
         self.cache_dir = cache
+        self.fallback = fallback
         self.threads = threads
         self.model: MiniLMModel | None = None
         self.semaphore = PrioritySemaphore(1, question_gap=QUESTION_CALL_GAP)
@@ -134,8 +137,9 @@ class MiniLMEmbedder:
             folder = find_weights_dir()
             remove_telemetry_files(self.cache_dir)
             words = load_word_table(folder)
+            caches = (self.cache_dir, self.fallback) if self.fallback else (self.cache_dir,)
             exact, fast = (
-                build_session(cached_graph(folder, self.cache_dir, kind), self.threads, words)
+                build_session(cached_graph_in(folder, caches, kind), self.threads, words)
                 for kind in get_args(GraphKind)
             )
             self.model = MiniLMModel(load_tokenizer(folder), exact, fast, words)

@@ -5,21 +5,26 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 import zlib
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from filelock import FileLock
 
 from engine.errors import DiskError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 GraphKind: TypeAlias = Literal["exact", "fast"]
 
 WEIGHTS_FILE = "model.safetensors"
 BUILDER_FILES = ("onnx_graph.py", "quantized_graph.py", "quantization.py", "gptq.py")
 LOCK_FILE = "build.lock"
+TEMPORARY_NAME = "minilm-graphs"  # of the cache among temporary files
 PARTIAL_FILE_MAX_AGE = 3600.0  # seconds after which a partially written graph is abandoned
 
 
@@ -45,6 +50,39 @@ def cached_graph(folder: Path, cache: Path, kind: GraphKind) -> Path:
     except OSError as error:
         raise DiskError(f"The model graph of the built-in embedder cannot be written to {cache}: {error}") from error
     return graph
+
+
+def cached_graph_in(folder: Path, caches: Sequence[Path], kind: GraphKind) -> Path:
+    """The cached graph in the first of these folders that can be used, or at last in a private temporary one.
+
+    A program without a home directory that it may write to needs that. Raises the DiskError of the first one.
+    """
+    failure: DiskError | None = None
+    for cache in (*caches, temporary_cache()):
+        try:
+            if cache.name != TEMPORARY_NAME or is_private(cache):
+                return cached_graph(folder, cache, kind)
+        except DiskError as error:
+            failure = failure or error
+    raise failure or DiskError(f"The temporary folder {temporary_cache()} belongs to somebody else.")
+
+
+def temporary_cache() -> Path:
+    """The folder of this user among temporary ones; it has to be checked before use."""
+    return Path(tempfile.gettempdir(), f"threadlore-{os.getuid()}", TEMPORARY_NAME)
+
+
+def is_private(cache: Path) -> bool:
+    """Create a temporary cache; returns whether nobody else can write to it, and so plant a graph."""
+    try:
+        for each in (cache.parent, cache):
+            each.mkdir(mode=0o700, exist_ok=True)
+            status = each.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+                return False
+    except OSError as error:
+        raise DiskError(f"The temporary folder {cache} cannot be created: {error}") from error
+    return True
 
 
 def find_intact_graph(cache: Path, prefix: str) -> Path | None:

@@ -67,6 +67,7 @@ REQUESTS: list[OperationRequest] = [
     requests.Export(Scope.of("s"), "graphml"),
     requests.Backup("/b"),
     requests.ImportHistory("slack", "/e.zip", "T1", "https://t.example", direct_messages=True),
+    requests.ConfirmRetention(),
     requests.Retry(Scope.of("s")),
     requests.CheckHealth(),
     requests.Authorized("tl_1_x", requests.GetEntity("Ada", Scope.of("s"))),

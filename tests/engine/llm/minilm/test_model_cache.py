@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -74,3 +75,17 @@ def test_a_damaged_graph_is_built_again(folder: Path, monkeypatch: pytest.Monkey
     assert model_cache.cached_graph(folder, folder / "cache", "fast").read_bytes() == b"graphfast"
     monkeypatch.delattr(model_cache, "build_graph")
     assert model_cache.cached_graph(folder, folder / "cache", "fast") == graph
+
+
+def test_without_a_home_the_next_folder_that_can_be_written_to_is_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    home, data = Path("/dev/null/.cache/threadlore"), folder / "data" / "cache"
+    assert model_cache.cached_graph_in(folder, (home, data), "fast").parent == data
+    temporary = model_cache.cached_graph_in(folder, (home,), "fast")
+    assert temporary.parent == model_cache.temporary_cache()
+    assert temporary.parent.parent.parent == folder
+    temporary.parent.chmod(0o777)  # others may have planted a graph
+    with pytest.raises(DiskError, match="/dev/null/"):
+        model_cache.cached_graph_in(folder, (home,), "fast")
