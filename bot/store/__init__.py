@@ -199,6 +199,16 @@ class BotStore:
         """Remove every row of a workspace."""
         await self._database.delete_workspace(platform, workspace)
 
+    async def make_delayed_due(self, now: float) -> None:
+        """Let all delayed work be due (seconds since 1970)."""
+        await self.event_queue.make_due(now)
+        await self._database.execute_all(
+            *(
+                (f"UPDATE {table} SET due_at = ?1 WHERE due_at > ?1", (now,))
+                for table in ("backfill_cursor", "answer_correction")
+            )
+        )
+
     @property
     def database_wait_seconds(self) -> float:
         """Seconds that reads have waited for a connection since the store was opened."""

@@ -58,6 +58,10 @@ class ShiftedClock(Clock):
     def monotonic(self) -> float:
         return super().monotonic() + self._ahead
 
+    def set_back(self, seconds: float) -> None:
+        """Correct the wall time; the monotonic one goes on."""
+        self._start -= timedelta(seconds=seconds)
+
     def advance(self, seconds: float) -> None:
         """Let time pass at once."""
         assert seconds >= 0, "a clock never goes back"

@@ -25,6 +25,7 @@ log = structlog.get_logger(__name__)
 JOBS_TASK, COMPARE_TASK, SYNC_TASK = "periodic jobs", "daily comparison", "channel sync"  # task names
 POLL_SECONDS = 15.0  # seconds between two checks
 HOUR = 60 * 60.0
+MAX_STEP_BACK = 60.0  # seconds by which a clock may be corrected unnoticed
 COMPARE_INTERVAL = timedelta(days=1)  # between two comparisons of all channels
 COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two compactions of the bot's store
 
@@ -42,6 +43,7 @@ class PeriodicJobs:
         self._sync_queue = sync_queue
         self._updated = updated
         self._last_runs: dict[str, float] = {}
+        self._offset = self._measure_offset()
 
     async def run(self) -> None:
         """Run all loops until cancelled; none waits for another."""
@@ -75,12 +77,24 @@ class PeriodicJobs:
 
     async def run_due(self, now: datetime) -> None:
         """Close conversations, delete expired data, and do for answers what an ended process left undone."""
+        await self._run_if_due("notice the clock", 0.0, self._notice_clock)
         await self._run_if_due("close", 0.0, lambda: self._retention.close_idle(now))
         if self._processes.id:
             await self._run_if_due("redact", 0.0, self._context.store.answers.redact_pending)
         await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
         await self._run_if_due("continue forgetting", 0.0, lambda: self._retention.continue_held(now))
         await self._run_if_due("compact", COMPACT_INTERVAL_SECONDS, self._context.store.compact)
+
+    def _measure_offset(self) -> float:
+        return self._context.clock.time() - self._context.clock.monotonic()
+
+    async def _notice_clock(self) -> None:
+        """If the clock was set back, do now what was delayed: it would wait for as long as that was."""
+        former, self._offset = self._offset, self._measure_offset()
+        if self._offset < former - MAX_STEP_BACK:
+            log.warning("clock.set_back", seconds=round(former - self._offset))
+            await self._context.store.make_delayed_due(self._context.clock.time())
+            await self._context.engine_context.engine.retry()
 
     async def _enqueue_everything(self, now: datetime) -> None:
         """Schedule a comparison of all channels that were not compared lately."""

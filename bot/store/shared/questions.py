@@ -38,7 +38,8 @@ class RecentQuestions:
 
 
 async def _count_if_below(db: Connection, person: tuple[str, str, str], limit: int, now: float) -> bool:
-    await db.execute("DELETE FROM recent_question WHERE asked_at <= ?", (now - MINUTE,))
+    # A clock that was set back must not count what it calls the future for as long.
+    await db.execute("DELETE FROM recent_question WHERE asked_at <= ?1 - ?2 OR asked_at > ?1 + ?2", (now, MINUTE))
     sql = "SELECT COUNT(*) FROM recent_question WHERE platform = ? AND workspace = ? AND person = ?"
     [(asked,)] = await fetch(db, sql, person)
     if asked >= limit:

@@ -17,10 +17,12 @@ from bot.ingest.sync.retention import MAX_LEAP, TOMBSTONE_TTL, Retention
 from bot.platform.events import BotAdded
 from bot.platform.models import Location, Message
 from bot.store import VerifiedAnswer
+from bot.store.event_queue import NewEvent
 from bot.store.models import ConversationRecord
 from engine.errors import StoreError
 from tests.support.bot_fixture import BotFixture, wait_for_call, with_settings
 from tests.support.builders import ROOF, make_answer
+from tests.support.clock import ShiftedClock
 from tests.support.fake_platform import START, FakePlatform
 from tests.support.patience import PATIENCE
 from tests.support.steps import DAY, Step, delete, forget_message, run_steps, say
@@ -103,6 +105,23 @@ async def test_a_daily_comparison_that_could_not_begin_is_not_postponed_for_a_da
     await bot.store.channels.record_synced_until(ROOF.room, tomorrow)
     await jobs._enqueue_everything(tomorrow + timedelta(hours=1))
     assert ROOF not in bot.ingest_service.pending_syncs  # another process compared it
+
+
+async def test_what_was_delayed_does_not_wait_for_a_clock_that_was_set_back(bot: BotFixture) -> None:
+    clock, quota = bot.platform.clock, bot.store.recent_questions
+    assert isinstance(clock, ShiftedClock)
+    late = clock.time() + 60
+    await bot.store.event_queue.enqueue(NewEvent("Message", "{}", "slack:T1"), ["k"], clock.time())
+    await bot.store.event_queue.delay(1, late, "Error", 1)
+    await bot.store.backfill_cursors.start(ROOF.room, START)
+    await bot.store.backfill_cursors.delay(ROOF.room, late)
+    assert [await quota.count_if_below(("slack", "T1", "ada"), 1, clock.time()) for _ in range(2)] == [True, False]
+    clock.set_back(DAY)
+    await bot.ingest_service.run_due_jobs(clock.now())
+    now = clock.time()
+    assert await bot.store.event_queue.get_next_due(now) is None
+    assert await bot.store.backfill_cursors.list_due(now, "slack", "T1")
+    assert await quota.count_if_below(("slack", "T1", "ada"), 1, now)
 
 
 async def test_the_jobs_end_also_if_something_happens_at_that_moment(bot: BotFixture) -> None:
