@@ -18,9 +18,9 @@ EngineError
 
 from __future__ import annotations
 
-import errno
 from typing import TYPE_CHECKING
 
+from engine import disk_error
 from engine.errors import DiskError, EngineError, is_outage
 
 if TYPE_CHECKING:
@@ -119,7 +119,4 @@ def file_write_error(path: Path, error: OSError) -> DiskError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         what = "does not exist" if isinstance(error, FileNotFoundError) else "is not a folder"
         return DiskError(f"{problem}: {path.parent} {what}.", hint="Create the folder first, or choose another one.")
-    hint = "Choose another location, or check its permissions."
-    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-        hint = "Free some disk space, or choose another location."
-    return DiskError(f"{problem}: {(error.strerror or str(error)).lower()}.", hint=hint)
+    return disk_error(problem, path, error)

@@ -108,6 +108,9 @@ if TYPE_CHECKING:
     from engine.scheduling.tasks import cancel_tasks as cancel_tasks
     from engine.scheduling.tasks import child_task as child_task
     from engine.scheduling.tasks import gather_or_cancel as gather_or_cancel
+    from engine.storage.disk import Disk as Disk
+    from engine.storage.disk import disk_error as disk_error
+    from engine.storage.disk import format_bytes as format_bytes
     from engine.storage.files import remove_tree as remove_tree
     from engine.storage.graph.base import GraphEdge as GraphEdge
     from engine.storage.graph.base import GraphNode as GraphNode
@@ -229,6 +232,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.scheduling.feature_breaker": ("FeatureBreaker",),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task", "gather_or_cancel"),
+    "engine.storage.disk": ("Disk", "disk_error", "format_bytes"),
     "engine.storage.files": ("remove_tree",),
     "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
     "engine.storage.journal": ("READY", "UPLOADS", "Journal", "create_upload", "remove_unused"),

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from engine.errors import CorruptLedger, DataDirInUse, DiskError
+from engine.errors import CorruptLedger, DataDirInUse
+from engine.storage.disk import disk_error
 from engine.storage.files import remove_tree
 from engine.storage.journal import Journal
 from engine.storage.sqlite.database_file import check_places
@@ -86,7 +87,7 @@ class DataDir:
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise DiskError(f"The data directory {self.path} cannot be created: {error.strerror}.") from error
+            raise disk_error(f"The data directory {self.path} cannot be created", self.path, error) from error
         self._restrict_permissions()
         lock = FileLock(self.path / "lock", timeout=0)
         try:
@@ -96,7 +97,7 @@ class DataDir:
                 f"The data directory {self.path} is in use by another process{self._describe_owner()}."
             ) from error
         except OSError as error:
-            raise DiskError(f"The data directory {self.path} cannot be used: {error.strerror}.") from error
+            raise disk_error(f"The data directory {self.path} cannot be used", self.path, error) from error
         try:
             with suppress(OSError):  # the owner file only improves an error message
                 (self.path / "owner").write_text(str(os.getpid()))
@@ -109,8 +110,8 @@ class DataDir:
         try:
             self.journal.resolve()
         except OSError as error:
-            problem = f"A restore into {self.path} was interrupted and cannot be finished: {error.strerror}."
-            raise DiskError(problem, hint=f"Check that you may write to {self.path}, then start again.") from error
+            problem = f"A restore into {self.path} was interrupted and cannot be finished"
+            raise disk_error(problem, self.path, error) from error
 
     def _restrict_permissions(self) -> None:
         """Restrict an existing folder to its owner; a folder of another user is left unchanged."""

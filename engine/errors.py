@@ -28,7 +28,9 @@ EngineError
 │   ├── EmbedderMismatch     another embedder made its vectors
 │   ├── CorruptLedger        the ledger, or the bot's database, is unreadable; a backup is needed
 │   ├── CorruptProjection    graph or vectors are unreadable; they can be rebuilt from the ledger
-│   └── DiskError            the disk is full or failing
+│   └── DiskError            the disk is failing, or this program may not use it
+│       ├── DiskFull         it has no space left
+│       └── DiskReadOnly     it takes no writes
 └── ModelError               a model call failed
     ├── ModelUnavailable     connection lost or server error; worth retrying
     │   ├── ModelTimeout     no reply within the time limit
@@ -228,9 +230,17 @@ class CorruptProjection(StoreError):
 
 
 class DiskError(StoreError):
-    """The disk is full or failing."""
+    """The disk is full, read-only or failing, or may not be written; the message names it."""
 
     hint = "Check free space and write permissions; the work resumes where it stopped."
+
+
+class DiskFull(DiskError):
+    """The disk has no space left."""
+
+
+class DiskReadOnly(DiskError):
+    """The disk takes no writes."""
 
 
 class ModelError(EngineError):

@@ -92,7 +92,7 @@ async def receive_file(http: Request, place: UploadPlace) -> AsyncIterator[tuple
     number, path = await asyncio.to_thread(_create_file, Path(place.folder))
     try:
         with os.fdopen(number, "wb", buffering=0) as file:  # open to the end, or it would count as a leftover
-            yield path, await _read_parts(http, boundary, file, place.max_bytes)
+            yield path, await _read_parts(http, boundary, file, path, place.max_bytes)
     finally:
         await asyncio.to_thread(path.unlink, missing_ok=True)
 
@@ -105,17 +105,17 @@ def _create_file(folder: Path) -> tuple[int, Path]:
         raise file_write_error(folder / "upload", error) from error
 
 
-def write_all(file: FileIO, data: bytes) -> None:
-    """Write bytes to an unbuffered file. Raises DiskError."""
+def write_all(file: FileIO, path: Path, data: bytes) -> None:
+    """Write bytes to an unbuffered file, which is at this path. Raises DiskError."""
     rest = memoryview(data)
     try:
         while rest:
             rest = rest[file.write(rest) :]
     except OSError as error:
-        raise file_write_error(Path("upload"), error) from error
+        raise file_write_error(path, error) from error
 
 
-async def _read_parts(http: Request, boundary: bytes, file: FileIO, max_bytes: int) -> str:
+async def _read_parts(http: Request, boundary: bytes, file: FileIO, path: Path, max_bytes: int) -> str:
     """Write the part FIELD into a file; returns its name."""
     parts = _Parts(max_bytes)
     try:
@@ -123,7 +123,7 @@ async def _read_parts(http: Request, boundary: bytes, file: FileIO, max_bytes: i
         async for piece in http.stream():
             parser.write(piece)
             if parts.pieces:
-                await asyncio.to_thread(write_all, file, b"".join(parts.pieces))
+                await asyncio.to_thread(write_all, file, path, b"".join(parts.pieces))
                 parts.pieces.clear()
         parser.finalize()
     except (MultipartParseError, ClientDisconnect) as error:

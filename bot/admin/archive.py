@@ -18,6 +18,7 @@ from engine import (
     READY,
     DataDir,
     compute_file_checksum,
+    disk_error,
     prepare_restored_ledger,
     remove_tree,
     restore_database,
@@ -38,14 +39,17 @@ async def create_backup(engine: Engine, path: Path) -> int:
     """Write a backup atomically and verify it; returns its size in bytes.
 
     The proof: it is restored into a temporary folder, and must hold what the databases held when they were copied.
-    Raises DiskError, and StoreError if the proof fails.
+    Raises DiskError, also if the disk lacks the space, and StoreError if the proof fails.
     """
     try:
+        if not engine.database:
+            archive_format.check_backup_space(path, 2 * _databases_size(engine.data_dir.path))
         with engine.data_dir.journal.temporary(path.parent) as folder:
             folder.mkdir(mode=0o700)
             # The bot's database first: messages that only the ledger has are ingested again, which changes nothing.
             bot = await copy_store(engine.database or engine.data_dir.path / BOT_FILE, folder / BOT_FILE, engine.clock)
             ledger = await engine.backup(folder / LEDGER_FILE)
+            archive_format.check_backup_space(path, _databases_size(folder))
             await asyncio.to_thread(_compress, folder)
             await _verify_backup(folder, path, {LEDGER_FILE: ledger, BOT_FILE: bot})
             size = (folder / "part").stat().st_size
@@ -53,6 +57,10 @@ async def create_backup(engine: Engine, path: Path) -> int:
             return size
     except OSError as error:
         raise file_write_error(path, error) from error
+
+
+def _databases_size(folder: Path) -> int:
+    return sum(archive_format.database_size(folder / name) for name in (LEDGER_FILE, BOT_FILE))
 
 
 async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> None:
@@ -122,10 +130,7 @@ def _locked(path: Path, folder: DataDir) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            problem = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
-            raise DiskError(
-                problem, hint=f"Check that you can read the file and that {home} has enough free space."
-            ) from error
+            raise disk_error(f"{path} cannot be restored into {home}", home, error) from error
 
 
 @contextmanager

@@ -14,12 +14,15 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING
 
-from engine.errors import CorruptFile, DiskError
+from engine import Disk, format_bytes
+from engine.errors import CorruptFile, DiskFull
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
     from typing import BinaryIO
+
+    from engine.errors import DiskError
 
 BLOCK_SIZE = tarfile.BLOCKSIZE
 READ_SIZE = 1 << 20  # bytes unpacked at once
@@ -28,6 +31,8 @@ MAX_RATIO = 50  # beyond BASE_LIMIT, an archive may unpack to this many times it
 MAX_EXTENSION = 1 << 12  # bytes of a tar extension header, such as one with a fraction of a second
 MAX_TRAILER = 64 * BLOCK_SIZE  # zeros that tar programs put at the end
 RESERVED_SPACE = 64 << 20  # bytes of the disk that stay free
+BACKUP_HINT = "Free some space on that disk, or write the backup to another one."
+RESTORE_HINT = "Free some space on that disk, or restore to another one with --data-dir."
 HEADER_SIZE = 100  # bytes of an SQLite file that say how long it is
 MAGIC = b"SQLite format 3\0"
 
@@ -35,6 +40,28 @@ MAGIC = b"SQLite format 3\0"
 def free_space(folder: Path) -> int:
     """Bytes that may be written to the disk of a folder."""
     return shutil.disk_usage(folder).free
+
+
+def check_backup_space(target: Path, needed: int) -> None:
+    """Raise DiskError if the disk of a backup lacks the space to write and verify it, or its folder is missing.
+
+    `needed`: bytes; at first twice the size of the databases. The archive might not get smaller than they are, and
+    beside it are, at any moment, the copies that are packed or those that are unpacked to verify it.
+    """
+    if needed > free_space(target.parent) - RESERVED_SPACE:
+        raise _lack_of_space(f"The backup to {target}", target.parent, needed, BACKUP_HINT)
+
+
+def database_size(path: Path) -> int:
+    """Bytes of an SQLite database, with what its log may add to it; 0 if there is none."""
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _lack_of_space(what: str, folder: Path, needed: int, hint: str) -> DiskError:
+    mount, free = Disk.find(folder).mount, format_bytes(free_space(folder))
+    needed += RESERVED_SPACE
+    return DiskFull(f"{what} needs {format_bytes(needed)}; the disk at {mount} has {free} free.", hint=hint)
 
 
 def write_archive(folder: Path, names: Collection[str], target: Path) -> None:
@@ -106,9 +133,7 @@ class _ArchiveReader:
     def _extract(self, member: tarfile.TarInfo) -> None:
         available = free_space(self.folder) - RESERVED_SPACE
         if member.size > available:
-            free = max(0, available) >> 20
-            problem = f"{self.folder} has {free:,} MiB to spare, and {member.name} needs {member.size >> 20:,}."
-            raise DiskError(problem, hint="Free some disk space, or restore to another disk with --data-dir.")
+            raise _lack_of_space(f"Unpacking {member.name} into {self.folder}", self.folder, member.size, RESTORE_HINT)
         head = self._read_exactly(min(member.size, HEADER_SIZE))
         if _declared_size(head) != member.size:
             raise tarfile.ReadError(f"{member.name} is not a database")

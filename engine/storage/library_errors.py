@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.errors import CorruptProjection, DataDirInUse, DiskError, EngineError, StoreError
+from engine.errors import CorruptProjection, DataDirInUse, EngineError, StoreError
 from engine.scheduling.supervisor import EXIT_ERRORS
+from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,8 @@ DISK_MESSAGES = (
     "permission denied",
     "cannot write",
     "error writing",
+    "too many open files",
+    "os error 24)",
 )
 BUFFER_POOL_MESSAGES = ("buffer pool is full", "buffer manager exception")
 UNTRANSLATED_ERRORS: tuple[type[BaseException], ...] = (EngineError, MemoryError, *EXIT_ERRORS)
@@ -39,7 +42,7 @@ def map_library_error(error: BaseException, path: Path) -> EngineError:
     if any(words in message for words in LOCK_MESSAGES):
         return DataDirInUse(f"Another process uses {path}.")
     if isinstance(error, OSError) or any(words in message for words in DISK_MESSAGES):
-        return DiskError(f"The disk failed under {path}: {_first_line(error)}")
+        return disk_error(f"{path} could not be read or written", path, error)
     if any(words in message for words in BUFFER_POOL_MESSAGES):
         return StoreError(
             f"The memory reserved for {path} is too small.",

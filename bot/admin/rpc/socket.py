@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from bot.admin.rpc import codec
-from engine import child_task
+from engine import child_task, disk_error
 from engine.errors import DiskError, EngineError, StoreError
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def _write_key(home: Path) -> str:
             out.write(key)
         part.replace(file)
     except OSError as error:
-        raise DiskError(f"The file {file} cannot be written: {error.strerror}.") from error
+        raise disk_error(f"The file {file} cannot be written", file, error) from error
     return key
 
 
@@ -235,5 +235,5 @@ def _bind_socket(path: Path) -> socket.socket:
         path.chmod(PRIVATE_MODE)
         bound.listen()  # nobody can connect before
     except OSError as error:
-        raise DiskError(f"The socket {path} cannot be created: {error.strerror}.") from error
+        raise disk_error(f"The socket {path} cannot be created", path, error) from error
     return bound

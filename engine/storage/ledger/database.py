@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import aiosqlite
 
 from engine.errors import CorruptLedger
+from engine.storage.disk import disk_error
 from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.sql_ledger import SqlLedger
@@ -79,7 +80,10 @@ class Ledger(SqlLedger, SqliteDatabase):
         """Copy the database as of one moment into one file; gives the checksum of what it held at that moment."""
         async with aiosqlite.connect(path) as target, self.stream_connection() as source:
             found = await compute_checksum(source)
-            await source.sqlite.backup(target)
+            try:
+                await source.sqlite.backup(target)
+            except sqlite3.Error as error:  # of the target, which has to take every page
+                raise disk_error(f"{path} could not be written", path, error) from error
         return found
 
 
@@ -89,7 +93,7 @@ async def compute_file_checksum(path: Path) -> str:
         async with aiosqlite.connect(path) as db:
             return await compute_checksum(AsyncConnection(db))
     except sqlite3.Error as error:
-        raise translate_error(error, SCHEMA.label) from error
+        raise translate_error(error, SCHEMA.label, path) from error
 
 
 def prepare_restored_ledger(path: Path) -> None:

@@ -10,11 +10,13 @@ import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.errors import CorruptLedger, DiskError, StoreError, UnstorableText
+from engine.errors import CorruptLedger, StoreError, UnstorableText
+from engine.storage.disk import disk_error
 from engine.storage.sql.connection import Dialect, run_to_completion
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+    from pathlib import Path
 
     import aiosqlite
 
@@ -94,13 +96,13 @@ class AsyncConnection:
                 yield tuple(row)
 
 
-def translate_error(error: BaseException, file: str) -> BaseException:
+def translate_error(error: BaseException, file: str, path: Path) -> BaseException:
     """The engine's error for an error of SQLite; other errors unchanged. `file`: how messages call the database."""
     if not isinstance(error, SQLITE_ERRORS):
         return error
     text, code = str(error), getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
     if code in DISK_CODES:
-        return DiskError(f"The {file} could not be read or written: {text}.")
+        return disk_error(f"The {file} could not be read or written", path, error)
     if code in BUSY_CODES:
         return StoreError(f"The database is locked by another program: {text}.", hint=LOCKED_HINT)
     if code in REFUSED_CODES:

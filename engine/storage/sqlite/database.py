@@ -93,7 +93,7 @@ class SqliteDatabase:
         self._schema.migrate(db, self.path, **self._placeholders)
 
     def _translate_error(self, error: BaseException) -> BaseException:
-        return translate_error(error, self._schema.label)
+        return translate_error(error, self._schema.label, self.path)
 
     _writer: aiosqlite.Connection
     _task: asyncio.Task[None]

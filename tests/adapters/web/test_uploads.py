@@ -22,7 +22,7 @@ from bot.admin.results import OperationResult, ProgressUpdate
 from bot.errors import TooManyRequests
 from bot.listeners.admission import Budget
 from engine import SYSTEM_CLOCK, ParserLimits, child_task
-from engine.errors import DiskError
+from engine.errors import DiskFull
 from tests.adapters.web.conftest import Api
 from tests.engine.parsers.samples import bomb
 
@@ -221,9 +221,9 @@ async def test_an_upload_whose_client_leaves_adds_nothing(api: Api, tmp_path: Pa
     assert (await api.call("GET", "/api/v1/documents")).json()["total"] == 1
 
 
-def test_a_full_disk_is_told_as_such() -> None:
-    with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(DiskError, match="no space left") as caught:
-        uploads.write_all(file, TILES)
+def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(DiskFull, match="is full") as caught:
+        uploads.write_all(file, tmp_path / "tiles", TILES)
     assert describe(caught.value).status == 507
 
 

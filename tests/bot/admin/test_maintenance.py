@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.admin import archive
+from bot.admin import archive, archive_format
 from bot.admin.document_lookup import LOCAL_SPACE, build_scope
 from bot.admin.requests import Backup, Export, Forget, GetStatus, Ingest, ListDocuments, Reindex, Retry, Verify
 from bot.admin.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
 from bot.context import EngineContext
 from bot.errors import file_write_error
-from engine import Scope
-from engine.errors import CorruptFile, DataDirInUse, DiskError, ModelUnavailable, NotFound, StoreError
+from engine import Scope, format_bytes
+from engine.errors import CorruptFile, DataDirInUse, DiskError, DiskFull, ModelUnavailable, NotFound, StoreError
 from tests.bot.admin.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
@@ -118,6 +118,25 @@ async def test_a_backup_is_one_private_file_from_which_everything_comes_back(
 
 
 @ingested
+async def test_a_backup_for_which_the_disk_lacks_space_writes_nothing(
+    perform: Perform, engine_context: EngineContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = archive_format.database_size(engine_context.engine.data_dir.ledger_path)
+    needed, asked = 2 * size + archive_format.RESERVED_SPACE, list[Path]()
+
+    def free(folder: Path) -> int:
+        asked.append(folder)
+        return needed - 1
+
+    monkeypatch.setattr(archive_format, "free_space", free)
+    with pytest.raises(DiskFull) as caught:
+        await perform(Backup(str(tmp_path / "b.tar.gz")))
+    assert f"b.tar.gz needs {format_bytes(needed)}; the disk at " in str(caught.value)
+    assert set(asked) == {tmp_path}  # that of the backup, not that of the data
+    assert sorted(os.listdir(tmp_path)) == ["home", "town"]  # noqa: PTH208 - a glance, in a test
+
+
+@ingested
 async def test_a_folder_that_is_in_use_is_not_replaced(perform: Perform, tmp_path: Path) -> None:
     await perform(Backup(str(tmp_path / "b.tar.gz")))
     with pytest.raises(DataDirInUse):
@@ -153,7 +172,8 @@ def test_an_error_of_writing_names_what_is_in_the_way(tmp_path: Path) -> None:
         note.replace(folder)
     assert str(file_write_error(folder, caught.value)) == f"{folder} is a folder."
     full = file_write_error(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-    assert full.hint.startswith("Free some disk space")
+    assert "is full" in str(full)
+    assert full.hint.startswith("Free some space")
     forbidden = file_write_error(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-    assert str(forbidden).endswith("permission denied.")
-    assert "another location" in forbidden.hint
+    assert "may not be used (Permission denied)" in str(forbidden)
+    assert "the right to read and write" in forbidden.hint

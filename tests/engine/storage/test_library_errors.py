@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import CorruptProjection, DataDirInUse, DiskError, EngineError, InvalidQuestion, StoreError
+from engine.errors import CorruptProjection, DataDirInUse, DiskError, DiskFull, EngineError, InvalidQuestion, StoreError
 from engine.storage.library_errors import map_library_error, translate_library_errors
 from tests.support.engine_fixture import Panic
 
@@ -16,7 +16,7 @@ HOME = Path("/somewhere/graph")
     ("text", "error", "hint"),
     [
         ("IO exception: Could not set lock on file : /x", DataDirInUse, ""),
-        ("lance error: LanceError(IO): No space left on device (os error 28)", DiskError, ""),
+        ("lance error: LanceError(IO): No space left on device (os error 28)", DiskFull, ""),
         ("Cannot write to file. path: x fileDescriptor: 9 errno: 27", DiskError, ""),
         ("The file is not a valid Kuzu database file!", CorruptProjection, ""),
         ("Trying to read a database file with a different version.", CorruptProjection, ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ CODES = {name: value for name, value in vars(sqlite3).items() if name.startswith
 MISTAKES = "ABORT AUTH CONSTRAINT EMPTY ERROR INTERNAL INTERRUPT MISMATCH MISUSE NOMEM NOTFOUND RANGE SCHEMA"
 TOLD = "BUSY CANTOPEN CORRUPT FORMAT FULL IOERR LOCKED NOLFS NOTADB PERM PROTOCOL READONLY TOOBIG"
 
+PLACE = Path("ledger.db")
+
 
 def fail(code: int, text: str = "it failed") -> sqlite3.Error:
     error = sqlite3.OperationalError(text)
@@ -21,7 +24,7 @@ def fail(code: int, text: str = "it failed") -> sqlite3.Error:
 
 
 def find_kind(code: int) -> type[BaseException]:
-    return type(translate_error(fail(code), "ledger"))
+    return type(translate_error(fail(code), "ledger", PLACE))
 
 
 @pytest.mark.parametrize(
@@ -49,4 +52,4 @@ def test_each_primary_result_code_is_told_or_is_a_mistake_of_the_program() -> No
 
 @pytest.mark.parametrize("text", ["fts5: corruption found", "database disk image is malformed"])
 def test_damage_without_a_code_is_known_by_its_words(text: str) -> None:
-    assert isinstance(translate_error(sqlite3.DatabaseError(text), "ledger"), CorruptLedger)
+    assert isinstance(translate_error(sqlite3.DatabaseError(text), "ledger", PLACE), CorruptLedger)
