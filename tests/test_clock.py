@@ -62,7 +62,6 @@ OTHER_TIMES: dict[str, dict[str, str]] = {
         "engine/storage/postgres/schema.sql": SHARED,
     },
     "a file system": {
-        "bot/admin/documents/uploads.py": FOLDER,
         "bot/cli/doctor/checks.py": "checks the clock against them",
         "bot/store/file_fingerprints.py": "identifies a version of a file",
         "engine/llm/minilm/model_cache.py": FOLDER,
