@@ -29,15 +29,11 @@ ROW = "entity<|#|>Ada<|#|>person<|#|>She is known.\n<|COMPLETE|>"
 QUOTA = Fault(status=429, message="You exceeded your current quota", code="insufficient_quota")
 OUTAGES = {
     "overloaded": (Fault(status=503), 240),
-    "rate limit": (Fault(status=429), 240),
     "quota": (QUOTA, 10_800),
-    "payment": (Fault(status=402, message="Insufficient credits"), 10_800),
     "balance": (Fault(status=400, message="Your credit balance is too low"), 240),
     "gateway": (Fault("page", status=502), 10_800),
-    "lost": (Fault("cut", pieces=0), 240),
     "silence": (Fault("silence", pieces=0), 240),
     "key": (Fault(status=401, message="Incorrect API key"), 240),
-    "no model": (Fault(status=404, message="no such model"), 240),
 }
 
 
