@@ -244,7 +244,8 @@ class EngineOptions:
     from the files.
     `vector_cache_bytes`: memory for each of three tables of vectors, which are searched there if their rows fit;
     vectors that take more than a fourth of it are rounded to integers, and cosines then differ by up to 0.005.
-    `max_attempts`: tries before a chunk fails for good. `cache_answers`: replay the answer of an identical prompt.
+    `max_attempts`: tries before a text to which a model gives no valid reply is given up.
+    `cache_answers`: replay the answer of an identical prompt.
     `join_duplicates`: join spellings of one name that are certainly the same entity; False undoes such joins.
     `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need not.
     `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors; no other process

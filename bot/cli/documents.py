@@ -20,7 +20,8 @@ INGEST_HELP = f"""Ingest files and folders. Files that have not changed since th
 Reads {describe_formats()}.
 Chat messages have an id, user, text and time, and optionally a thread and a link; other JSON Lines are read as records.
 An interrupted run continues with the next one.
-Exits with 1 if a file could not be ingested, or if indexing stopped because the model failed for 30 seconds. The next \
+Exits with 1 if a file could not be ingested, or if indexing stopped because the model failed for 30 seconds, \
+or at once because of its key, its name or its credit. The next \
 run continues, and `threadlore retry` retries documents that failed permanently.
 
 Examples:

@@ -33,6 +33,7 @@ MIN_UPDATE_SECONDS = 1.0
 ABSENT_SECONDS = 5.0  # for which a workspace without an installation is not looked for again
 MAX_CONCURRENT_OPENINGS = 16
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 300.0  # before a workspace is opened again; doubled after each failure
+FIRST_REFUSAL_SECONDS, MAX_REFUSAL_SECONDS = 60.0, 3600.0  # the same after Slack refused its token
 
 
 class InstalledWorkspaces:
@@ -139,8 +140,8 @@ class InstalledWorkspaces:
             self._openings[team] = self._bot.supervisor.spawn("open slack workspace", self._open(team, access))
 
     async def _open(self, team: str, access: Access) -> None:
-        """Open a workspace; a failure that may pass is retried without a limit."""
-        failures = 0
+        """Open a workspace; failures are retried without a limit, refusals ever more rarely: they may be mistaken."""
+        failures = refusals = 0
         while True:
             try:
                 async with self._semaphore:
@@ -148,7 +149,8 @@ class InstalledWorkspaces:
                 break
             except SetupError as error:
                 self._refuse(team, access, str(error))
-                return
+                refusals += 1
+                await asyncio.sleep(backoff_seconds(refusals, FIRST_REFUSAL_SECONDS, MAX_REFUSAL_SECONDS))
             except PlatformError as error:
                 failures += 1
                 log.warning("slack.workspace_unreachable", workspace=team, error=str(error))
@@ -156,10 +158,11 @@ class InstalledWorkspaces:
         if workspace.team != team:
             self._refuse(team, access, f"The token is that of the workspace {workspace.team}.")
             return
+        self._refused.pop(team, None)
         self._workspaces.add(workspace)
 
     def _refuse(self, team: str, access: Access, reason: str) -> None:
-        """Serve a workspace no more whose token Slack refuses; its installation stays until it is replaced."""
+        """Wait no more for a workspace whose token Slack refuses; its installation stays until it is replaced."""
         log.error("slack.workspace_refused", workspace=team, reason=reason, hint="Install the app there again.")
         self._workspaces.expected.discard(team)
         self._refused[team] = access

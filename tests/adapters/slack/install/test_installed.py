@@ -266,6 +266,20 @@ async def test_a_workspace_that_left_during_downtime_stops_nothing_else(installi
         assert set(await installing.stored_tokens()) == {"T0URS", "T0THEIRS"}
 
 
+async def test_a_workspace_whose_token_was_refused_by_mistake_comes_back(
+    installing: Installing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed, "FIRST_REFUSAL_SECONDS", 0.05)
+    async with installing.serving():
+        await install_both(installing)
+    before, installing.ours.space.revoked = installing.ours.space.revoked, "invalid_auth"
+    async with installing.serving() as bot:
+        await installing.wait_for(bot.supervisor.list_problems)
+        installing.ours.space.revoked = before
+        await installing.wait_until_served(installing.ours, installing.theirs)
+        assert bot.supervisor.list_problems() == []
+
+
 async def test_an_installation_that_another_process_stored_or_deleted_is_noticed(installing: Installing) -> None:
     async with installing.serving():
         await install_both(installing)
