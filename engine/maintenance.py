@@ -35,6 +35,7 @@ COMPACTION_CHECK_SECONDS = 15.0
 CATCH_UP_SECONDS = 15.0  # how long compaction waits for the worker to process changes, at most
 CLOSED_HINT = "Compaction and reindexing resume after the next start."
 RECREATE_INTERVAL_SECONDS = 3600.0  # if files break again within this time, a reindex does not help
+REBUILDING = "Graph and vectors are being rebuilt; until then answers may miss something."
 REINDEX_WAIT_SECONDS = 60.0  # how long a question waits for a reindex
 
 
@@ -69,6 +70,7 @@ class Maintenance:
     def start(self) -> None:
         """Start the background tasks."""
         run = self.runtime.supervisor.run
+        self.runtime.supervisor.add_problem_source(lambda: [REBUILDING] if self._reindex_task is not None else [])
         self._tasks = [
             run("compaction", self._compact_periodically),
             run("repair", self._recreate_when_corrupt),
@@ -256,7 +258,10 @@ class Maintenance:
     async def verify(self, *, repair: bool) -> VerificationReport:
         """Compare graph and vectors with the ledger; `repair` fixes the differences and waits until that is done."""
         async with self.projector.suspend():
-            report = await verifying.verify_projections(self.runtime.ledger, self.runtime.graph, self.runtime.vectors)
+            runtime = self.runtime
+            report = await verifying.verify_projections(
+                runtime.ledger, runtime.graph, runtime.vectors, runtime.embedder
+            )
             if repair and not report.is_clean:
                 await self._repair(report)
         if repair and not report.is_clean:

@@ -87,7 +87,15 @@ async def answer_question(
             yield AnswerDelta(piece)
         truncated = context.overview is not None and context.overview.truncated
         cut_off, filtered = answer.is_truncated, answer.is_filtered
-        yield AnswerEnd(answer.sources, answer.usage, cut_off, context.undated, truncated, filtered)
+        yield AnswerEnd(
+            answer.sources,
+            answer.usage,
+            cut_off,
+            context.undated,
+            truncated,
+            filtered,
+            rebuilding=context.rebuilding,
+        )
 
 
 async def _start_answer(

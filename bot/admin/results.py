@@ -37,7 +37,8 @@ class AnswerEnd:
 
     `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
     span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
-    the answer leaves out something that its reader may read (as in ResolvedScope).
+    the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
+    incomplete.
     """
 
     sources: tuple[Source, ...]
@@ -47,6 +48,7 @@ class AnswerEnd:
     truncated: bool = False
     filtered: bool = False
     gap: str = ""
+    rebuilding: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,8 @@ class AnswerService:
 
     async def _stream_answer(self, answer: Answer, draft: AnswerDraft, delivery: StreamingReply) -> None:
         overheard, bypass = draft.request.overheard, answer.context.mode == "bypass"
+        if answer.context.rebuilding:
+            draft.notices.append(gettext(texts.REBUILDING))
         if answer.context.question.ignored or (answer.context.is_empty and not bypass):
             draft.silent = overheard
             draft.text = texts.nothing_found(draft.gap)

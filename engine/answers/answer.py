@@ -179,7 +179,9 @@ class AnswerService:
         undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
             question.scope, within
         )
-        return replace(recalled, scope=question.scope, context=replace(recalled.context, undated=undated))
+        rebuilding = bool(await ledger.work.get_setting("reindexing"))
+        context = replace(recalled.context, undated=undated, rebuilding=rebuilding)
+        return replace(recalled, scope=question.scope, context=context)
 
     async def retrieve_context(self, question: Question) -> Context:
         """The context of a question; the model calls count toward the day's usage."""

@@ -257,7 +257,8 @@ class Context:
     """The retrieved entities, relations and sources, in the order in which the model sees them.
 
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
-    `inferred`: the filters that the model proposed, if any passed the checks.
+    `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
+    the model proposed, if any passed the checks.
     """
 
     question: SearchQuery
@@ -268,6 +269,7 @@ class Context:
     timings: Mapping[str, float] = field(default_factory=dict)
     spaces: tuple[str, ...] = ()
     undated: bool = False
+    rebuilding: bool = False
     overview: Overview | None = None
     inferred: InferredFilters | None = None
 

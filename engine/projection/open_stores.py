@@ -11,7 +11,7 @@ import structlog
 
 from engine.errors import CorruptLedger, CorruptProjection, EmbedderMismatch
 from engine.llm.checked_embedder import embedder_identity
-from engine.text.similarity import unit_vectors
+from engine.text.similarity import is_same_vector
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -90,7 +90,8 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
     sample = await ledger.stats.load_sample(embedder_identity(embedder), SAMPLE_SIZE)
     found = await stores.vectors.fetch("chunks", list(sample.chunk_vectors))
     has_vectors = all(
-        id_ in found and _is_same_vector(found[id_], np.frombuffer(data, np.float32).reshape(-1, embedder.dim))
+        id_ in found
+        and is_same_vector(found[id_], np.frombuffer(data, np.float32).reshape(-1, embedder.dim), MIN_SAME_SIMILARITY)
         for id_, data in sample.chunk_vectors.items()
     )
     ends = {id_ for edge in sample.edges for id_ in (edge.source, edge.target)}
@@ -101,14 +102,6 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
     if missing or not has_vectors:
         log.warning("projection.refilled", vectors_match=has_vectors, missing_edges=len(missing))
         await ledger.work.set_setting("reindexing", 1)
-
-
-def _is_same_vector(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Whether both have the same direction; a store may normalize or quantize what it stores."""
-    if found.shape != expected.shape:
-        return False
-    similarities = (unit_vectors(found) * unit_vectors(expected)).sum(axis=1)
-    return bool((similarities[expected.any(axis=1)] > MIN_SAME_SIMILARITY).all())
 
 
 async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:

@@ -6,16 +6,23 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
+from engine.llm.checked_embedder import embedder_identity
 from engine.storage.ledger.records import KeyKind
+from engine.text.similarity import is_same_vector
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
+    from engine.llm.base import Embedder
     from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
     from engine.storage.ledger.api import LedgerStore
     from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 
 Value = TypeVar("Value", int, tuple[int, int])
+BATCH = 1000  # vectors compared at once
+MAX_LENGTH_ERROR = 0.02  # of a rounded vector of length one
 TABLES_BY_KIND: tuple[tuple[KeyKind, VectorTable], ...] = (
     (KeyKind.CHUNK, "chunks"),
     (KeyKind.NAME, "entities"),
@@ -48,19 +55,23 @@ class VerificationReport:
         return not self.differences
 
 
-async def verify_projections(ledger: LedgerStore, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
-    """Compare the stores; the caller must suspend projection.
+async def verify_projections(
+    ledger: LedgerStore, graph: GraphStore, vectors: VectorStore, embedder: Embedder
+) -> VerificationReport:
+    """Compare the stores, also each vector; the caller must suspend projection.
 
     Embedding of chunks continues, so a difference counts only if a second comparison shows it too.
     """
-    first = await _compare_stores(ledger, graph, vectors)
+    first = await _compare_stores(ledger, graph, vectors, embedder)
     if first.is_clean:
         return first
-    again = frozenset((await _compare_stores(ledger, graph, vectors)).differences)
+    again = frozenset((await _compare_stores(ledger, graph, vectors, embedder)).differences)
     return VerificationReport(tuple(each for each in first.differences if each in again), first.compared)
 
 
-async def _compare_stores(ledger: LedgerStore, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
+async def _compare_stores(
+    ledger: LedgerStore, graph: GraphStore, vectors: VectorStore, embedder: Embedder
+) -> VerificationReport:
     expected = await ledger.stats.load_expected()
     nodes, edges = await graph.list_all()
     differences = [*compare_nodes(expected.nodes, nodes), *compare_edges(expected.edges, edges)]
@@ -68,6 +79,10 @@ async def _compare_stores(ledger: LedgerStore, graph: GraphStore, vectors: Vecto
     for kind, table in TABLES_BY_KIND:
         locations = expected.locations[table]
         differences += compare_rows(kind, table, locations, await vectors.list_rows(table))
+        wrong = await find_damaged(vectors, table, locations)
+        if table == "chunks":
+            wrong |= await find_different_chunks(ledger, vectors, embedder_identity(embedder), embedder.dim)
+        differences += [Difference(kind, id_, f"vectors: {table} {id_} has another vector") for id_ in sorted(wrong)]
         compared += len(locations)
     return VerificationReport(
         tuple(each for each in differences if (each.kind, each.id) not in expected.stale), compared
@@ -131,3 +146,27 @@ def compare_rows(
 
 def _find_duplicates(values: list[Value]) -> list[Value]:
     return [value for value, times in Counter(values).items() if times > 1]
+
+
+async def find_different_chunks(ledger: LedgerStore, vectors: VectorStore, embedder: str, dim: int) -> set[int]:
+    """The chunks whose vectors differ from those in the ledger; missing ones are not among them."""
+    different, after = set[int](), 0
+    while expected := await ledger.stats.list_chunk_vectors(embedder, after, BATCH):
+        found = await vectors.fetch_stored("chunks", [id_ for id_, _ in expected])
+        for id_, data in expected:
+            if id_ in found and not is_same_vector(found[id_], np.frombuffer(data, np.float32).reshape(-1, dim)):
+                different.add(id_)
+        after = expected[-1][0]
+    return different
+
+
+async def find_damaged(vectors: VectorStore, table: VectorTable, ids: Collection[int]) -> set[int]:
+    """The rows whose vectors have no direction, or not the length one with which the store keeps the others."""
+    damaged, ordered = set[int](), sorted(ids)
+    for start in range(0, len(ordered), BATCH):
+        found = await vectors.fetch_stored(table, ordered[start : start + BATCH])
+        lengths = {id_: np.linalg.norm(each.astype(np.float64), axis=1) for id_, each in found.items()}
+        units = {id_ for id_, each in lengths.items() if (np.abs(each - 1.0) <= MAX_LENGTH_ERROR).all()}
+        with_direction = {id_ for id_, each in lengths.items() if (np.isfinite(each) & (each > 0)).all()}
+        damaged |= lengths.keys() - (units if 2 * len(units) >= len(lengths) else with_direction)
+    return damaged

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+MIN_SAME_SIMILARITY = 0.99  # of a vector and its rounded copy
+
 
 def unit_vectors(vectors: np.ndarray) -> np.ndarray:
     """The vectors, shape (n, dim), scaled to length one as float32; those without a direction become zero."""
@@ -12,6 +14,14 @@ def unit_vectors(vectors: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     units: np.ndarray = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0, casting="unsafe")
     return units
+
+
+def is_same_vector(found: np.ndarray, expected: np.ndarray, least: float = MIN_SAME_SIMILARITY) -> bool:
+    """Whether both, shape (n, dim), have the same directions; a store may normalize or quantize what it stores."""
+    if found.shape != expected.shape or not np.isfinite(found).all():
+        return False
+    similarities = (unit_vectors(found) * unit_vectors(expected)).sum(axis=1)
+    return bool((similarities[expected.any(axis=1)] > least).all())
 
 
 def best_similarity(query: np.ndarray, vectors: np.ndarray) -> float:

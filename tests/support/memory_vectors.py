@@ -54,6 +54,9 @@ class MemoryVectors:
                 found.setdefault(number, []).append(vector)
         return {number: np.stack(parts) for number, parts in found.items()}
 
+    async def fetch_stored(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+        return await self.fetch(table, ids)
+
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:
         return sorted(row for row, _ in self.tables[table].values())
 

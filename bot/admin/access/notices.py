@@ -19,12 +19,17 @@ def list_end_notices(end: AnswerEnd) -> list[str]:
         *_list_gap_notices(end.gap),
         *([UNDATED_NOTICE] if end.undated else []),
         *([gettext(texts.ONLY_NEWEST)] if end.truncated else []),
+        *([gettext(texts.REBUILDING)] if end.rebuilding else []),
     ]
 
 
 def list_context_notices(result: ContextResult) -> list[str]:
     """What a retrieved context leaves out."""
-    return [*_list_gap_notices(result.gap), *([UNDATED_NOTICE] if result.context.undated else [])]
+    return [
+        *_list_gap_notices(result.gap),
+        *([UNDATED_NOTICE] if result.context.undated else []),
+        *([gettext(texts.REBUILDING)] if result.context.rebuilding else []),
+    ]
 
 
 def _list_gap_notices(gap: str) -> list[str]:

@@ -140,6 +140,8 @@ class Screen:
             self.out.print(Text(UNDATED_NOTICE, "yellow"))
         if event.truncated:
             self.out.print(Text(gettext(texts.ONLY_NEWEST), "yellow"))
+        if event.rebuilding:
+            self.out.print(Text(gettext(texts.REBUILDING), "yellow"))
         if usage := tables.format_usage(event.usage):
             self.out.print(Text(usage, "dim"))
 

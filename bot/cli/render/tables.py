@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from bot import texts
 from bot.admin.access.notices import UNDATED_NOTICE
 from bot.admin.results import (
     AnswerDelta,
@@ -30,6 +31,7 @@ from bot.admin.results import (
     VerifyResult,
 )
 from bot.admin.rpc import codec
+from bot.i18n import gettext
 from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
@@ -221,6 +223,7 @@ def render_context(event: ContextResult) -> RenderableType:
     hidden = max(0, len(context.entities) - MAX_ROWS) + max(0, len(context.relations) - MAX_ROWS)
     rows += [Text(f"… and {hidden} more rows (--json shows all)", "dim")] if hidden else []
     notes = [Text(UNDATED_NOTICE, "yellow")] if context.undated else []
+    notes += [Text(gettext(texts.REBUILDING), "yellow")] if context.rebuilding else []
     return Group(*rows, render_sources(context.sources, "beginning"), *notes, Text(times, "dim"))
 
 

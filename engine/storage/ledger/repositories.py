@@ -176,6 +176,7 @@ class SqlStats(Repository):
     find_last_chunk_id = InSnapshot(stats.find_last_chunk_id)
     load_expected = InSnapshot(stats.load_expected)
     load_sample = InSnapshot(stats.load_sample)
+    list_chunk_vectors = InSnapshot(stats.list_chunk_vectors)
     list_indexing_usage = InSnapshot(stats.list_indexing_usage)
 
 

@@ -72,6 +72,9 @@ class VectorStore(Protocol):
     ) -> dict[int, np.ndarray]:
         """The vectors by id, shape (parts, dim); missing ids are left out."""
 
+    async def fetch_stored(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+        """As `fetch`, from what is stored, and not from a copy in memory; for verification."""
+
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:
         """Every row, for verification."""
 

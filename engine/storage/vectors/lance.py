@@ -116,6 +116,9 @@ class LanceVectors:
     ) -> dict[int, np.ndarray]:
         return await self._get_table(table).fetch(ids)
 
+    async def fetch_stored(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+        return await self._get_table(table).fetch_stored(ids)
+
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:
         return await self._get_table(table).list_rows()
 

@@ -123,6 +123,11 @@ class LanceTable:
                 return cached.fetch(ids)
             return await self._fetch_from_files(sorted(ids))
 
+    async def fetch_stored(self, ids: Collection[int]) -> dict[int, np.ndarray]:
+        """The vectors in the files by id, shape (parts, dim), parts in order."""
+        with translate_library_errors(self.folder):
+            return await self._fetch_from_files(sorted(ids))
+
     async def list_rows(self) -> list[VectorRow]:
         """All rows without their vectors, in order."""
         with translate_library_errors(self.folder):

@@ -136,6 +136,10 @@ class PostgresVectors:
             found.setdefault(id_, []).append(vector.to_numpy())
         return {id_: np.stack(parts) for id_, parts in found.items()}
 
+    async def fetch_stored(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+        """The vectors by id, shape (parts, dim), parts in order."""
+        return await self.fetch(table, ids)
+
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:
         """All rows without their vectors, in order."""
         async with self._connection() as connection:

@@ -134,6 +134,10 @@ class SurrealVectors:
         """The vectors by id, shape (parts, dim), parts in order."""
         if (cached := await self._caches[table].get()) is not None:
             return cached.fetch(ids)
+        return await self.fetch_stored(table, ids)
+
+    async def fetch_stored(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+        """The vectors in the database by id, shape (parts, dim), parts in order."""
         found = await self._database.run(
             f"SELECT {FIELDS} FROM {_name(table)} WHERE number IN $ids", {"ids": sorted(ids)}
         )

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from bot import texts
 from bot.admin import queries
+from bot.admin.access.notices import list_end_notices
 from bot.admin.document_lookup import LOCAL_SPACE, chat_key
 from bot.admin.requests import Ask, Ingest, RetrievalOptions
 from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult
+from bot.context import EngineContext
 from engine import Scope
 from engine.errors import InvalidQuestion, NotFound
 from engine.models import ChatTurn, Context
@@ -103,6 +106,13 @@ async def test_a_time_span_says_that_it_leaves_out_undated_documents(perform: Pe
         end = last(await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE), since=since)), AnswerEnd)
         assert end.undated is undated
         assert not undated or all(source.time for source in end.sources)
+
+
+@ingested
+async def test_an_answer_from_an_index_that_is_rebuilt_says_so(perform: Perform, engine_context: EngineContext) -> None:
+    await engine_context.engine._ledger.work.set_setting("reindexing", 1)
+    end = last(await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE))), AnswerEnd)
+    assert list_end_notices(end) == [texts.REBUILDING]
 
 
 @ingested

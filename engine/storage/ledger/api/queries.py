@@ -174,5 +174,8 @@ class Stats(Protocol):
     async def load_sample(self, embedder: str, limit: int) -> ExpectedSample:
         """The newest chunk vectors and edges that were written to vectors and graph, at most `limit` of each."""
 
+    async def list_chunk_vectors(self, embedder: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        """The vectors (float32, parts × dim) that chunks with ids above one should have, at most `limit` by id."""
+
     async def list_indexing_usage(self, space: str, prefix: str, since: str) -> list[IndexingDay]:
         """What indexing took on each day since one (ISO dates): of a space, or of those with a prefix."""

@@ -194,6 +194,18 @@ async def load_sample(db: Connection, embedder: str, limit: int) -> ExpectedSamp
     )
 
 
+async def list_chunk_vectors(db: Connection, embedder: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+    """The vectors (float32, parts × dim) that chunks with ids above one should have; not of growing ones."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id, v.data FROM chunk c JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?"
+        " WHERE c.id > ? AND v.parts > 0 AND c.error = ''"
+        " AND NOT EXISTS (SELECT 1 FROM open_chunk_vector o WHERE o.chunk = c.id AND o.embedder = v.embedder)"
+        " ORDER BY c.id LIMIT ?",
+        (embedder, after, limit),
+    )
+    return [(row[0], bytes(row[1])) for row in rows]
+
+
 async def list_indexing_usage(db: Connection, space: str, prefix: str, since: str) -> list[IndexingDay]:
     """What indexing took on each day since one (ISO dates): of a space, or of those whose names have a prefix."""
     found, parameters = "s.name = ?1", [space, since]
