@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from engine.errors import CorruptLedger, DataDirInUse
+from engine.errors import CorruptLedger, DataDirInUse, DiskError
 from engine.storage.disk import disk_error
 from engine.storage.files import remove_tree
 from engine.storage.journal import Journal
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP})
+NO_LOCKS_HINT = (
+    "Without locks two processes could damage the data: put the data directory on a local file system, or mount the"
+    " share with locks (NFS without `nolock`, a CIFS share without `nobrl`)."
+)
 GRAPH_MODULES = ("kuzu", "ladybug")
 
 
@@ -89,7 +95,7 @@ class DataDir:
         except OSError as error:
             raise disk_error(f"The data directory {self.path} cannot be created", self.path, error) from error
         self._restrict_permissions()
-        lock = FileLock(self.path / "lock", timeout=0)
+        lock = FileLock(self.path / "lock", timeout=0, fallback_to_soft=False)  # a soft one would outlive a kill
         try:
             lock.acquire()
         except Timeout as error:
@@ -97,7 +103,7 @@ class DataDir:
                 f"The data directory {self.path} is in use by another process{self._describe_owner()}."
             ) from error
         except OSError as error:
-            raise disk_error(f"The data directory {self.path} cannot be used", self.path, error) from error
+            raise self._describe_lock_error(error) from error
         try:
             with suppress(OSError):  # the owner file only improves an error message
                 (self.path / "owner").write_text(str(os.getpid()))
@@ -120,8 +126,22 @@ class DataDir:
             with suppress(OSError):  # some file systems have no modes
                 self.path.chmod(0o700)
 
+    def _describe_lock_error(self, error: OSError) -> DiskError:
+        if error.errno in NO_LOCKS:
+            problem = f"The file system of the data directory {self.path} refuses locks: {error.strerror}."
+            return DiskError(problem, hint=NO_LOCKS_HINT)
+        return disk_error(f"The data directory {self.path} cannot be used", self.path, error)
+
     def _describe_owner(self) -> str:
+        if self.find_owner() is None:
+            return f"; it is not one that wrote its number there (`fuser {self.path / 'lock'}` shows it)"
+        return f" (process {self.find_owner()})"
+
+    def find_owner(self) -> int | None:
+        """The number of the process that locked the folder, if it still runs on this machine."""
         try:
-            return f" (process {(self.path / 'owner').read_text()})"
-        except OSError:
-            return ""
+            owner = int((self.path / "owner").read_text())
+            os.kill(owner, 0)
+        except (OSError, ValueError, OverflowError) as error:
+            return owner if isinstance(error, PermissionError) else None
+        return owner

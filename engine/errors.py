@@ -25,6 +25,7 @@ EngineError
 │   ├── UnstorableText       the database cannot store a text or a number
 │   ├── NewerSchema          a later version wrote it
 │   ├── EarlySchema          a version before the first release wrote it
+│   ├── SchemaMismatch       its tables are not those of its version
 │   ├── EmbedderMismatch     another embedder made its vectors
 │   ├── CorruptLedger        the ledger, or the bot's database, is unreadable; a backup is needed
 │   ├── CorruptProjection    graph or vectors are unreadable; they can be rebuilt from the ledger

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engine.llm.base import Embedder
     from engine.usage import UsageMeter
 
+ZEROS_HINT = "Check that THREADLORE_EMBEDDING_MODEL is a model for embeddings, and that its server has loaded it."
 PROBE_TEXT = "Hello."  # a text that every embedder accepts
 # Texts about nothing in common: what two of them have in common, any two texts have.
 UNRELATED_TEXTS = (
@@ -58,7 +59,7 @@ def wrap_embedder(embedder: Embedder) -> CheckedEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class CheckedEmbedder:
-    """Implements `QueryEmbedder`: a finite vector of `dim` numbers per text, or a ModelError that names the problem."""
+    """Implements `QueryEmbedder`: for each text `dim` finite numbers, not all zero, or a ModelError with a reason."""
 
     embedder: Embedder
     _unrelated: list[float] = field(default_factory=list)
@@ -131,4 +132,8 @@ class CheckedEmbedder:
             raise InvalidReply(f"The embedder {self.name} returned {vectors.shape[1]} dimensions, not {self.dim}.")
         if not np.isfinite(vectors).all():
             raise InvalidReply(f"The embedder {self.name} returned a vector that is not finite.")
+        if not vectors.any(axis=1).all():
+            raise InvalidReply(
+                f"The embedder {self.name} returned a vector of zeros, which is similar to nothing.", hint=ZEROS_HINT
+            )
         return vectors

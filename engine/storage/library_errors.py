@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LOCK_MESSAGES = ("could not set lock", "resource temporarily unavailable")
 DISK_MESSAGES = (
     "no space left",
+    "too many open files",
+    "os error 24",
     "os error 28",
     "disk quota exceeded",
     "input/output error",

@@ -7,11 +7,13 @@ import importlib
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
 
 from bot.admin.rpc import socket
 from bot.lifecycle import failing_when_lost
+from engine import DataDir
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
     from bot.store.schedules.retention import HeldDeletion
     from engine import Clock, Document, Engine
 
-START_ATTEMPTS, POLL_SECONDS = 100, 0.1  # for another process to answer after it locked the data directory
+# For another process to answer after it locked the data directory; a program of somebody else never will.
+START_SECONDS, FOREIGN_SECONDS, POLL_SECONDS = 6.0, 1.0, 0.1
+
+
+log = structlog.get_logger(__name__)
 
 
 class AdminService(Protocol):
@@ -93,7 +99,7 @@ async def _open_local(
 ) -> AdminService:
     bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
     models = await stack.enter_async_context(bootstrap.open_models(settings, clock))
-    attempts = count(1)
+    since, owner = clock.monotonic(), None
     while True:
         opened = bootstrap.open_engine(settings, models, clock, replace_embedder=replace_embedder)
         try:
@@ -102,8 +108,12 @@ async def _open_local(
             # The other process may be starting (no socket yet) or stopping.
             if remote := await socket.find_service(settings.data_path):
                 return remote
-            if next(attempts) >= START_ATTEMPTS:
+            found = DataDir(settings.data_path).find_owner()
+            if clock.monotonic() - since >= (START_SECONDS if found else FOREIGN_SECONDS):
                 raise
+            if found != owner:
+                log.info("data_dir.waiting", process=found)
+            owner = found
             await asyncio.sleep(POLL_SECONDS)
         else:
             access = SharedAccess(partial(_open_access, engine_context, settings))

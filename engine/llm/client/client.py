@@ -12,7 +12,7 @@ from engine.boundary import repair_surrogates
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelError, ModelRefused, ModelUnavailable
 from engine.llm.client.breaker import Breakers
-from engine.llm.client.errors import map_error
+from engine.llm.client.errors import NO_API_HINT, map_error
 from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import UNFINISHED, TokenUsage
@@ -320,6 +320,8 @@ def _ignore_call(purpose: Purpose, seconds: float) -> None:
 def _empty_reply_error(finish: str, model: ModelConfig) -> ModelError:
     if finish == CONTENT_FILTERED:
         return ModelRefused(f"{model.model}: the provider's content filter blocked the reply.")
+    if finish == UNFINISHED:
+        return ModelUnavailable(f"{model.model} ended its reply before it began.", hint=NO_API_HINT)
     return ModelUnavailable(
         f"{model.model} returned an empty reply.", hint=OUTPUT_LIMIT_HINT if finish in LENGTH_REASONS else ""
     )

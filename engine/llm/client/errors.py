@@ -40,6 +40,8 @@ _NO_KEY = re.compile(
     r"api_key client option must be set|missing (api key|credentials)|missing \w+ api key", re.IGNORECASE
 )
 _NO_PROVIDER = "LLM Provider NOT provided"
+# What litellm says of a reply with status 200 that is no JSON.
+_NO_JSON = re.compile(r"Empty or invalid response from LLM endpoint|'str' object has no attribute", re.IGNORECASE)
 _QUOTA = re.compile(r"quota|billing|credit balance", re.IGNORECASE)
 _NO_CREDIT = re.compile(
     r"(credit|account) balance|(insufficient|exceeded|out of|not enough)\W+(\w+\W+){0,3}?(quota|balance|credits?|funds)"
@@ -59,6 +61,11 @@ BAD_REQUEST, PAYMENT_REQUIRED, FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 400, 402,
 TEXT_STATUSES = frozenset({BAD_REQUEST, NOT_FOUND, 422, 451})  # the request itself may be at fault
 _NOT_FOUND_HINT = "Check the model's name and address; addresses of OpenAI-compatible servers usually end with /v1."
 _THINKING_HINT = "Raise THREADLORE_LLM_THINKING_TIMEOUT_SECONDS, or lower the model's reasoning effort in its settings."
+NO_API_HINT = (
+    "Something else than a model's API may answer there, such as a web page or a proxy: check the address of the model"
+    " (THREADLORE_LLM_API_BASE); it usually ends with /v1."
+)
+_BILLING_HINT = "Check your plan and billing at the provider."
 
 MAX_MESSAGE_LENGTH = 300
 
@@ -88,7 +95,11 @@ def map_error(error: Exception, model: str, now: float, key: str = "", base: str
     """
     if isinstance(error, ModelError):
         return error
-    mapped = _connection_error(error, model, base) or _rejection_error(error, model, provider_message(error, key))
+    mapped = (
+        _no_api_error(error, model)
+        or _connection_error(error, model, base)
+        or _rejection_error(error, model, provider_message(error, key))
+    )
     mapped.retry_after = _retry_after(error, now)
     return mapped
 
@@ -96,6 +107,15 @@ def map_error(error: Exception, model: str, now: float, key: str = "", base: str
 def thinking_timeout_error(model: str, seconds: float) -> ModelError:
     """Error of a stream whose model thinks for longer than allowed."""
     return ModelTimeout(f"The model {model} thought for more than {seconds:.0f} seconds.", hint=_THINKING_HINT)
+
+
+def _no_api_error(error: Exception, model: str) -> ModelError | None:
+    """Error for a reply that says that all is well, but is no JSON."""
+    text = str(error)
+    is_page = type(error).__name__ == "APIConnectionError" and _HTML_PAGE.search(text)
+    if not is_page and not _NO_JSON.search(text):
+        return None
+    return ModelUnavailable(f"The server of the model {model} sent something else than a reply.", hint=NO_API_HINT)
 
 
 def _connection_error(error: Exception, model: str, base: str) -> ModelError | None:

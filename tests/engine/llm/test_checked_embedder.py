@@ -35,6 +35,7 @@ class FaultyEmbedder(HashEmbedder):
         pytest.param(asyncio.CancelledError(), "CancelledError", id="a cancellation that nobody asked for"),
         pytest.param(GeneratorExit(), "GeneratorExit", id="a generator exit"),
         pytest.param(lambda vectors: vectors * np.nan, "not finite", id="NaN"),
+        pytest.param(lambda vectors: vectors * 0, "a vector of zeros", id="zeros"),
         pytest.param(lambda vectors: vectors + np.inf, "not finite", id="infinity"),
         pytest.param(lambda vectors: vectors.astype(float) * 1e300, "not finite", id="too large for a float32"),
         pytest.param(lambda vectors: vectors[:-1], "returned 1 vectors for 2", id="one vector too few"),

@@ -116,6 +116,15 @@ async def test_a_summary_begins_with_the_days_that_it_covers(stub: StubProvider)
     assert await answer_text(stub.language(), prompt) == "From 4 to 9 May 2026:\n\nAda runs the mill [1]."
 
 
+async def test_a_web_page_instead_of_an_answer_points_to_the_address(stub: StubProvider) -> None:
+    stub.fail(Fault("page", status=200), times=6)
+    with pytest.raises(ModelUnavailable) as answered:
+        await answer_text(stub.language())
+    with pytest.raises(ModelUnavailable) as rewritten:
+        await stub.language().rewrite_query("Who?", (), UsageMeter())
+    assert all("THREADLORE_LLM_API_BASE" in each.value.hint for each in (answered, rewritten))
+
+
 @pytest.mark.parametrize("reply", ["", "<think>only thoughts</think>"])
 async def test_an_empty_answer_is_an_error_and_names_a_length_limit(stub: StubProvider, reply: str) -> None:
     stub.reply(reply)

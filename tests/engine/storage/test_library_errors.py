@@ -17,6 +17,7 @@ HOME = Path("/somewhere/graph")
     [
         ("IO exception: Could not set lock on file : /x", DataDirInUse, ""),
         ("lance error: LanceError(IO): No space left on device (os error 28)", DiskFull, ""),
+        ("lance error: LanceError(IO): Too many open files (os error 24)", DiskError, "ulimit -n"),
         ("Cannot write to file. path: x fileDescriptor: 9 errno: 27", DiskError, ""),
         ("The file is not a valid Kuzu database file!", CorruptProjection, ""),
         ("Trying to read a database file with a different version.", CorruptProjection, ""),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from bot import bootstrap
 from bot.admin.access.requests import ListTokens
@@ -126,7 +127,7 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
 
 
 async def test_a_program_that_holds_the_folder_without_answering_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "START_ATTEMPTS", 1)
+    monkeypatch.setattr(service, "START_SECONDS", 0.0)
     settings = load_settings()
     with DataDir(settings.data_path).acquire_lock(), pytest.raises(DataDirInUse):
         async with connect_or_open(settings, SYSTEM_CLOCK):
@@ -173,3 +174,12 @@ def test_numbers_and_lists_load_nothing_heavy(tmp_path: Path) -> None:
     command = [sys.executable, "-c", LOADED]
     loaded = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
     assert HEAVY & set(loaded) == set()
+
+
+async def test_a_lock_of_another_program_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "FOREIGN_SECONDS", 0.0)
+    settings = load_settings()
+    settings.data_path.mkdir(parents=True)
+    with FileLock(settings.data_path / "lock"), pytest.raises(DataDirInUse, match="not one that wrote its number"):
+        async with connect_or_open(settings, SYSTEM_CLOCK):
+            pass

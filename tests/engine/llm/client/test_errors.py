@@ -53,6 +53,21 @@ TEMPERATURE = "BadRequestError: OpenAIException - temperature: at most 2"
 PAGE = "<!doctype html><html>Bad gateway</html>"
 
 
+class APIConnectionError(ProviderError):
+    """Named as litellm names it."""
+
+
+NO_JSON = pytest.mark.parametrize(
+    "error",
+    [
+        ProviderError(f"OpenAIException - Empty or invalid response from LLM endpoint. Received: {PAGE!r}", 500),
+        ProviderError("OpenAIException - 'str' object has no attribute 'model_dump'", 500),
+        APIConnectionError(f"CohereException - {PAGE}", 500),
+    ],
+    ids=["chat", "embed", "rerank"],
+)
+
+
 @pytest.mark.parametrize(
     ("error", "kind", "sentence"),
     [
@@ -107,6 +122,14 @@ def connection_error(cause: Exception) -> Exception:
 
 
 REFUSED = ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed")
+
+
+@NO_JSON
+def test_a_web_page_instead_of_a_reply_points_to_the_address(error: Exception) -> None:
+    mapped = map_error(error, "m", NOW)
+    assert isinstance(mapped, ModelUnavailable)
+    assert str(mapped) == "The server of the model m sent something else than a reply."
+    assert "THREADLORE_LLM_API_BASE" in mapped.hint
 
 
 @pytest.mark.parametrize(

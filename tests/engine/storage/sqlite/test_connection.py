@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from pathlib import Path
 
@@ -53,3 +55,16 @@ def test_each_primary_result_code_is_told_or_is_a_mistake_of_the_program() -> No
 @pytest.mark.parametrize("text", ["fts5: corruption found", "database disk image is malformed"])
 def test_damage_without_a_code_is_known_by_its_words(text: str) -> None:
     assert isinstance(translate_error(sqlite3.DatabaseError(text), "ledger", PLACE), CorruptLedger)
+
+
+def test_a_file_that_cannot_be_opened_for_lack_of_handles_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    failure = fail(sqlite3.SQLITE_CANTOPEN, "unable to open database file")
+    assert "ulimit" not in getattr(translate_error(failure, "ledger", PLACE), "hint", "")
+    monkeypatch.setattr(os, "open", refuse)
+    mapped = translate_error(failure, "ledger", PLACE)
+    assert isinstance(mapped, DiskError)
+    assert "too few file handles" in str(mapped)
+    assert "ulimit -n" in mapped.hint
