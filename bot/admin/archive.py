@@ -23,7 +23,16 @@ from engine import (
     remove_tree,
     restore_database,
 )
-from engine.errors import CorruptFile, CorruptLedger, DiskError, EarlySchema, NewerSchema, NotFound, StoreError
+from engine.errors import (
+    CorruptFile,
+    CorruptLedger,
+    DiskError,
+    EarlySchema,
+    NewerSchema,
+    NotFound,
+    SchemaMismatch,
+    StoreError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +125,7 @@ async def restore_into_database(
         load_bot = partial(load_store, path=bot if bot.exists() else None, replace=force)
         try:
             await restore_database(options, unpacked / LEDGER_FILE, replace=force, also=load_bot, clock=clock)
-        except CorruptLedger as error:
+        except (CorruptLedger, SchemaMismatch) as error:
             raise CorruptFile(f"{path} is not a backup ({error}).", hint=archive_format.NOT_A_BACKUP_HINT) from error
 
 

@@ -68,6 +68,7 @@ def test_the_sentence_names_the_disk_and_what_is_wrong_with_it(
 
 def test_what_a_library_does_not_say_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     cause = sqlite3.OperationalError("disk I/O error")
+    cause.sqlite_errorcode = sqlite3.SQLITE_IOERR
     put_on(monkeypatch, free=4096)
     assert "is full (4,096 bytes free)" in str(translate_error(cause, "ledger", Path("/x")))
     put_on(monkeypatch, free=4096, read_only=True)
