@@ -37,6 +37,7 @@ class Metrics:
         self.failed_questions = FailedQuestions(clock)
         self._clock = clock
         self._last_activity: dict[str, float] = {}
+        self._tasks: _TaskCollector | None = None
         self._define_question_metrics()
         self._define_ingest_metrics()
         ProcessCollector(registry=self.registry)
@@ -124,8 +125,11 @@ class Metrics:
         )
 
     def register_supervisor(self, supervisor: Supervisor) -> None:
-        """Export the failures of background tasks."""
-        self.registry.register(_TaskCollector(supervisor))
+        """Export the failures of background tasks, instead of those of a former supervisor."""
+        if self._tasks is not None:
+            self.registry.unregister(self._tasks)
+        self._tasks = _TaskCollector(supervisor)
+        self.registry.register(self._tasks)
 
     def record_question(self, platform: str, outcome: str) -> None:
         """Count a question whose handling ended, with an answer or without one."""

@@ -137,6 +137,7 @@ async def _open_local(
 async def _build_health(metrics: Metrics, engine: Engine) -> ServerHealth:
     """What an engine without a bot says of its health."""
     module: Any = await asyncio.to_thread(importlib.import_module, "bot.monitoring.health")
+    metrics.register_supervisor(engine.supervisor)
     health: ServerHealth = module.ServerHealth(metrics)
     health.become_ready(metrics, list_limitations=engine.list_problems, list_obstacles=engine.list_obstacles)
     return health

@@ -6,12 +6,13 @@ import asyncio
 import os
 import socket
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import psycopg
 import structlog
 
-from engine.errors import LOST, DatabaseInUse, DatabaseLost, DatabaseReadOnly, StoreError
+from engine.errors import LOST, DatabaseInUse, DatabaseLost, DatabaseReadOnly, DatabaseUnreachable, StoreError
 from engine.scheduling.processes import LocalLeases, Loss, RunningProcess, SignsOfLife, Subscriptions
 from engine.scheduling.tasks import cancel_tasks, wait_for_completion
 from engine.storage.postgres import process_statements as statements
@@ -28,7 +29,7 @@ from engine.storage.postgres.pool import LoopPool
 from engine.storage.postgres.schema import PROCESS_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 
     from engine.clock import Clock
     from engine.scheduling.processes import CallLimits
@@ -36,10 +37,13 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+Result = TypeVar("Result")
+
 LABEL = "processes"
 ADDRESS_HINT = "Write postgresql://user:password@host/name, and special characters of the password as %XX."
 CHECK_SECONDS = 3.0  # between two checks of the connection that proves that this process lives
 CHECK_TIMEOUT = 6.0  # seconds after which a check counts as failed
+STATEMENT_TIMEOUT = 30.0  # of any other statement; it may wait for the last write of a process that ends
 HUNG_SECONDS = 150.0  # without a sign of life, after which others take over the work of a process that is connected
 REAP_SECONDS = 2.0  # between two searches for ended processes
 LEASE_POLL_SECONDS = 1.0  # between two attempts to get a lease, should a notification be lost
@@ -190,13 +194,7 @@ class ProcessRegistry:
 
     async def _is_registered(self) -> bool:
         """Whether the row of this process is there. Raises TimeoutError if the server does not answer in time."""
-        showing = asyncio.ensure_future(self._show_life())
-        if not (await asyncio.wait({showing}, timeout=CHECK_TIMEOUT))[0]:
-            shut_down(self._alive)  # a cancelled call would go on waiting for the server
-            await asyncio.wait({showing})
-            showing.exception()  # nobody else asks for it
-            raise TimeoutError
-        return showing.result()
+        return await _answer_in_time(self._show_life(), partial(shut_down, self._alive))
 
     async def _show_life(self) -> bool:
         """Show a sign of life; a server that takes no changes, from nobody, still knows who is registered."""
@@ -263,8 +261,9 @@ class ProcessRegistry:
         """Remove this process; the connection that proves its life ends afterwards."""
         if self.lost.is_set():
             return
-        with suppress(StoreError):
-            await self._execute(statements.DELETE_PROCESS, (self.id, statements.CHANNEL))
+        with suppress(StoreError, TimeoutError):
+            leaving = self._execute(statements.DELETE_PROCESS, (self.id, statements.CHANNEL))
+            await _answer_in_time(leaving, self._pool.end)
 
     async def _execute(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """Run a statement in a transaction of its own; returns its rows. It runs again if its connection was broken."""
@@ -275,13 +274,15 @@ class ProcessRegistry:
                 return await self._execute_once(statement, parameters)
         except psycopg.errors.ForeignKeyViolation:
             raise
+        except TimeoutError as error:
+            raise DatabaseUnreachable("The database of the processes did not answer in time.") from error
         except POSTGRES_ERRORS as error:
             raise (DatabaseLost(LOST) if self.lost.is_set() else translate_error(error, LABEL)) from error
 
     async def _execute_once(self, statement: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         async with self._pool.connection() as connection:
-            cursor = await connection.execute(statement, parameters)
-            return await cursor.fetchall() if cursor.description else []
+            fetching = _fetch(connection, statement, parameters)
+            return await _answer_in_time(fetching, partial(shut_down, connection), STATEMENT_TIMEOUT)
 
 
 def check_address(url: str) -> None:
@@ -313,8 +314,8 @@ async def _enter(connection: psycopg.AsyncConnection[Any], *, alone: bool) -> No
 
 async def _unlock(connection: psycopg.AsyncConnection[Any]) -> None:
     """Give up all locks now; the server notices only later that a connection was closed."""
-    with suppress(*POSTGRES_ERRORS):
-        await connection.execute(statements.UNLOCK_ALL)
+    with suppress(TimeoutError, *POSTGRES_ERRORS):
+        await _answer_in_time(connection.execute(statements.UNLOCK_ALL), partial(shut_down, connection))
 
 
 async def _register(connection: psycopg.AsyncConnection[Any]) -> int:
@@ -325,6 +326,42 @@ async def _register(connection: psycopg.AsyncConnection[Any]) -> int:
         await connection.execute(statements.PROVE_LIFE, (statements.PROCESS_CLASS, id_))
         await connection.execute(statements.LISTEN)
     return int(id_)
+
+
+async def _fetch(
+    connection: psycopg.AsyncConnection[Any], statement: str, parameters: tuple[Any, ...]
+) -> list[tuple[Any, ...]]:
+    cursor = await connection.execute(statement, parameters)
+    return await cursor.fetchall() if cursor.description else []
+
+
+async def _answer_in_time(
+    call: Coroutine[Any, Any, Result], give_up: Callable[[], object], seconds: float | None = None
+) -> Result:
+    """The result of a call of the server. Raises TimeoutError if there is none in time; `give_up` then makes it fail.
+
+    A call that is cancelled would go on waiting for a server that hangs.
+    """
+    calling = asyncio.ensure_future(call)
+    try:
+        await asyncio.wait({calling}, timeout=CHECK_TIMEOUT if seconds is None else seconds)
+    except asyncio.CancelledError:
+        await asyncio.wait({calling}, timeout=CHECK_TIMEOUT)
+        await _end_call(calling, give_up)
+        raise
+    if await _end_call(calling, give_up):
+        raise TimeoutError
+    return calling.result()
+
+
+async def _end_call(calling: asyncio.Future[Any], give_up: Callable[[], object]) -> bool:
+    """Make a call fail that has no answer yet; whether that was so."""
+    has_no_answer = not calling.done()
+    if has_no_answer:
+        give_up()
+        await asyncio.wait({calling})
+    calling.exception()  # who does not raise it has no use for it
+    return has_no_answer
 
 
 def _lease_topic(name: str) -> str:

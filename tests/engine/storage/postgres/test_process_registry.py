@@ -193,6 +193,19 @@ async def test_a_process_leaves_a_server_that_hangs_and_all_that_waits_for_it_fa
                 await stack.aclose()
 
 
+async def test_a_process_can_end_while_the_server_hangs(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_registry, "CHECK_TIMEOUT", 0.3)
+    async with AsyncExitStack() as stack:
+        [one] = await stack.enter_async_context(registered(postgres_url, 1))
+        with hanging_server(postgres_url):
+            listing = asyncio.create_task(one.list_running())
+            await asyncio.sleep(0.05)
+            listing.cancel()
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.wait({listing})
+                await stack.aclose()
+
+
 async def test_a_process_stays_registered_while_the_server_takes_no_changes(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
