@@ -21,7 +21,7 @@ async def share_file(town: Town, name: str, text: str) -> Any:
     return await town.say("ada", CHANNEL, "Read this.", files=[TownFile(name, text)])
 
 
-@pytest.mark.platforms(pytest.param("slack", marks=pytest.mark.long), "discord")
+@pytest.mark.long
 async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_once(
     platform: str, tmp_path: Path
 ) -> None:

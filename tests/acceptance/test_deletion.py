@@ -90,7 +90,7 @@ OF_PLATFORM = {"slack": DELETIONS | ONLY_ON_SLACK, "discord": DELETIONS | ONLY_O
 
 
 @pytest.mark.usefixtures("pretend_hour_passed")
-@pytest.mark.parametrize("away", [False, True], ids=["there", "away"])
+@pytest.mark.parametrize("away", [pytest.param(False, marks=pytest.mark.long), True], ids=[None, "away"])
 async def test_deleted_things_are_no_longer_known(live: LiveBot[Any], *, away: bool) -> None:
     town, kinds = live.town, OF_PLATFORM[live.town.platform]
     town.add_channel("square", "ada")

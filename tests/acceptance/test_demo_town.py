@@ -19,6 +19,8 @@ from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
 from tests.acceptance.demo_questions import FurtherQuestion, TownQuestion, load_further, load_held_out
 from tests.support.fake_embedder import CachingEmbedder
 
+pytestmark = pytest.mark.long
+
 SPACE = "console:local"
 SAMPLE = load_further()[::18]  # each question costs a second of processor time
 

@@ -89,6 +89,7 @@ async def ask(town: DiscordTown, person: str, channel: str = "square", **how: An
     return find_secrets(read(town, asked))
 
 
+@pytest.mark.long
 async def test_each_server_is_served_by_one_process_and_taken_over_by_the_other(
     tmp_path: Path, models: EngineModels, postgres_url: str
 ) -> None:

@@ -75,6 +75,7 @@ def wait_for_message(file: Path) -> None:
     raise TimeoutError(file)
 
 
+@pytest.mark.long
 def test_killed_and_started_again_it_ends_like_an_undisturbed_import(home: Path, tmp_path: Path) -> None:
     export = str(town(tmp_path / "export.zip"))
     undisturbed = tmp_path / "undisturbed"

@@ -6,6 +6,8 @@ import random
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
+import pytest
+
 from engine import Engine
 from engine.ingest.chunking import build_chunks
 from engine.models import Document, Passage
@@ -71,6 +73,7 @@ async def test_deleting_any_message_costs_two_calls_at_most_on_average(light: En
     assert await canonical_export(light) == before
 
 
+@pytest.mark.long
 async def test_deleting_one_message_after_the_other_costs_no_more(light: Engine, language: ToyLanguage) -> None:
     thread = build_messages()[:100]
     await light.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))

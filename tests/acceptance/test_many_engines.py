@@ -118,7 +118,7 @@ async def engine_process(home: Path, url: str, fault: str) -> AsyncIterator[asyn
         "ledger.finish_embedding,2,before,0",
         pytest.param("ledger.save_extractions,2,before,0", marks=pytest.mark.long),
         pytest.param("ledger.write_profiles,2,after,0", marks=pytest.mark.long),
-        "ledger.finish_batch,2,before,0",
+        pytest.param("ledger.finish_batch,2,before,0", marks=pytest.mark.long),
     ],
 )
 async def test_an_engine_finishes_the_work_of_one_that_died(

@@ -19,7 +19,6 @@ from bot.store import ChannelSettings
 from bot.store.schedules.digests import Digest
 from tests.acceptance.injection_cases import ATTACKER_URL, SECRET, InjectionTrial, attack_readers, open_trial
 from tests.support.exports import MattermostExportFiles, mattermost_post, mattermost_user
-from tests.support.obedient_model import CALLS
 from tests.support.town.protocol import TownFile
 from tests.support.web_server import HTML, open_web_server
 
@@ -72,11 +71,11 @@ async def test_a_planted_document_cannot_have_secrets_sent_away(trial: Injection
     assert "\n".join(trial.list_violations()) == ""
 
 
-async def test_orders_in_messages_and_files_do_no_harm(trial: InjectionTrial) -> None:
-    before = trial.model.calls["answer"]
+async def test_orders_in_messages_and_files_do_no_harm(trial: InjectionTrial, *, thorough: bool) -> None:
+    before, asked = trial.model.calls["answer"], ORDERS if thorough else ORDERS[::3]
     await trial.post_texts(ORDERS)
-    await trial.ask_about(ORDERS)
-    assert trial.model.calls["answer"] > before + len(ORDERS)
+    await trial.ask_about(asked)
+    assert trial.model.calls["answer"] > before + len(asked)
     assert "free-speed" in trial.town.bot_text("bob")
     assert "\n".join(trial.list_violations()) == ""
 
@@ -95,7 +94,7 @@ async def test_orders_in_pictures_and_threads_do_no_harm(trial: InjectionTrial) 
         await town.say("mallory", "square", order, thread=asked)
         await live.wait_until_idle()
         await live.answer(await town.follow_up("bob", asked, "And what else?"))
-    assert set(trial.model.calls) == {"answer", *CALLS}
+    assert {"answer", "condense", "extract_system", "picture"} < set(trial.model.calls)  # and one or both summaries
     assert "\n".join(trial.list_violations()) == ""
 
 

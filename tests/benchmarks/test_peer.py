@@ -176,6 +176,7 @@ async def test_a_runner_process_gets_missing_vectors_once_and_reports_its_errors
     assert set(cache.load([hash_text("noon"), hash_text("unknown")])) == {hash_text("noon")}
 
 
+@pytest.mark.long
 async def test_an_engine_process_ingests_edits_deletes_and_answers_after_a_restart(tmp_path: Path) -> None:
     cache, address = VectorCache(tmp_path / "vectors.sqlite"), tmp_path / "socket"
     documents = [build_synthetic(number) for number in range(3)]

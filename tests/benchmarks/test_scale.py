@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.scale.corpus import Corpus, LineLanguage
 from benchmarks.scale.fill import fill
@@ -24,6 +26,7 @@ async def _export(home: Path, *, ingest: bool) -> list[str]:
         return [line async for line in engine.export("jsonl", CORPUS.scope_of(CORPUS.spaces))]
 
 
+@pytest.mark.long
 async def test_bulk_rows_are_those_of_an_ingest(tmp_path: Path) -> None:
     found = await fill(tmp_path / "bulk", CORPUS)
     bulk, ingested = await _export(tmp_path / "bulk", ingest=False), await _export(tmp_path / "road", ingest=True)

@@ -633,10 +633,10 @@ async def test_the_other_library_cannot_be_loaded_beside_it(tmp_path: Path) -> N
 @pytest.mark.skipif(
     MODULE == "ladybug" or not importlib.util.find_spec("ladybug"), reason="needs ladybug, and kuzu first"
 )
-def test_all_of_this_holds_for_ladybug_in_a_process_of_its_own(*, thorough: bool) -> None:
-    share = "--share=1" if thorough else "--share=3"
+@pytest.mark.long
+def test_all_of_this_holds_for_ladybug_in_a_process_of_its_own() -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", share, __file__],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
         cwd=ROOT,
         env={**os.environ, "GRAPH_UNDER_TEST": "ladybug"},
         capture_output=True,

@@ -168,10 +168,10 @@ async def test_rows_of_a_bot_alone_are_not_overwritten(tmp_path: Path, postgres_
     ("file", "statement"),
     [
         ("ledger.db", "PRAGMA foreign_keys = OFF; DELETE FROM space"),
-        ("ledger.db", "UPDATE document SET space = 99"),
-        ("ledger.db", "UPDATE passage SET text = 'a' || char(0)"),
+        pytest.param("ledger.db", "UPDATE document SET space = 99", marks=pytest.mark.long),
+        pytest.param("ledger.db", "UPDATE passage SET text = 'a' || char(0)", marks=pytest.mark.long),
         ("ledger.db", "DROP TABLE alias"),
-        ("bot.db", "UPDATE answer_message SET answer = 'nobody'"),
+        pytest.param("bot.db", "UPDATE answer_message SET answer = 'nobody'", marks=pytest.mark.long),
         ("bot.db", "ALTER TABLE opt_out DROP COLUMN ended_at"),
     ],
 )

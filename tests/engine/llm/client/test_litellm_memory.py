@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 COUNTS = """
 import sys
 from engine.llm.client.litellm import load_litellm
@@ -20,6 +22,7 @@ print(litellm.token_counter(model="claude-2", text=text) > 0)
 """
 
 
+@pytest.mark.long
 def test_tokens_are_counted_by_an_encoding_that_is_loaded_late() -> None:
     run = subprocess.run([sys.executable, "-c", COUNTS], capture_output=True, text=True, timeout=120, check=False)
     assert run.returncode == 0, run.stderr
