@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 POOL_SIZE = 6
 WAIT_SECONDS = 30.0  # that a statement waits for a connection
-ROUND_SECONDS = 1.0  # after which a waiting statement looks whether the pool was closed
+ROUND_SECONDS = 5.0  # after which a waiting statement looks whether the pool was closed
+MAX_BROKEN = 100  # connections that one statement replaces
+BROKEN = "All connections to the server are broken."
 CREATE_SCHEMA = sql.SQL("CREATE SCHEMA IF NOT EXISTS {}")
 AsyncRaw = psycopg.AsyncConnection[Any]
 
@@ -56,18 +58,19 @@ class ThreadPool(ConnectionPool["Raw"]):
 
     def getconn(self, timeout: float | None = None) -> Raw:
         """A connection that works. Raises psycopg.OperationalError."""
-        for left in _count_down(self.timeout if timeout is None else timeout):
+        rounds = _count_rounds(self.timeout if timeout is None else timeout)
+        for _ in range(rounds + MAX_BROKEN):
             try:
                 raw = super().getconn(ROUND_SECONDS)
             except PoolTimeout:
-                if left:
-                    continue
-                raise
+                if not (rounds := rounds - 1):
+                    raise
+                continue
             if _is_usable(raw):
                 return raw
             raw.close()
             self.putconn(raw)
-        raise PoolTimeout("The connections of the pool are broken.")
+        raise PoolTimeout(BROKEN)
 
     def end(self) -> None:
         """Make all calls fail, now and later."""
@@ -97,18 +100,19 @@ class LoopPool(AsyncConnectionPool[AsyncRaw]):
 
     async def getconn(self, timeout: float | None = None) -> AsyncRaw:  # noqa: ASYNC109  - as in the library
         """A connection that works. Raises psycopg.OperationalError."""
-        for left in _count_down(self.timeout if timeout is None else timeout):
+        rounds = _count_rounds(self.timeout if timeout is None else timeout)
+        for _ in range(rounds + MAX_BROKEN):
             try:
                 raw = await super().getconn(ROUND_SECONDS)
             except PoolTimeout:
-                if left:
-                    continue
-                raise
+                if not (rounds := rounds - 1):
+                    raise
+                continue
             if await _is_usable_async(raw):
                 return raw
             await raw.close()
             await self.putconn(raw)
-        raise PoolTimeout("The connections of the pool are broken.")
+        raise PoolTimeout(BROKEN)
 
     def end(self) -> None:
         """Make all calls fail, now and later."""
@@ -119,8 +123,8 @@ class LoopPool(AsyncConnectionPool[AsyncRaw]):
         self._known.add(raw)
 
 
-def _count_down(seconds: float) -> range:
-    return range(max(math.ceil(seconds / ROUND_SECONDS), 1) - 1, -1, -1)
+def _count_rounds(seconds: float) -> int:
+    return max(math.ceil(seconds / ROUND_SECONDS), 1)
 
 
 def _is_usable(raw: Raw) -> bool:
