@@ -204,6 +204,12 @@ class ProcessRegistry:
         except psycopg.errors.ReadOnlySqlTransaction:
             self._record_writing(is_read_only=True)
             cursor = await self._alive.execute(statements.FIND_PROCESS, (self.id,))
+        except psycopg.Error as error:
+            if self._alive.closed:
+                raise
+            # Nobody removes a process whose connection holds its lock.
+            log.warning("database.check_refused", error=type(error).__name__)
+            return True
         return await cursor.fetchone() is not None
 
     def _record_writing(self, *, is_read_only: bool) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from filelock import FileLock
 
 from bot import bootstrap
 from bot.admin.access.requests import ListTokens
-from bot.admin.requests import Forget, GetStatus, ListDocuments, OperationRequest, Verify
+from bot.admin.requests import Ask, CheckHealth, Forget, GetStatus, ListDocuments, OperationRequest, Verify
 from bot.admin.results import Completed, DocumentList, OperationResult, StatusResult, TokenList
 from bot.admin.rpc import service, socket
 from bot.admin.rpc.ledger_service import LedgerService, connect_or_open_ledger
@@ -24,14 +25,17 @@ from bot.admin.rpc.service import AdminService, LocalService, connect_or_open
 from bot.admin.rpc.socket import RemoteService
 from bot.bootstrap import EngineModels
 from bot.context import EngineContext
+from bot.monitoring.health import ServerHealth
+from bot.monitoring.metrics import Metrics
+from bot.monitoring.report import HealthState
 from bot.settings import Settings, load_settings
 from bot.store import AnswerResult, BotStore
 from engine import SYSTEM_CLOCK, Clock, Scope
 from engine.data_dir import DataDir
-from engine.errors import CorruptLedger, DataDirInUse
+from engine.errors import CorruptLedger, DataDirInUse, ModelUnavailable
 from tests.bot.admin.conftest import last
 from tests.support.builders import make_answer
-from tests.support.echo_language import open_engine_context
+from tests.support.echo_language import EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
 
 ALL, EMPTY = ListDocuments(Scope.of("here")), [DocumentList(())]
@@ -132,6 +136,24 @@ async def test_a_program_that_holds_the_folder_without_answering_is_an_error(mon
     with DataDir(settings.data_path).acquire_lock(), pytest.raises(DataDirInUse):
         async with connect_or_open(settings, SYSTEM_CLOCK):
             pass
+
+
+async def test_the_health_of_a_process_says_that_its_questions_fail(tmp_path: Path) -> None:
+    language, metrics = EchoLanguage(), Metrics(SYSTEM_CLOCK)
+    language.failing["answer", ""] = ModelUnavailable("The model does not answer.")
+    health = ServerHealth(metrics)
+    health.become_ready(metrics)
+    async with open_engine_context(tmp_path, language) as context:
+        await context.engine.add(doc("a", "Ada met Bob."))
+        await context.engine.wait_until_indexed()
+        local = LocalService(replace(context, question_metrics=metrics, health=health))
+        assert await perform(local, CheckHealth()) == [HealthState("ok")]
+        for _ in range(4):
+            with pytest.raises(ModelUnavailable):
+                await perform(local, Ask("Who is Ada?", Scope.of("here")))
+        found = last(await perform(local, CheckHealth()), HealthState)
+        assert (found.status, found.is_ready) == ("degraded", True)
+        assert "4 of the last 4 questions failed" in found.reasons[0]
 
 
 async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:

@@ -12,6 +12,7 @@ from subprocess import PIPE
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseInUse, DatabaseLost, DatabaseUnreachable
@@ -216,6 +217,18 @@ async def test_a_process_stays_registered_while_the_server_takes_no_changes(
             await wait_until(lambda expected=is_read_only: one.is_read_only is expected)
         assert not one.lost.is_set()
         assert [each.id for each in await one.list_running()] == [one.id]
+
+
+async def test_a_process_stays_registered_while_the_server_ends_its_statements(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_registry, "CHECK_SECONDS", 0.05)
+    async with registered(postgres_url, 1) as [one]:
+        await one._alive.execute(b"SET statement_timeout = 50")
+        with psycopg.connect(postgres_url) as busy, capture_logs() as logged:
+            busy.execute("SELECT 1 FROM threadlore_process.process FOR UPDATE")
+            await wait_until(lambda: [each["error"] for each in logged].count("QueryCanceled") > 1)
+        assert not one.lost.is_set()
 
 
 async def test_a_process_is_not_removed_while_it_writes(postgres_url: str) -> None:
