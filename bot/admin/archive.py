@@ -170,7 +170,7 @@ def _extract(path: Path, unpacked: Path) -> None:
     try:
         prepare_restored_ledger(unpacked / LEDGER_FILE)
         if BOT_FILE in names:
-            sqlite_file.check_copy(unpacked / BOT_FILE)
+            sqlite_file.prepare_restored(unpacked / BOT_FILE)
     except (EarlySchema, NewerSchema):
         raise
     except StoreError as error:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
-from bot.store.database import fetch
+from bot.store.database import fetch, parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
 from bot.store.redactions import (
     clear_answer_text,
@@ -224,7 +224,7 @@ class Answers:
             f"SELECT {_COLUMNS} FROM answer WHERE {condition} ORDER BY time DESC, id DESC LIMIT {limit} OFFSET {skip}",
             parameters,
         )
-        return [_to_stored_answer(row) for row in rows]
+        return parse_rows(rows, _to_stored_answer)
 
 
 async def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import structlog
 
 from engine.storage.sql.repository import Database as SqlDatabase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from engine.storage.sql.connection import Connection
 
+log = structlog.get_logger(__name__)
+
 NO_LIMIT = 2**62  # of rows
+Parsed = TypeVar("Parsed")
 
 Row = tuple[Any, ...]
 
@@ -61,6 +66,17 @@ class Database(SqlDatabase, Protocol):
             for table in ("channel_settings", "backfill_cursor", "message", "tombstone", "conversation", "file")
         ]
         await self.execute_all(*of_workspace, *of_rooms)
+
+
+def parse_rows(rows: Iterable[Row], parse: Callable[[Row], Parsed]) -> list[Parsed]:
+    """What the rows hold; a row that cannot be read, such as one of a later version, does not hide the others."""
+    parsed = list[Parsed]()
+    for row in rows:
+        try:
+            parsed.append(parse(row))
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+            log.warning("store.row_unreadable", kind=parse.__name__, row=str(row[0]), error=type(error).__name__)
+    return parsed
 
 
 async def fetch(db: Connection, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:

@@ -11,7 +11,8 @@ from bot.store.database import Database
 from engine.errors import StoreError
 from engine.storage.sqlite.database import SqliteDatabase
 from engine.storage.sqlite.database_file import check_file, check_places
-from engine.storage.sqlite.schema import Schema
+from engine.storage.sqlite.row_copy import copy_rows
+from engine.storage.sqlite.schema import Schema, expected_structure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -62,11 +63,17 @@ def copy_database(source: Path, target: Path) -> str:
     return checksum
 
 
-def check_copy(path: Path) -> None:
-    """Check a restored copy. Raises StoreError with everything that is damaged, EarlySchema and NewerSchema."""
+def prepare_restored(path: Path) -> None:
+    """Check a restored copy, and copy its rows into new tables.
+
+    Raises StoreError with everything that is damaged, EarlySchema and NewerSchema.
+    """
     try:
         check_file(path, SCHEMA)
-    except sqlite3.DatabaseError as error:
+        clean = path.with_name(f"{path.name}.clean")
+        copy_rows(path, clean, SCHEMA)
+        clean.replace(path)
+    except sqlite3.Error as error:
         raise StoreError(str(error)) from error
 
 
@@ -81,7 +88,11 @@ def file_checksum(path: Path) -> str:
 
 def _checksum(database: sqlite3.Connection) -> str:
     digest = sha256()
+    [[version]] = database.execute("PRAGMA user_version")
+    own = expected_structure(tuple(SCHEMA.load_scripts()[:version])).tables
     for (table,) in database.execute(LIST_TABLES).fetchall():
+        if table not in own:
+            continue
         digest.update(table.encode())
         columns = [f'"{name}"' for name in _columns(database, table) if name != "claimed_by"]
         places = ", ".join(str(place) for place, _ in enumerate(columns, 1))

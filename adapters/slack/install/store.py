@@ -103,12 +103,21 @@ class InstallationStore(AsyncInstallationStore):
     def _decrypt(self, record: InstallationRecord) -> Installation | None:
         """Read an installation; None if no key fits, or if the payload is that of another one."""
         text = self._cipher.decrypt(record.payload)
-        installation = Installation(**json.loads(text)) if text is not None else None
+        installation = _parse(text) if text is not None else None
         if installation is None or installation_key(installation) != record.workspace:
             hint = "THREADLORE_SLACK_ENCRYPTION_KEYS lacks its key, or the row was altered; install the app again."
             log.error("slack.installation_unreadable", workspace=record.workspace, hint=hint)
             return None
         return installation
+
+
+def _parse(text: str) -> Installation | None:
+    """An installation; fields of a later version are left out. None if it cannot be read."""
+    try:
+        values = json.loads(text)
+        return Installation(**{name: values[name] for name in STORED_FIELDS if name in values})
+    except (ValueError, TypeError, AttributeError):
+        return None
 
 
 class StateStore(AsyncOAuthStateStore):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from bot.store.database import parse_rows
 from bot.store.models import PERMISSIONS, AccessToken, Subject
 from engine.storage.sql.timestamps import from_micros, to_micros
 
@@ -42,7 +43,7 @@ class AccessTokens:
     async def list_all(self) -> list[AccessToken]:
         """All tokens, in the order of their creation."""
         rows = await self._database.fetch_all(f"SELECT {_COLUMNS} FROM access_token ORDER BY created_at, id")
-        return [_to_token(row) for row in rows]
+        return parse_rows(rows, _to_token)
 
     async def record_use(self, id_: str, now: datetime, after: datetime) -> None:
         """Record that a token was used, unless it was also used `after` that time."""

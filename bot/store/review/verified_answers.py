@@ -8,7 +8,7 @@ from datetime import datetime  # noqa: TC003 - a field's type
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.platform.models import Location
-from bot.store.database import fetch
+from bot.store.database import fetch, parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerSource, unknown_part_key
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
@@ -118,7 +118,7 @@ class VerifiedAnswers:
 
     async def _select(self, condition: str, *parameters: Any) -> list[VerifiedAnswer]:
         sql = f"SELECT {_COLUMNS} FROM verified_answer WHERE {condition}"
-        return [_to_verified_answer(row) for row in await self._database.fetch_all(sql, parameters)]
+        return parse_rows(await self._database.fetch_all(sql, parameters), _to_verified_answer)
 
 
 async def withdraw_verified_using(db: Connection, keys: Collection[str], part_of: str) -> None:

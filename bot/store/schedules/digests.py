@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
+from bot.store.database import parse_rows
 from engine.storage.sql.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Digests:
         rows = await self._database.fetch_all(
             f"SELECT {_DIGEST_COLUMNS} FROM digest WHERE due_at <= ? ORDER BY due_at, room", (to_micros(now),)
         )
-        return [_to_digest(row) for row in rows]
+        return parse_rows(rows, _to_digest)
 
     async def delete(self, room: str) -> bool:
         """Delete the digest of a channel; returns whether there was one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import aiosqlite
 
@@ -17,6 +17,7 @@ from engine.storage.sqlite import database_file
 from engine.storage.sqlite.connection import AsyncConnection, run_in_thread, translate_error
 from engine.storage.sqlite.database import SqliteDatabase
 from engine.storage.sqlite.database_file import check_file
+from engine.storage.sqlite.row_copy import copy_rows
 from engine.storage.sqlite.schema import Schema
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 SCHEMA = Schema("engine.storage.ledger", "ledger", marker="document", early_marker="piece")
 
 FtsTokenizer = Literal["porter unicode61", "trigram"]
+DEFAULT_TOKENIZER: FtsTokenizer = "porter unicode61"
+SEGMENTED_VERSION = 4  # of the schema, since which `search_text` makes what is indexed
 
 
 class Ledger(SqlLedger, SqliteDatabase):
@@ -97,13 +100,33 @@ async def compute_file_checksum(path: Path) -> str:
 
 
 def prepare_restored_ledger(path: Path) -> None:
-    """Check a restored ledger, and request a reindex of graph and vectors at the next start.
+    """Check a restored ledger, copy its rows into new tables, and request a reindex of graph and vectors.
 
     Raises CorruptLedger with everything that is damaged, EarlySchema and NewerSchema.
     """
     try:
         check_file(path, SCHEMA)
-        with closing(sqlite3.connect(path)) as db, db:
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('reindexing', 1)")
-    except sqlite3.DatabaseError as error:
+        clean = path.with_name(f"{path.name}.clean")
+        copy_rows(path, clean, SCHEMA, _complete, tokenizer=_read_tokenizer(path))
+        clean.replace(path)
+    except sqlite3.Error as error:
         raise CorruptLedger(str(error)) from error
+
+
+def _complete(db: sqlite3.Connection, version: int) -> None:
+    """Index full text, as that version does, and request a reindex."""
+    if version >= SEGMENTED_VERSION:
+        fts5.index_all(db)
+        db.execute("DELETE FROM unsegmented_fts")
+    else:
+        for index in ("chunk_fts", "entity_fts"):
+            db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('reindexing', 1)")
+
+
+def _read_tokenizer(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA trusted_schema = OFF")
+        [[definition]] = db.execute(fts5.FIND_SCHEMA).fetchall() or [[""]]
+    found = fts5.read_tokenizer(str(definition))
+    return found if found in get_args(FtsTokenizer) else DEFAULT_TOKENIZER

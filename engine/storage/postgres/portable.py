@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import aclosing, closing, contextmanager
+from contextlib import aclosing, closing
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,10 @@ import psycopg
 from psycopg import sql
 
 from engine.errors import CorruptLedger, StoreError
+from engine.storage.sqlite.row_copy import resting_triggers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from engine.storage.postgres.connection import Raw
     from engine.storage.sql.connection import StreamingConnection
@@ -103,17 +104,6 @@ def create_file(path: Path, schema: Schema, **placeholders: str) -> sqlite3.Conn
     schema.migrate(file, path, **placeholders)
     file.execute("BEGIN")
     return file
-
-
-@contextmanager
-def resting_triggers(file: sqlite3.Connection) -> Iterator[None]:
-    """While inside, no trigger of the file runs."""
-    triggers = file.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-    for name, _ in triggers:
-        file.execute(f"DROP TRIGGER {name}")
-    yield
-    for _, statement in triggers:
-        file.execute(statement)
 
 
 async def _copy_table(db: StreamingConnection, file: sqlite3.Connection, table: str, columns: Sequence[str]) -> None:

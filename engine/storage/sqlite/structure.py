@@ -43,9 +43,22 @@ def read_structure(db: sqlite3.Connection) -> Structure:
 
 def list_differences(expected: Structure, found: Structure) -> list[str]:
     """How a database differs from what the program needs, in words; without indexes that can be created again."""
+    differences = list_table_differences(expected.tables, found.tables)
+    differences += [f"the trigger {name} is missing" for name in sorted(expected.triggers - found.triggers)]
+    differences += [f"there is an unknown trigger {name}" for name in sorted(found.triggers - expected.triggers)]
+    for name, (index, statement) in expected.indexes.items():
+        if not statement and found.indexes.get(name, ((), ""))[0] != index:
+            differences.append(f"the table {index[0]} lacks a key")
+    return differences
+
+
+def list_table_differences(
+    expected: Mapping[str, Mapping[str, Column]], found: Mapping[str, Mapping[str, Column]]
+) -> list[str]:
+    """How the columns of these tables differ, in words."""
     differences = []
-    for table, columns in expected.tables.items():
-        has = found.tables.get(table)
+    for table, columns in expected.items():
+        has = found.get(table)
         if has is None:
             differences.append(f"the table {table} is missing")
         else:
@@ -56,11 +69,6 @@ def list_differences(expected: Structure, found: Structure) -> list[str]:
                 if name in has and has[name] != column
             ]
             differences += [f"the table {table} has the unknown column {name}" for name in has if name not in columns]
-    differences += [f"the trigger {name} is missing" for name in sorted(expected.triggers - found.triggers)]
-    differences += [f"there is an unknown trigger {name}" for name in sorted(found.triggers - expected.triggers)]
-    for name, (index, statement) in expected.indexes.items():
-        if not statement and found.indexes.get(name, ((), ""))[0] != index:
-            differences.append(f"the table {index[0]} lacks a key")
     return differences
 
 

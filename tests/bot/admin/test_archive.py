@@ -14,9 +14,10 @@ import pytest
 
 from bot.admin import archive, archive_format
 from bot.store import AnswerResult, BotStore, sqlite_file
-from engine import SYSTEM_CLOCK, DataDir, Engine
+from engine import SYSTEM_CLOCK, DataDir, Engine, prepare_restored_ledger
 from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError
 from engine.models import Extraction, Link, Mention, Question
+from engine.storage.ledger.database import SCHEMA as LEDGER
 from tests.support.builders import make_answer
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine
 from tests.support.kills import run_until_killed
@@ -376,6 +377,80 @@ def test_a_backup_of_another_version_leaves_the_folder_as_it_is(
     held[name] = (tmp_path / "x.db").read_bytes()
     shutil.rmtree(tmp_path / "home" / "vectors", ignore_errors=True)
     refused(packed(tmp_path / "later", *(entry(*each) for each in held.items())), tmp_path / "home", kind)
+
+
+SPY = """
+    CREATE TABLE spy (text);
+    CREATE VIEW secret AS SELECT * FROM {table};
+    CREATE TRIGGER copy_all AFTER DELETE ON {table} BEGIN INSERT INTO spy VALUES ('seen'); END;
+    CREATE INDEX odd ON {table} ({column} || 'x');
+"""
+
+
+def altered(folder: Path, backup: Path, name: str, script: str) -> Path:
+    """A backup in which others changed a database."""
+    held = contents(backup)
+    (folder / "x.db").write_bytes(held[name])
+    change(folder / "x.db", script)
+    held[name] = (folder / "x.db").read_bytes()
+    return packed(folder / "altered", *(entry(*each) for each in held.items()))
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "column"), [("ledger.db", "passage", "text"), ("bot.db", "opt_out", "person")]
+)
+async def test_nothing_but_the_rows_of_our_tables_is_taken_from_a_backup(
+    tmp_path: Path, backup: Path, name: str, table: str, column: str
+) -> None:
+    strange = altered(tmp_path, backup, name, SPY.format(table=table, column=column))
+    archive.restore_backup(backup, tmp_path / "plain")
+    archive.restore_backup(strange, tmp_path / "other")
+    listed = list[list[tuple[str, str]]]()
+    for home in ("plain", "other"):
+        with closing(sqlite3.connect(tmp_path / home / name)) as database:
+            listed.append(sorted(database.execute("SELECT type, name FROM sqlite_schema").fetchall()))
+    assert listed[0] == listed[1]
+    async with open_folder(tmp_path / "other") as (engine, _):
+        await engine.wait_until_indexed()
+        assert [each.key for each in await engine.list_documents(HERE)] == ["a"]
+        assert (await engine.retrieve(Question("When does the ferry sail?", HERE))).sources
+        assert (await engine.verify()).is_clean
+
+
+@pytest.mark.parametrize(
+    ("name", "script"),
+    [
+        ("ledger.db", "DROP TABLE usage; CREATE VIEW usage AS SELECT 1 AS day;"),
+        ("ledger.db", "ALTER TABLE meta RENAME COLUMN value TO worth;"),
+        ("ledger.db", "ALTER TABLE usage ADD COLUMN spy GENERATED ALWAYS AS (1) VIRTUAL;"),
+        ("bot.db", "DROP TABLE opt_out;"),
+        ("bot.db", "DROP TABLE adapter_state; CREATE TABLE adapter_state (platform, name, value);"),
+    ],
+)
+def test_tables_that_are_not_ours_are_refused(tmp_path: Path, backup: Path, name: str, script: str) -> None:
+    error = refused(altered(tmp_path, backup, name, script), tmp_path / "home")
+    assert "is not a backup" in str(error)
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_backup_of_a_former_version_is_found_in_full_text(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(path)) as database:
+        LEDGER.create(database, version, tokenizer="porter unicode61")
+        database.executescript(
+            "INSERT INTO space VALUES (1, 'here'); INSERT INTO room VALUES (1, 'r', NULL);"
+            "INSERT INTO document VALUES (7, 'a', 1, 1, 'file', 'A', '', '', 0, 0, 'indexed', '', '', 0, 1);"
+            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, text, text_hash, extraction)"
+            " VALUES ('c', 7, 1, 1, 0, 3, 0, 'the ferry sails', x'00', x'00');"
+            "UPDATE sqlite_sequence SET seq = 42 WHERE name = 'document';"
+        )
+    prepare_restored_ledger(path)
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (version,)
+        LEDGER.migrate(database, path)
+        assert database.execute("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH 'ferry'").fetchall() == [(1,)]
+        assert database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'document'").fetchone() == (42,)
+        assert database.execute("SELECT value FROM meta WHERE key = 'reindexing'").fetchone() == (1,)
 
 
 @pytest.mark.parametrize("name", ["ledger.db", "bot.db"])

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from bot.platform.models import Location
-from bot.store import BotStore
+from bot.store import BotStore, VerifiedAnswer
 from bot.store.database import Database, Row
 from bot.store.sqlite_file import SCHEMA as FILE_SCHEMA
 from bot.store.sqlite_file import SqliteStore
@@ -146,3 +146,11 @@ def test_every_table_of_a_bot_in_a_database_is_in_its_backup(postgres_store_url:
         ).fetchall()
     assert {(table, column) for table, columns in tables.items() for column in columns} <= set(rows)
     assert {table for table, _ in rows} - set(tables) == {"schema_version", "suspension", "visibility_change"}
+
+
+async def test_a_row_that_cannot_be_read_hides_no_other(store: BotStore) -> None:
+    for id_ in ("v1", "v2", "v3"):
+        verified = VerifiedAnswer(id_, ROOF, "m1", "Who?", "Ada.", "ada", "", "bob", START, keys=frozenset({"k"}))
+        await store.verified_answers.save(verified)
+    await store._database.execute("UPDATE verified_answer SET sources = '[{\"mood\": 1}]' WHERE id = 'v2'")
+    assert {each.id for each in await store.verified_answers.list_in_room(ROOF.room)} == {"v1", "v3"}

@@ -66,6 +66,13 @@ def register_search_text(db: sqlite3.Connection) -> None:
     db.create_function("search_text", 1, search_text, deterministic=True)
 
 
+def index_all(db: sqlite3.Connection) -> None:
+    """Fill the empty indexes of a new file from its rows."""
+    register_search_text(db)
+    db.execute("INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) FROM chunk")
+    db.execute("INSERT INTO entity_fts (rowid, name) SELECT id, search_text(name) FROM entity")
+
+
 def is_trigram(tokenizer: str) -> bool:
     """Whether the index holds trigrams, which need no words."""
     return "trigram" in tokenizer

@@ -38,9 +38,7 @@ async def copy_to_file(db: StreamingConnection, path: Path, tokenizer: str) -> N
 
 def _index(file: sqlite3.Connection) -> None:
     file.execute("INSERT INTO entity_length SELECT id, space, LENGTH(name) FROM entity")
-    fts5.register_search_text(file)
-    file.execute("INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) FROM chunk")
-    file.execute("INSERT INTO entity_fts (rowid, name) SELECT id, search_text(name) FROM entity")
+    fts5.index_all(file)
 
 
 def upgrade_file(path: Path) -> None:

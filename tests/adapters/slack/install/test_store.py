@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -52,6 +53,15 @@ async def test_no_token_is_in_the_files(store: BotStore, tmp_path: Path) -> None
     assert find_files_containing(tmp_path, "T-IN-THE-FILE")
     for secret in (*TOKENS, OLD, "Ours"):
         assert not find_files_containing(tmp_path, secret)
+
+
+async def test_a_row_of_a_later_version_hides_no_other(store: BotStore) -> None:
+    saved, cipher = open_store(store, OLD), TokenCipher([OLD])
+    await saved.async_save(installation())
+    later = {"team_id": "T2", "bot_token": "xoxb-2", "user_id": "U2", "mood": "sunny"}
+    for team, payload in (("T2", json.dumps(later)), ("T3", "[]"), ("T4", "{"), ("T5", '{"user_id": 1}')):
+        await store.installations.save("slack", InstallationRecord(team, cipher.encrypt(payload)))
+    assert [each.installation.team_id for each in await saved.list_all()] == ["T1", "T2"]
 
 
 async def test_a_new_key_reads_old_rows_and_encrypts_them_again(store: BotStore) -> None:
