@@ -88,12 +88,12 @@ class RemoteService:
         connector, headers = aiohttp.UnixConnector(str(self.path)), {"Authorization": _authorization(self.key)}
         try:
             async with (
-                aiohttp.ClientSession(connector=connector, read_bufsize=codec.MAX_LINE_BYTES) as session,
+                aiohttp.ClientSession(connector=connector) as session,
                 session.post(
                     URL, data=codec.encode(request), headers=headers, timeout=no_limit, raise_for_status=True
                 ) as response,
             ):
-                async for line in response.content:
+                async for line in _split_lines(response.content.iter_any()):
                     yield codec.parse_result(line)
         except aiohttp.ClientResponseError as error:
             message = f"The process that holds the data directory refused the command ({error.status} {error.message})."
@@ -104,6 +104,21 @@ class RemoteService:
             raise HolderUnreached("The process that holds the data directory has ended.") from error
         except aiohttp.ClientError as error:
             raise HolderEnded("The process that executed the command has stopped.") from error
+
+
+async def _split_lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """The lines of a stream; no more of it is kept than the line that is not complete. Raises StoreError."""
+    rest = bytearray()
+    async for piece in pieces:
+        *lines, last = piece.split(b"\n")
+        for line in lines:
+            yield bytes(rest + line)
+            rest.clear()
+        rest += last
+        if len(rest) > codec.MAX_LINE_BYTES:
+            raise StoreError("The process that executed the command sent a line that is too long.")
+    if rest:
+        yield bytes(rest)
 
 
 async def find_service(home: Path) -> RemoteService | None:

@@ -92,6 +92,26 @@ async def test_an_error_there_is_raised_here_and_the_next_request_is_answered(
         assert await collect(remote, GetStatus(Scope.of("s"))) == [FIRST, LAST]
 
 
+async def test_a_slow_reader_holds_back_the_operation(home: Path) -> None:
+    made = 0
+
+    async def export(_: OperationRequest) -> AsyncGenerator[OperationResult]:
+        nonlocal made
+        for _ in range(400):
+            made += 1
+            yield AnswerDelta("x" * 100_000)
+
+    async with socket.serve_socket(home, export):
+        async with aclosing((await connect(home)).perform(QUESTION)) as events:
+            await anext(events)
+            seen = -1
+            while seen != made:  # until nothing more is made
+                seen = made
+                await asyncio.sleep(0.05)
+            assert made < 40
+        assert len(await collect(await connect(home))) == 400
+
+
 async def test_leaving_ends_the_operation(home: Path) -> None:
     operations = Operations()
     async with socket.serve_socket(home, operations.perform):
