@@ -19,6 +19,7 @@ from engine import (
     ContextWindow,
     Engine,
     EngineOptions,
+    FileParser,
     LiteLLMEmbedder,
     LiteLLMModel,
     LiteLLMPictureDescriber,
@@ -80,16 +81,17 @@ async def open_engine(
         options=options,
         clock=clock,
     )
-    limits = build_parser_limits(settings)
-    async with opened as engine:
+    limits, vision = build_parser_limits(settings), models.vision
+    async with AsyncExitStack() as stack:
+        engine = await stack.enter_async_context(opened)
+        describer = LiteLLMPictureDescriber(vision, models.calls, engine.record_usage) if vision else None
         yield EngineContext(
             engine,
-            limits,
+            await stack.enter_async_context(FileParser(limits, describer)),
             FileFingerprints(settings.data_path / "fingerprints"),
             O200kTokenizer().count,
             engine.forget,
             engine.add,
-            LiteLLMPictureDescriber(models.vision, models.calls, engine.record_usage) if models.vision else None,
             upload_dir=settings.data_path / UPLOADS,
             owner_space=settings.space,
             models=list_models(settings),

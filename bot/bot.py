@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bot.platform.ports import Platform
     from bot.settings import Settings
     from bot.store import BotStore, Subject
-    from engine import Clock, FileParser, Processes
+    from engine import Clock, Processes
 
 REFRESH_INTERVAL = 15.0  # seconds between two runs of the monitor
 
@@ -61,14 +61,14 @@ class Bot:
        events were lost, it calls `refresh_visibility` at short intervals.
     """
 
-    def __init__(self, context: BotContext, attached: AttachedPlatforms, parser: FileParser) -> None:
+    def __init__(self, context: BotContext, attached: AttachedPlatforms) -> None:
         self.context = context
         self.settings = context.settings
         self.store = context.store
         self.metrics = Metrics(context.clock)
         limits = context.settings.questions_per_minute, context.settings.daily_token_budget
         self.quotas = Quotas(context.store, *limits, context.clock)
-        self.ingest_service = IngestService(context, parser)
+        self.ingest_service = IngestService(context)
         self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
         self.supervisor = context.engine_context.engine.supervisor
         self.metrics.register_supervisor(self.supervisor)
@@ -98,21 +98,20 @@ class Bot:
         platforms: dict[str, Platform] = {}
         audience = AudienceResolver(platforms, store, settings.membership_cache_seconds, clock)
         context = BotContext(engine_context, store, audience, platforms, settings, clock)
-        async with engine_context.build_parser() as parser:
-            await store.answers.redact_pending()
-            bot = cls(context, AttachedPlatforms(platforms), parser)
-            async with bot.event_queue:
-                run = bot.supervisor.run
-                tasks = (
-                    run("background work", bot.ingest_service.run),
-                    run("answer corrections", bot.corrector.run),
-                    run("digests", bot.digests.run),
-                    run("watch", bot._monitor),
-                )
-                try:
-                    yield bot
-                finally:
-                    await cancel_tasks(*tasks)
+        await store.answers.redact_pending()
+        bot = cls(context, AttachedPlatforms(platforms))
+        async with bot.event_queue:
+            run = bot.supervisor.run
+            tasks = (
+                run("background work", bot.ingest_service.run),
+                run("answer corrections", bot.corrector.run),
+                run("digests", bot.digests.run),
+                run("watch", bot._monitor),
+            )
+            try:
+                yield bot
+            finally:
+                await cancel_tasks(*tasks)
 
     @property
     def processes(self) -> Processes:

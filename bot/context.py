@@ -13,7 +13,6 @@ from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
-from engine import FileParser
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from bot.store import BotStore, Subject
     from bot.store.file_fingerprints import FileFingerprints
     from bot.store.schedules.retention import HeldDeletion
-    from engine import Answer, Clock, Document, Engine, ParserLimits, PictureDescriber, SandboxProbe, Usage
+    from engine import Answer, Clock, Document, Engine, FileParser, ParserLimits, SandboxProbe, Usage
 
     OpenImport = Callable[[HistorySource, ImportDestination | None], AbstractAsyncContextManager[RunningImport]]
 
@@ -92,22 +91,22 @@ class EngineContext:
 
     `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
     existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
-    `describer` describes pictures, if there is a model for that. `open_import` prepares an import of the past of a
-    workspace; `forget_workspace` deletes all of one and returns the number of its channels. `confirm_retention` allows
-    a deletion that waits. `open_access` checks access tokens. `open_personal_file` adds an upload to what a person
-    shared with the bot alone. All five are None where only the engine is open. `observe_answer` receives each answer
-    before its text. `upload_dir`: for uploads until they are added. `question_metrics` counts the questions of
-    programs. `management`: of the running bot, if there is one. `health`: what the probes of this process say.
-    `owner_space`: the space of whoever runs the program. `models`: names by purpose. `sandbox`: what bounds parsers.
+    `parser` reads all files of this process, so that its workers are shared fairly. `open_import` prepares an import of
+    the past of a workspace; `forget_workspace` deletes all of one and returns the number of its channels.
+    `confirm_retention` allows a deletion that waits. `open_access` checks access tokens. `open_personal_file` adds an
+    upload to what a person shared with the bot alone. All five are None where only the engine is open. `observe_answer`
+    receives each answer before its text. `upload_dir`: for uploads until they are added. `question_metrics` counts the
+    questions of programs. `management`: of the running bot, if there is one. `health`: what the probes of this process
+    say. `owner_space`: the space of whoever runs the program. `models`: names by purpose. `sandbox`: what bounds
+    parsers.
     """
 
     engine: Engine
-    parser_limits: ParserLimits
+    parser: FileParser
     fingerprints: FileFingerprints
     count_tokens: Callable[[str], int]
     forget_document: Callable[[str], Awaitable[bool]]
     replace_document: Callable[[Document], Awaitable[bool]]
-    describer: PictureDescriber | None = None
     open_import: OpenImport | None = None
     forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
     confirm_retention: Callable[[], Awaitable[HeldDeletion]] | None = None
@@ -127,9 +126,10 @@ class EngineContext:
         """The clock of the engine."""
         return self.engine.clock
 
-    def build_parser(self) -> FileParser:
-        """A parser of files; it is to be opened."""
-        return FileParser(self.parser_limits, self.describer)
+    @property
+    def parser_limits(self) -> ParserLimits:
+        """The limits of the parser."""
+        return self.parser.limits
 
 
 @dataclass(frozen=True, slots=True)

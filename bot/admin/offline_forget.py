@@ -89,10 +89,7 @@ async def _open_ingest_service(
 
 @asynccontextmanager
 async def _create_ingest_service(engine_context: EngineContext, settings: Settings) -> AsyncIterator[IngestService]:
-    async with (
-        BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store,
-        engine_context.build_parser() as parser,
-    ):
+    async with BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store:
         audience = AudienceResolver({}, store, settings.membership_cache_seconds, engine_context.clock)
         bot_context = BotContext(engine_context, store, audience, {}, settings, engine_context.clock)
-        yield IngestService(bot_context, parser)
+        yield IngestService(bot_context)

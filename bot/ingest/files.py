@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bot.platform.events import CommandInvoked, QuestionAsked
     from bot.platform.models import Upload
     from bot.platform.ports import Reaction
-    from engine import DocumentStatus, FileParser, ParserLimits
+    from engine import DocumentStatus, ParserLimits
 
 log = structlog.get_logger(__name__)
 
@@ -59,10 +59,10 @@ FileResult = FileRecord | RejectedFile
 class FileIngest:
     """Ingests files, parsed in separate processes. Callers do not hold the lock of the room."""
 
-    def __init__(self, context: BotContext, documents: ConversationDocuments, reader: FileParser) -> None:
+    def __init__(self, context: BotContext, documents: ConversationDocuments) -> None:
         self._context = context
         self._documents = documents
-        self._parser = reader
+        self._parser = context.engine_context.parser
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_FILES)
         self._channels = OriginLimit(MAX_FILES_OF_A_CHANNEL)
 

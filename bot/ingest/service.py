@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Location, Message
     from bot.store import Subject
     from bot.store.schedules.retention import HeldDeletion
-    from engine import Document, DocumentInfo, FileParser
+    from engine import Document, DocumentInfo
 
 ContentKind = Literal["", "messages", "files"]  # of a channel; empty for both
 CONTENT_KINDS: Mapping[ContentKind, frozenset[str]] = {
@@ -78,12 +78,11 @@ class IngestService:
     `run` does the background work: back-fill, reconciliation and retention.
     """
 
-    def __init__(self, context: BotContext, parser: FileParser) -> None:
+    def __init__(self, context: BotContext) -> None:
         self._context = context
-        self._parser = parser
         self._documents = ConversationDocuments(context)
-        self.files = FileIngest(context, self._documents, parser)
-        self.links = LinkIngest(context, self._documents, self.files, parser)
+        self.files = FileIngest(context, self._documents)
+        self.links = LinkIngest(context, self._documents, self.files)
         self.manual_facts = ManualFacts(context, self._documents)
         self._membership = ChannelMembership(context, self._documents)
         self._visibility = RoomVisibility(context, self._documents, self._membership)
@@ -240,7 +239,7 @@ class IngestService:
         audience = AudienceResolver(platforms, self._context.store, math.inf, self._context.clock)
         context = replace(self._context, platforms=platforms, audience=audience)
         documents = ConversationDocuments(context)
-        files = FileIngest(context, documents, self._parser)
+        files = FileIngest(context, documents)
         target = ImportTarget(context, self._context.platforms, platform, destination)
         yield HistoryImport(context, documents, files, source, target)
 

@@ -224,9 +224,9 @@ async def open_bot(
     ):
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, store, chosen.membership_cache_seconds, clock)
-        engine_context = replace(opened, parser_limits=limits)
+        engine_context = replace(opened, parser=parser or own)
         context = BotContext(engine_context, store, audience, platforms, chosen, clock)
-        ingest = IngestService(context, parser or own)
+        ingest = IngestService(context)
         quotas = Quotas(store, chosen.questions_per_minute, chosen.daily_token_budget, clock)
         answers = AnswerService(context, quotas, ingest.files, metrics)
         yield BotFixture(context, ingest, answers, platform, language, metrics)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.context import EngineContext
 from bot.store.file_fingerprints import FileFingerprints
-from engine import SYSTEM_CLOCK, Clock, ParserLimits
+from engine import SYSTEM_CLOCK, Clock, FileParser, ParserLimits
 from engine.errors import ModelRefused
 from engine.llm.base import Embedder
 from engine.models import ChatTurn, SearchQuery
@@ -47,10 +47,13 @@ async def open_engine_context(
 ) -> AsyncIterator[EngineContext]:
     """Open the engine of a bot in this folder."""
     options = EngineOptions(summary_cooldown=0.0, cache_answers=cache_answers)
-    async with open_memory_engine(home, language or EchoLanguage(), embedder, options, clock) as engine:
+    async with (
+        open_memory_engine(home, language or EchoLanguage(), embedder, options, clock) as engine,
+        FileParser(ParserLimits(workers=1)) as parser,
+    ):
         yield EngineContext(
             engine,
-            ParserLimits(workers=1),
+            parser,
             FileFingerprints(home / "fingerprints"),
             O200kTokenizer().count,
             engine.forget,

@@ -46,7 +46,7 @@ async def add_upload(engine_context: EngineContext, request: AddUpload) -> Async
     target = await _open_target(engine_context, request.subject, name)
     data = await asyncio.to_thread(read_file_content, path, engine_context.parser_limits.max_file_size)
     keys, is_changed = list[str](), False
-    async with engine_context.build_parser() as parser, aclosing(parser.stream(name, data)) as documents:
+    async with aclosing(engine_context.parser.stream(name, data, origin=target.space)) as documents:
         async for parsed in documents:
             key = f"{target.key}#{parsed.key}" if parsed.key else target.key
             title = parsed.title if parsed.key else name

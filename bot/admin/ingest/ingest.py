@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import Ingest
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
-    from engine import Document, DocumentInfo, FileParser, IndexStatus
+    from engine import Document, DocumentInfo, IndexStatus
 
 SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress
 MAX_SIMILAR_FAILURES = 5  # documents listed with the same error
@@ -68,14 +68,13 @@ async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerat
     for each in await engine_context.engine.list_documents(scope):
         there.setdefault(each.link, []).append(each)
     tally = IngestStats()
-    async with engine_context.build_parser() as reader:
-        taker = _FileIngester(engine_context, reader, request, there, tally)
-        yield ProgressUpdate("parsing", 0, len(found))
-        async for _ in run_concurrently(
-            found, taker.ingest_file, 2 * engine_context.parser_limits.workers, SLOW_FILE_SECONDS
-        ):
-            slowest = tally.slowest_file(clock.monotonic())
-            yield ProgressUpdate("parsing", tally.finished_files, len(found), remaining=slowest)
+    taker = _FileIngester(engine_context, request, there, tally)
+    yield ProgressUpdate("parsing", 0, len(found))
+    async for _ in run_concurrently(
+        found, taker.ingest_file, 2 * engine_context.parser_limits.workers, SLOW_FILE_SECONDS
+    ):
+        slowest = tally.slowest_file(clock.monotonic())
+        yield ProgressUpdate("parsing", tally.finished_files, len(found), remaining=slowest)
     trouble = ""
     if tally.changed or tally.keys:
         try:
@@ -109,7 +108,6 @@ class _FileIngester:
     """Ingests the files of one request. `existing`: the documents that are stored already, by link."""
 
     context: EngineContext
-    parser: FileParser
     request: Ingest
     existing: dict[str, list[DocumentInfo]]
     stats: IngestStats
@@ -161,7 +159,7 @@ class _FileIngester:
                 yield each
             return
         async with aclosing(
-            files.build_documents(path, data, target, self.parser, self.context.clock.now())
+            files.build_documents(path, data, target, self.context.parser, self.context.clock.now())
         ) as documents:
             async for each in documents:
                 yield each

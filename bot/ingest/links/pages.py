@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from bot.ingest.files import FileIngest
     from bot.platform.models import Location, Message
     from bot.store import FileRecord
-    from engine import FileParser
 
 log = structlog.get_logger(__name__)
 
@@ -46,17 +45,11 @@ MAX_TITLE_LENGTH = 150  # characters of the title that a page gives itself
 class LinkIngest:
     """Ingests linked pages, which `fetcher` fetches. Callers do not hold the lock of the room."""
 
-    def __init__(
-        self,
-        context: BotContext,
-        documents: ConversationDocuments,
-        files: FileIngest,
-        parser: FileParser,
-    ) -> None:
+    def __init__(self, context: BotContext, documents: ConversationDocuments, files: FileIngest) -> None:
         self._context = context
         self._documents = documents
         self._files = files
-        self._parser = parser
+        self._parser = context.engine_context.parser
         self._clock = context.clock
         self.fetcher = PageFetcher(context.clock)
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_PAGES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from bot.admin.results import DocumentList
 from bot.context import EngineContext
 from bot.errors import NotConnected, NotPermitted
 from bot.store import Subject
-from engine import Scope, create_upload
+from engine import FileParser, ParsedFile, Scope, create_upload
 from engine.errors import InvalidDocument
 from tests.bot.admin.conftest import last, run
 
@@ -66,6 +67,24 @@ async def test_an_upload_is_a_document_that_the_same_file_leaves_and_another_rep
     assert info.status in {"searchable", "indexed"}
     found = last(await run(context, GetDocument(info.key, Scope.of("shed"))), DocumentResult)
     assert [each.text for each in found.passages] == ["Tiles come on Tuesday."]
+
+
+class RecordedOrigins(FileParser):
+    """Records who sent the files."""
+
+    origins: tuple[str, ...] = ()
+
+    def stream(self, name: str, data: bytes, *, origin: str = "") -> AsyncGenerator[ParsedFile]:
+        self.origins += (origin,)
+        return super().stream(name, data, origin=origin)
+
+
+async def test_uploads_are_read_by_the_parser_of_the_process_which_learns_their_space(context: EngineContext) -> None:
+    async with RecordedOrigins(context.parser_limits) as parser:
+        shared = replace(context, parser=parser)
+        await upload(shared, "Tiles come on Monday.")
+        await upload(shared, "The ferry leaves at nine.", subject=Subject(space="harbor"))
+    assert parser.origins == ("shed", "harbor")
 
 
 async def test_no_name_replaces_another_file_or_one_of_another_space(context: EngineContext) -> None:

@@ -97,7 +97,7 @@ async def test_a_slow_reader_holds_back_the_operation(home: Path) -> None:
 
     async def export(_: OperationRequest) -> AsyncGenerator[OperationResult]:
         nonlocal made
-        for _ in range(400):
+        for _number in range(400):
             made += 1
             yield AnswerDelta("x" * 100_000)
 

@@ -54,7 +54,7 @@ async def run_import(bot: BotFixture, source: SlackExport, *, connected: bool = 
     """Import an export, while the bot is connected or not."""
     service = bot.ingest_service
     if not connected:
-        service = IngestService(replace(bot.context, platforms={}), service.files._parser)
+        service = IngestService(replace(bot.context, platforms={}))
     async with service.open_import(source) as running:
         async for _ in running.run():
             pass
@@ -272,7 +272,7 @@ async def test_a_channel_that_is_closed_during_an_import_gets_no_open_documents(
 @pytest.mark.usefixtures("single_rows")
 async def test_a_bot_that_connects_during_an_import_decides_about_what_follows(bot: BotFixture, tmp_path: Path) -> None:
     platforms = dict[str, Platform]()
-    service = IngestService(replace(bot.context, platforms=platforms), bot.ingest_service.files._parser)
+    service = IngestService(replace(bot.context, platforms=platforms))
     async with service.open_import(open_files(town(), tmp_path)) as running:
         async for channel in running.run():
             if channel.location == ROOF and not platforms:
