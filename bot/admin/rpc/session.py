@@ -57,7 +57,10 @@ TAKING_OVER = "Another one takes over within seconds. Try again."
 class ServiceSession:
     """The service, opened anew whenever it has ended. `failed` is set with an error that only a person can mend."""
 
-    def __init__(self, settings: Settings, clock: Clock, metrics: Metrics | None = None) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock, metrics: Metrics | None = None, *, is_lazy: bool = False
+    ) -> None:
+        self._is_lazy = is_lazy
         self._settings = settings
         self._clock = clock
         self._metrics = metrics
@@ -166,8 +169,13 @@ class ServiceSession:
                 await stack.aclose()
             except Exception as error:  # noqa: BLE001 - it has ended, and its data is safe
                 log.warning("session.not_closed", error=describe_error(error))
-        if not isinstance(service, LocalService):
-            await self._wait_for_successor()
+        if isinstance(service, LocalService):
+            return
+        self._requested.clear()
+        if await self._wait_for_successor() or not self._is_lazy:
+            self._requested.set()
+        elif not self._requested.is_set():  # as at its start: a program that is not used keeps no other from starting
+            self._trouble, self._was_open = None, False
 
     def _provide(self, service: AdminService) -> None:
         self._service, self._trouble, self._was_open = service, None, True
@@ -192,13 +200,14 @@ class ServiceSession:
                     break
         return StoreError(HOLDER_ENDED, hint=TAKING_OVER)
 
-    async def _wait_for_successor(self) -> None:
-        """Wait until another process holds the data directory, for so long as one takes that is started again."""
+    async def _wait_for_successor(self) -> bool:
+        """Wait for another process to hold the data directory, as long as one takes to start; whether there is one."""
         until = self._clock.monotonic() + RETURN_SECONDS
         while self._clock.monotonic() < until:
             if await socket.find_service(self._settings.data_path) is not None:
-                return
+                return True
             await asyncio.sleep(RETRY_SECONDS)
+        return False
 
 
 def copy_error(error: Exception | None) -> Exception:
@@ -219,7 +228,7 @@ async def open_session(
 
     If it cannot be opened again, the block is cancelled, and the error is raised; the process has seconds to leave.
     """
-    session = ServiceSession(settings, clock, metrics)
+    session = ServiceSession(settings, clock, metrics, is_lazy=lazily)
     running = asyncio.create_task(session.run(), name="session")
     running.add_done_callback(session.observe_end)
     try:

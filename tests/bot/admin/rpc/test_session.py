@@ -161,11 +161,13 @@ async def test_a_program_whose_engine_cannot_be_opened_again_ends_in_time(
 
 
 @asynccontextmanager
-async def beside_another(settings: Settings) -> AsyncIterator[tuple[ServiceSession, AsyncExitStack]]:
+async def beside_another(
+    settings: Settings, *, lazily: bool = False
+) -> AsyncIterator[tuple[ServiceSession, AsyncExitStack]]:
     """A session beside a process that holds the data directory, and the stack that ends that process."""
     async with AsyncExitStack() as holder:
         await holder.enter_async_context(other_process(settings))
-        async with open_session(settings, SYSTEM_CLOCK) as service:
+        async with open_session(settings, SYSTEM_CLOCK, lazily=lazily) as service:
             assert await perform(service) == EMPTY
             yield service, holder
 
@@ -215,6 +217,20 @@ async def test_a_process_beside_another_one_takes_over_without_a_request(engines
     async with beside_another(load_settings()) as (_, holder):
         await holder.aclose()
         await wait_until(lambda: len(engines.opened) == 1)
+
+
+async def test_a_lazy_session_beside_another_process_takes_over_with_its_next_request(engines: Engines) -> None:
+    async with beside_another(load_settings(), lazily=True) as (service, holder):
+        await holder.aclose()
+
+        async def is_idle() -> bool:
+            return await service.list_obstacles() == [] and await socket.find_service(load_settings().data_path) is None
+
+        await wait_until(lambda: service._service is None)
+        await wait_until(is_idle)
+        assert engines.opened == []
+        assert await perform(service) == EMPTY
+        assert len(engines.opened) == 1
 
 
 async def test_a_process_that_is_started_again_is_found_with_its_new_key(
