@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 
 Value = TypeVar("Value", int, tuple[int, int])
-BATCH = 1000  # vectors compared at once
+BATCH = 10_000  # vectors compared at once
 MAX_LENGTH_ERROR = 0.02  # of a rounded vector of length one
 TABLES_BY_KIND: tuple[tuple[KeyKind, VectorTable], ...] = (
     (KeyKind.CHUNK, "chunks"),

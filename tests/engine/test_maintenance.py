@@ -10,6 +10,7 @@ from engine import Engine
 from engine.errors import CorruptProjection, ModelUnavailable, StoreError
 from engine.maintenance import RECREATE_INTERVAL_SECONDS
 from engine.options import EngineOptions
+from engine.storage.journal import RECORDS, UPLOADS
 from engine.storage.ledger.work import work_queue
 from engine.storage.sql.connection import Connection
 from tests.support.clock import ManualClock
@@ -157,3 +158,15 @@ async def test_files_that_break_again_within_an_hour_are_not_rebuilt_once_more(t
         clock.advance(1)
         await engine._maintenance.recreate_projections(damage)
         assert (await engine.verify()).is_clean
+
+
+async def test_a_compaction_removes_what_ended_processes_left(tmp_path: Path) -> None:
+    uploads, copies = tmp_path / UPLOADS, tmp_path / ".threadlore-0123456789abcdef"
+    async with open_memory_engine(tmp_path) as engine:
+        for folder in (uploads, copies, tmp_path / RECORDS):
+            folder.mkdir(exist_ok=True)
+            (folder / "left").touch()
+        (tmp_path / RECORDS / "0123456789abcdef").write_text(str(copies))
+        await engine.compact()
+        assert not copies.exists()
+        assert not list(uploads.iterdir())
