@@ -95,7 +95,7 @@ async def test_an_error_there_is_raised_here_and_the_next_request_is_answered(
 async def test_a_slow_reader_holds_back_the_operation(home: Path) -> None:
     made = 0
 
-    async def export(_: OperationRequest) -> AsyncGenerator[OperationResult]:
+    async def export(request: OperationRequest) -> AsyncGenerator[OperationResult]:
         nonlocal made
         for _number in range(400):
             made += 1
