@@ -198,6 +198,7 @@ async def run_concurrently(
     """
     waiting = iter(items)
     running: set[asyncio.Future[Outcome]] = set()
+    done: set[asyncio.Future[Outcome]] = set()
     try:
         while True:
             while len(running) < at_once and (item := next(waiting, None)) is not None:
@@ -212,4 +213,4 @@ async def run_concurrently(
     finally:
         for each in running:
             each.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*running, *done, return_exceptions=True)
