@@ -148,6 +148,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         join_duplicates=settings.join_duplicate_names,
         suggest_duplicates=settings.suggest_duplicate_names,
         compaction_delay=settings.compaction_delay_seconds,
+        disk_reserve_bytes=settings.disk_reserve_mb * MIB,
     )
 
 

@@ -109,9 +109,14 @@ async def serve(
 async def running_bot(
     engine_context: EngineContext, settings: Settings, health: ServerHealth | None = None
 ) -> AsyncIterator[Bot]:
-    """Open the bot, and serve commands from other processes; what they forget, the bot forgets too."""
+    """Open the bot, and serve commands from other processes; what they forget, the bot forgets too.
+
+    Raises DiskError if the disk takes no writes: a bot that cannot store what it is told would lose it.
+    """
+    engine = engine_context.engine
+    engine.check_writable()
     async with (
-        BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store,
+        BotStore.open(settings.store_place, engine.clock, engine.processes.id, engine.file_access) as store,
         Bot.open(engine_context, store, settings, engine_context.clock) as bot,
         socket.serve_socket(settings.data_path, LocalService(build_admin_context(bot, engine_context, health)).perform),
     ):

@@ -130,6 +130,7 @@ class Settings(BaseSettings):
     join_duplicate_names: bool = True
     suggest_duplicate_names: bool = True
     compaction_delay_seconds: float = Field(default=600.0, gt=0)
+    disk_reserve_mb: int = Field(default=32, ge=0, le=4096)
 
     max_file_size_mb: int = Field(default=50, gt=0)
     parser_memory_mb: int = Field(default=2048, gt=0)

@@ -131,6 +131,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import IndexStatus as IndexStatus
     from engine.storage.ledger.records import ManualCorrection as ManualCorrection
     from engine.storage.ledger.records import StatingPassage as StatingPassage
+    from engine.storage.sqlite.database import FileAccess as FileAccess
     from engine.storage.vectors.base import VectorStore as VectorStore
     from engine.text.author_request import by_author as by_author
     from engine.text.author_request import channel_of as channel_of
@@ -251,6 +252,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "IndexStatus",
         "IndexingDay",
     ),
+    "engine.storage.sqlite.database": ("FileAccess",),
     "engine.storage.vectors.base": ("VectorStore",),
     "engine.text.author_request": ("by_author", "channel_of"),
     "engine.text.cleanup": ("clean_multiline", "clean_single_line"),

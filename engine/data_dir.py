@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from engine.errors import CorruptLedger, DataDirInUse, DiskError
-from engine.storage.disk import disk_error
+from engine.storage.disk import Disk, disk_error, full_error, read_only_error
+from engine.storage.disk_reserve import DiskReserve, list_disk_problems
 from engine.storage.files import remove_tree
 from engine.storage.journal import Journal
 from engine.storage.sqlite.database_file import check_places
@@ -28,6 +30,18 @@ NO_LOCKS_HINT = (
     " share with locks (NFS without `nolock`, a CIFS share without `nobrl`)."
 )
 GRAPH_MODULES = ("kuzu", "ladybug")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderClaim:
+    """A locked data directory. `refusal`: why nothing can be written to it; None if it can."""
+
+    reserve: DiskReserve
+    refusal: DiskError | None
+
+    def list_problems(self) -> list[str]:
+        """What an operator should know about the disk."""
+        return list_disk_problems(self.reserve, self.refusal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,51 @@ class DataDir:
         except OSError as error:
             problem = f"A restore into {self.path} was interrupted and cannot be finished"
             raise disk_error(problem, self.path, error) from error
+
+    @contextmanager
+    def claim(self, reserve_bytes: int = 0) -> Iterator[FolderClaim]:
+        """Lock the folder as far as its disk allows, and look after its reserve; 0 bytes for none.
+
+        Several may read the folder on a read-only disk at once. Raises DataDirInUse and DiskError.
+        """
+        reserve = DiskReserve(self.path, reserve_bytes)
+        problem = f"The data in {self.path} cannot be changed"
+        disk = self._find_disk()
+        if self.path.is_dir() and disk is not None and disk.is_read_only:
+            with self._lock_for_reading():
+                yield FolderClaim(reserve, read_only_error(problem, disk))
+            return
+        with self.acquire_lock():
+            reserve.refresh()
+            try:
+                disk = self._find_disk()
+                yield FolderClaim(reserve, full_error(problem, disk) if disk is not None and disk.is_full else None)
+            finally:
+                reserve.close()
+
+    def _find_disk(self) -> Disk | None:
+        try:
+            return Disk.find(self.path)
+        except OSError:
+            return None
+
+    @contextmanager
+    def _lock_for_reading(self) -> Iterator[None]:
+        """Lock the folder without writing to it: others may read it, too."""
+        file = self.path / "lock"
+        try:
+            number = os.open(file if file.exists() else self.path, os.O_RDONLY)
+        except OSError as error:
+            raise disk_error(f"The data directory {self.path} cannot be used", self.path, error) from error
+        try:
+            fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError as error:
+            raise DataDirInUse(
+                f"The data directory {self.path} is in use by another process{self._describe_owner()}."
+            ) from error
+        finally:
+            os.close(number)
 
     def _restrict_permissions(self) -> None:
         """Restrict an existing folder to its owner; a folder of another user is left unchanged."""

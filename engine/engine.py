@@ -23,7 +23,7 @@ from engine.boundary import (
 from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.document_input import DocumentInput
-from engine.errors import StoreError
+from engine.errors import DiskReadOnly, StoreError
 from engine.ingest.amendment import amend_document
 from engine.ingest.chunking import build_chunks
 from engine.ingest.manual_corrections import ManualCorrections
@@ -41,8 +41,10 @@ from engine.retrieval.retriever import Retriever
 from engine.runtime import Runtime, RuntimeView
 from engine.scheduling.processes import has_others
 from engine.scheduling.supervisor import Supervisor
+from engine.storage.disk_reserve import list_disk_problems
 from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
+from engine.storage.sqlite.database import FileAccess
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
@@ -109,12 +111,17 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         check_options(options)
         async with AsyncExitStack() as stack:
             language, embedder = resolve_models(language, embedder, stack)
-            stack.enter_context(folder.acquire_lock())
+            claim = stack.enter_context(folder.claim(0 if options.database else options.disk_reserve_bytes))
+            refusal = claim.refusal
+            if options.database and isinstance(refusal, DiskReadOnly):  # else the disk of the database decides
+                raise refusal
+            refusal = None if options.database else refusal
             stack.push_async_callback(supervisor.stop)
-            storage = await open_storage(folder, options, supervisor, clock, stack)
+            storage = await open_storage(folder, options, supervisor, claim, clock, stack)
             async with storage.processes.lease("start"):
                 ledger = await storage.open_ledger(stack)
-                await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
+                if refusal is None:
+                    await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
                 await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)
@@ -129,6 +136,8 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
                     options=options,
                     supervisor=supervisor,
                     processes=storage.processes,
+                    reserve=claim.reserve,
+                    refusal=refusal,
                     clock=clock,
                 )
                 engine = cls(folder, runtime)
@@ -138,6 +147,9 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
             yield engine
 
     async def _start(self) -> None:
+        if self._runtime.refusal is not None:
+            self._worker.block(self._runtime.refusal)
+            return
         await self._ledger.work.resume()
         await self._ledger.work.retry_after_change(self._runtime.reader)
         if await self._ledger.work.get_setting("reindexing"):
@@ -165,10 +177,12 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
     async def add(self, document: Document) -> bool:
         """Add a document, or replace the one with the same key; returns whether anything changed.
 
-        It is stored on return; indexing continues in the background (see `wait_until_indexed`). Raises InvalidDocument.
+        It is stored on return; indexing continues in the background (see `wait_until_indexed`). Raises InvalidDocument,
+        and DiskFull while the reserve of the disk is in use.
         """
         check_document(document)
         document = validate_document(document)
+        self._runtime.reserve.check_room()
         chunks = await asyncio.to_thread(self._build_chunks, document)
         return await self._write(self._ledger.documents.save(document, chunks))
 
@@ -178,8 +192,11 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         """Add, replace and remove passages of a document (by their keys) at once; returns whether anything changed.
 
         `is_open=False` closes a conversation, so that its entities and relations are extracted; None leaves it as it
-        is. A document without passages is deleted. Raises NotFound and InvalidDocument.
+        is. A document without passages is deleted. Raises NotFound, InvalidDocument, and DiskFull before the reserve of
+        the disk is used up.
         """
+        if upsert:
+            self._runtime.reserve.check_last_room()
         change = DocumentChange(tuple(upsert), frozenset(remove), is_open)
         check_passages(change.upserts)
         changed = await amend_document(self._runtime, key, change)
@@ -251,7 +268,25 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         blocked = [] if self.indexing_error is None else [f"Indexing is waiting: {self.indexing_error}"]
         failures = await self._ledger.work.list_failure_reasons()
         refusing = [READ_ONLY] if self.processes.is_read_only else []
-        return [*refusing, *self.supervisor.list_problems(), *blocked, *failures]
+        disk = self._list_disk_problems()
+        return [*refusing, *disk, *self.supervisor.list_problems(), *blocked, *failures]
+
+    def check_room(self) -> None:
+        """Raise DiskFull if the disk has no room for new documents."""
+        self._runtime.reserve.check_room()
+
+    @property
+    def file_access(self) -> FileAccess:
+        """How other databases in the data directory use its disk."""
+        return FileAccess(self._runtime.reserve.release, self._runtime.refusal)
+
+    def _list_disk_problems(self) -> list[str]:
+        return list_disk_problems(self._runtime.reserve, self._runtime.refusal)
+
+    def check_writable(self) -> None:
+        """Raise DiskError if the disk of the data takes no writes, so that only questions are answered."""
+        if (refusal := self._runtime.refusal) is not None:
+            raise type(refusal)(str(refusal), hint=refusal.hint)
 
     async def ask(self, question: Question, *, use_cache: bool = True) -> Answer:
         """Retrieve a context and return an answer to iterate over: it streams text with citations [1], [2], ….
@@ -280,7 +315,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
     async def get_status(self, scope: Scope) -> IndexStatus:
         """Counts of documents, entities, relations and pending work in the scope."""
         found = await self._ledger.stats.load_index_status(scope)
-        return replace(found, background=tuple(self.supervisor.list_problems()))
+        return replace(found, background=(*self._list_disk_problems(), *self.supervisor.list_problems()))
 
     async def list_indexing_usage(self, since: date, *, space: str = "", prefix: str = "") -> list[IndexingDay]:
         """What indexing took on each day (UTC) since one: of a space, or of those whose names have a prefix."""

@@ -32,6 +32,7 @@ log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 
 COMPACTION_CHECK_SECONDS = 15.0
+DISK_CHECK_SECONDS = 2.0
 CATCH_UP_SECONDS = 15.0  # how long compaction waits for the worker to process changes, at most
 CLOSED_HINT = "Compaction and reindexing resume after the next start."
 RECREATE_INTERVAL_SECONDS = 3600.0  # if files break again within this time, a reindex does not help
@@ -76,6 +77,8 @@ class Maintenance:
             run("repair", self._recreate_when_corrupt),
             run("full-text update", partial(update_full_text, self.runtime)),
         ]
+        if self.runtime.reserve.size:
+            self._tasks.append(run("disk space", self._watch_disk))
 
     async def stop(self) -> None:
         """Cancel all tasks and jobs."""
@@ -277,6 +280,11 @@ class Maintenance:
             if ids:
                 await self.runtime.vectors.delete(table, ids)
         await ledger.work.requeue_keys([(each.kind, each.id) for each in report.differences])
+
+    async def _watch_disk(self) -> None:
+        while True:
+            await asyncio.to_thread(self.runtime.reserve.refresh)
+            await asyncio.sleep(DISK_CHECK_SECONDS)
 
     async def _compact_periodically(self) -> None:
         """Compact after deletions, in one of all processes."""

@@ -241,7 +241,7 @@ class EngineOptions:
     trigram finds parts of words, from three characters on. `extraction_concurrency`: chunks extracted at once.
     `extraction_linger`: seconds that a short closed conversation waits to share a call. `summary_cooldown`: seconds
     between two summaries of the same entity or relation. `compaction_delay`: seconds until deleted bytes are erased
-    from the files.
+    from the files. `disk_reserve_bytes`: of a file that keeps space for answers and deletions on a full disk; 0: none.
     `vector_cache_bytes`: memory for each of three tables of vectors, which are searched there if their rows fit;
     vectors that take more than a fourth of it are rounded to integers, and cosines then differ by up to 0.005.
     `max_attempts`: tries before a text to which a model gives no valid reply is given up.
@@ -266,6 +266,7 @@ class EngineOptions:
     projection_batch_size: int = 4096
     summary_cooldown: float = 600.0
     compaction_delay: float = 600.0
+    disk_reserve_bytes: int = 0
     vector_cache_bytes: int = VECTOR_CACHE_BYTES
     max_attempts: int = 6
     cache_answers: bool = True

@@ -13,11 +13,13 @@ from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
     from engine.clock import Clock
+    from engine.errors import DiskError
     from engine.llm.base import LanguageModel, Reranker
     from engine.llm.checked_embedder import CheckedEmbedder
     from engine.options import EngineOptions
     from engine.scheduling.processes import Processes
     from engine.scheduling.supervisor import Supervisor
+    from engine.storage.disk_reserve import DiskReserve
     from engine.storage.graph.base import GraphStore
     from engine.storage.ledger.api import LedgerStore
     from engine.storage.vectors.base import VectorStore
@@ -31,7 +33,8 @@ class Runtime:
     """The shared dependencies of an engine's services, built once in `Engine.open`.
 
     `priority` lets questions run before background work. `supervisor` runs the background tasks. `processes` share the
-    work on the data.
+    work on the data. `reserve`: space that is kept for when the disk is full. `refusal`: why nothing can be
+    written; None if it can.
     """
 
     ledger: LedgerStore
@@ -43,6 +46,8 @@ class Runtime:
     options: EngineOptions
     supervisor: Supervisor
     processes: Processes
+    reserve: DiskReserve
+    refusal: DiskError | None
     clock: Clock
     tokenizer: O200kTokenizer = field(default_factory=O200kTokenizer)
     priority: ForegroundPriority = field(init=False)

@@ -162,6 +162,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("THREADLORE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("THREADLORE_DATA_DIR", str(tmp_path / "home"))
+    monkeypatch.setenv("THREADLORE_DISK_RESERVE_MB", "0")  # many homes at once
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
 
     from bot.context import EngineContext
     from bot.permissions.import_destination import ImportDestination
@@ -69,10 +70,14 @@ async def open_import(
 @asynccontextmanager
 async def open_access(engine_context: EngineContext, settings: Settings) -> AsyncIterator[AccessControl]:
     """The access tokens in the bot's database, which is created if there is none. Raises EngineError."""
-    processes = engine_context.engine.processes
-    async with BotStore.open(settings.store_place, engine_context.clock, processes.id) as store:
-        processes.lost.on_set(store.abandon)
+    async with _open_store(engine_context, settings) as store:
+        engine_context.engine.processes.lost.on_set(store.abandon)
         yield AccessControl(store, engine_context.clock)
+
+
+def _open_store(engine_context: EngineContext, settings: Settings) -> AbstractAsyncContextManager[BotStore]:
+    engine = engine_context.engine
+    return BotStore.open(settings.store_place, engine.clock, engine.processes.id, engine.file_access)
 
 
 @asynccontextmanager
@@ -89,7 +94,7 @@ async def _open_ingest_service(
 
 @asynccontextmanager
 async def _create_ingest_service(engine_context: EngineContext, settings: Settings) -> AsyncIterator[IngestService]:
-    async with BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store:
+    async with _open_store(engine_context, settings) as store:
         audience = AudienceResolver({}, store, settings.membership_cache_seconds, engine_context.clock)
         bot_context = BotContext(engine_context, store, audience, {}, settings, engine_context.clock)
         yield IngestService(bot_context)

@@ -79,6 +79,7 @@ from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
+from engine.storage.sqlite.database import WRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database
     from engine import Clock
+    from engine.storage.sqlite.database import FileAccess
 
 __all__ = [
     "FILES_ONLY",
@@ -115,25 +117,27 @@ __all__ = [
 ]
 
 
-def _open_database(place: Path | str, clock: Clock, process: int | None) -> AbstractAsyncContextManager[Database]:
+def _open_database(
+    place: Path | str, clock: Clock, process: int | None, access: FileAccess
+) -> AbstractAsyncContextManager[Database]:
     if isinstance(place, str):
         from bot.store.postgres import PostgresStore  # noqa: PLC0415 - it needs the extra `postgres`
 
         return PostgresStore.open(place, clock, process)
-    return SqliteStore.open(place, clock)
+    return SqliteStore.open(place, clock, access)
 
 
-async def copy_store(place: Path | str, target: Path, clock: Clock) -> str:
+async def copy_store(place: Path | str, target: Path, clock: Clock, access: FileAccess = WRITABLE) -> str:
     """Copy all tables as of one moment into a file; returns the checksum of their rows, "" if there is no file.
 
-    Raises OSError and StoreError.
+    `access`: how a file uses its disk. Raises OSError and StoreError.
     """
     if isinstance(place, str):
         from bot.store.postgres import PostgresStore  # noqa: PLC0415 - it needs the extra `postgres`
 
         async with PostgresStore.open(place, clock) as store:
             return await store.copy_to(target)
-    return await asyncio.to_thread(copy_database, place, target)
+    return await asyncio.to_thread(copy_database, place, target, access)
 
 
 async def migrate_store(url: str) -> None:
@@ -183,12 +187,20 @@ class BotStore:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, place: Path | str, clock: Clock, process: int | None = None) -> AsyncIterator[BotStore]:
+    async def open(
+        cls,
+        place: Path | str,
+        clock: Clock,
+        process: int | None = None,
+        access: FileAccess = WRITABLE,
+    ) -> AsyncIterator[BotStore]:
         """Open or create the tables: in a file, or in the database with this address, as this `process`.
+
+        `access`: how a file uses its disk.
 
         Raises StoreError, NewerSchema, DiskError.
         """
-        async with _open_database(place, clock, process) as database:
+        async with _open_database(place, clock, process, access) as database:
             yield cls(database, clock, process if isinstance(place, str) else None)
 
     async def read_shared_time(self) -> datetime | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.database import Database
 from engine.errors import StoreError
-from engine.storage.sqlite.database import SqliteDatabase
+from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase, open_for_reading
 from engine.storage.sqlite.database_file import check_file, check_places
 from engine.storage.sqlite.row_copy import copy_rows
 from engine.storage.sqlite.schema import Schema, expected_structure
@@ -34,10 +34,10 @@ class SqliteStore(SqliteDatabase, Database):
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, path: Path, clock: Clock) -> AsyncIterator[SqliteStore]:
+    async def open(cls, path: Path, clock: Clock, access: FileAccess = WRITABLE) -> AsyncIterator[SqliteStore]:
         """Open or create the file. Raises StoreError."""
         check_places(path, SCHEMA.label)
-        database = cls(path, SCHEMA, clock)
+        database = cls(path, SCHEMA, clock, access)
         await database._start()
         try:
             yield database
@@ -49,12 +49,12 @@ class SqliteStore(SqliteDatabase, Database):
         await self.empty_log()
 
 
-def copy_database(source: Path, target: Path) -> str:
+def copy_database(source: Path, target: Path, access: FileAccess) -> str:
     """Copy the database, if it exists, as of one moment; returns the checksum of its rows then. Raises OSError."""
     if not source.exists():
         return ""
     try:
-        with closing(sqlite3.connect(source, isolation_level=None)) as db, closing(sqlite3.connect(target)) as copy:
+        with closing(open_for_reading(source, access)) as db, closing(sqlite3.connect(target)) as copy:
             db.execute("BEGIN")
             checksum = _checksum(db)
             db.backup(copy)

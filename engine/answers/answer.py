@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
-from engine.answers.cache import answer_cache_key
+from engine.answers.cache import answer_cache_key, keep_if_possible
 from engine.answers.citations import CitationFilter
 from engine.answers.inferred_filters import retrieve_with_filters
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_rewriter import QueryRewriter
 from engine.boundary import check_question
-from engine.errors import WRITES_REFUSED, EngineClosed, InvalidQuestion, ModelUnavailable
+from engine.errors import EngineClosed, InvalidQuestion, ModelUnavailable
 from engine.llm.base import next_answer_delta
 from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
@@ -214,8 +214,7 @@ class AnswerService:
         # An answer with history is not cached: its text may quote turns, and could not be deleted with them.
         keep = runtime.options.cache_answers and not prompt.history
         if keep and recalled.use_cache and (cached := await runtime.ledger.cache.find_answer(key)) is not None:
-            with suppress(*WRITES_REFUSED):
-                await runtime.ledger.cache.touch_answer(key, runtime.clock.time())
+            await keep_if_possible(runtime.ledger.cache.touch_answer(key, runtime.clock.time()))
             for piece in cached.splitlines(keepends=True):
                 yield piece
             return
@@ -230,8 +229,7 @@ class AnswerService:
         reply = "".join(pieces)
         if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in meter.items):
             entry = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
-            with suppress(*WRITES_REFUSED):
-                await runtime.ledger.cache.save_answer(entry, runtime.clock.time())
+            await keep_if_possible(runtime.ledger.cache.save_answer(entry, runtime.clock.time()))
 
     async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> Prompt:
         """Answer sources that are too long for one prompt in parts, and build a prompt from these partial answers."""
@@ -257,9 +255,9 @@ class AnswerService:
         """Add the model calls to the day's usage; `meter` keeps them for the caller."""
         if not meter.items:
             return
-        with suppress(EngineClosed, *WRITES_REFUSED):  # the answer may outlive its engine
+        with suppress(EngineClosed):  # the answer may outlive its engine
             day = self.runtime.clock.now().date().isoformat()
-            await self.runtime.ledger.cache.add_usage(day, tuple(meter.items))
+            await keep_if_possible(self.runtime.ledger.cache.add_usage(day, tuple(meter.items)))
 
     def _build_prompt(self, question: Question, context: Context) -> Prompt:
         return build_prompt(question, context, self.runtime.clock.now().date())

@@ -7,10 +7,16 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+import structlog
+
+from engine.errors import WRITES_REFUSED
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
 
     from engine.models import LLMMessage, Scope, SearchQuery
+
+log = structlog.get_logger(__name__)
 
 MAX_QUERIES = 1000
 
@@ -43,3 +49,11 @@ def answer_cache_key(language: str, model: str, messages: Sequence[LLMMessage], 
     scope_keys = [sorted(scope.spaces), sorted(scope.rooms)] if scope else None
     content = [language, model, scope_keys, *([message.role, message.content] for message in messages)]
     return sha256(json.dumps(content, ensure_ascii=False).encode()).digest()
+
+
+async def keep_if_possible(write: Awaitable[object]) -> None:
+    """Store what an answer can do without: where nothing can be written, it does not fail."""
+    try:
+        await write
+    except WRITES_REFUSED as error:
+        log.warning("answer.not_kept", error=str(error))

@@ -55,6 +55,8 @@ class EmbedStep:
         gone = {key.id for key in keys} - {chunk.id for chunk in chunks}
         if gone:
             await self.runtime.vectors.delete("chunks", gone)
+        if chunks:
+            self.runtime.reserve.check_room()
         meter = UsageMeter()
         failed = await self._embed_with_isolation(chunks, meter)
         done = [key for key in keys if key.id not in failed]

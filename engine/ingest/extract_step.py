@@ -109,6 +109,7 @@ class ExtractStep:
         if not due:
             self._last_space = found[-1].space if found else 0
             return
+        self.runtime.reserve.check_room()
         self._last_space = due[-1].space
         claimed = await facts.claim_chunks({chunk.id for batch in due for chunk in batch.chunks}, turn.process)
         for batch in due:

@@ -95,6 +95,10 @@ class IngestWorker:
         """Model calls for extraction that failed since the start."""
         return self._extract_step.failures
 
+    def block(self, error: EngineError) -> None:
+        """Record why this worker is never started; it is raised to those who wait for pending work."""
+        self._step_errors["write"] = error
+
     def clear_errors(self) -> None:
         """Forget recorded errors after their cause was removed."""
         self._step_errors.clear()

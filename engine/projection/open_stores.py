@@ -11,6 +11,7 @@ import structlog
 
 from engine.errors import CorruptLedger, CorruptProjection, EmbedderMismatch
 from engine.llm.checked_embedder import embedder_identity
+from engine.storage.graph.read_only import ReadOnlyGraph
 from engine.text.similarity import is_same_vector
 
 if TYPE_CHECKING:
@@ -67,6 +68,26 @@ async def open_stores(
     stack.push_async_callback(vectors.close)
     graph = await open_graph(folder, options.graph_backend, ledger)
     stack.push_async_callback(graph.close)
+    return Stores(graph, vectors)
+
+
+async def open_read_only_stores(
+    folder: DataDir,
+    ledger: LedgerStore,
+    dim: int,
+    options: EngineOptions,
+    stack: AsyncExitStack,
+    supervisor: Supervisor,
+) -> Stores:
+    """The stores when nothing can be written: the vectors as they are, and a graph that is read from the ledger.
+
+    The graph database would have to replay its log into its file.
+    """
+    from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
+
+    graph = ReadOnlyGraph(await ledger.stats.list_nodes(), await ledger.stats.list_edges())
+    vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor, options.vector_cache_bytes)
+    stack.push_async_callback(vectors.close)
     return Stores(graph, vectors)
 
 

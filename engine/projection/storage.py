@@ -6,16 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import StoreError
-from engine.projection.open_stores import open_stores
+from engine.projection.open_stores import open_read_only_stores, open_stores
 from engine.scheduling.processes import LocalProcesses, Processes
 from engine.storage.files import remove_tree
-from engine.storage.ledger import MISSING_LIBRARY_HINT, open_ledger
+from engine.storage.ledger import MISSING_LIBRARY_HINT, Ledger
+from engine.storage.sqlite.database import FileAccess
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from engine.clock import Clock
-    from engine.data_dir import DataDir
+    from engine.data_dir import DataDir, FolderClaim
     from engine.llm.base import Embedder
     from engine.options import EngineOptions
     from engine.projection.open_stores import Stores
@@ -50,12 +51,21 @@ class EmbeddedStorage:
     folder: DataDir
     options: EngineOptions
     supervisor: Supervisor
+    claim: FolderClaim
     clock: Clock
     processes: Processes = field(default_factory=LocalProcesses)
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         self.folder.check_ledger()
-        ledger = await open_ledger(self.folder.ledger_path, self.options.fts_tokenizer, self.supervisor, self.clock)
+        if self.claim.refusal is not None and not self.folder.ledger_path.exists():
+            raise self.claim.refusal
+        ledger = await Ledger.open(
+            self.folder.ledger_path,
+            self.options.fts_tokenizer,
+            self.supervisor,
+            clock=self.clock,
+            access=FileAccess(self.claim.reserve.release, self.claim.refusal),
+        )
         stack.push_async_callback(ledger.close)
         return ledger
 
@@ -64,6 +74,10 @@ class EmbeddedStorage:
         return self.folder.vectors_path.exists() or bool(self.options.surrealdb)  # whose content is compared
 
     async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
+        if self.claim.refusal is not None and self.options.surrealdb:  # it has no way to open files for reading alone
+            raise self.claim.refusal
+        if self.claim.refusal is not None:
+            return await open_read_only_stores(self.folder, ledger, embedder.dim, self.options, stack, self.supervisor)
         if not self.options.surrealdb:
             remove_tree(self.folder.surreal_path)
             return await open_stores(self.folder, ledger, embedder.dim, self.options, stack, self.supervisor)
@@ -75,7 +89,12 @@ class EmbeddedStorage:
 
 
 async def open_storage(
-    folder: DataDir, options: EngineOptions, supervisor: Supervisor, clock: Clock, stack: AsyncExitStack
+    folder: DataDir,
+    options: EngineOptions,
+    supervisor: Supervisor,
+    claim: FolderClaim,
+    clock: Clock,
+    stack: AsyncExitStack,
 ) -> Storage:
     """The storage in the database of the options, or in the folder if there is none. Raises StoreError.
 
@@ -84,7 +103,7 @@ async def open_storage(
     if options.database and options.surrealdb:
         raise StoreError("PostgreSQL cannot be combined with SurrealDB.", hint=BOTH_HINT)
     if not options.database:
-        return EmbeddedStorage(folder, options, supervisor, clock)
+        return EmbeddedStorage(folder, options, supervisor, claim, clock)
     try:
         from engine.projection.postgres_storage import PostgresStorage  # noqa: PLC0415 - it needs the extra `postgres`
     except ImportError as error:

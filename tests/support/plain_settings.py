@@ -10,5 +10,5 @@ from bot.settings import Settings
 def plain_settings(**values: Any) -> Settings:
     """Settings of these values, checked as always, and of the defaults."""
     settings = Settings.__new__(Settings)
-    Settings.__pydantic_validator__.validate_python(values, self_instance=settings)
+    Settings.__pydantic_validator__.validate_python({"disk_reserve_mb": 0, **values}, self_instance=settings)
     return settings

@@ -35,6 +35,7 @@ _ESCAPES = str.maketrans({each: quote(each) for each in "%:#"})  # what separate
 async def prepare_upload(engine_context: EngineContext, request: PrepareUpload) -> AsyncGenerator[OperationResult]:
     """Yield where an upload is stored. Raises NotPermitted if its subject may not add files."""
     await _open_target(engine_context, request.subject, "")
+    engine_context.engine.check_room()
     folder = _get_folder(engine_context)
     await asyncio.to_thread(_prepare_folder, folder)
     yield UploadPlace(str(folder), engine_context.parser_limits.max_file_size)

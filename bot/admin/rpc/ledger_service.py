@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.admin.requests import GetStatus, ListDocuments
 from bot.admin.results import DocumentList, StatusResult
 from bot.admin.rpc import socket
-from engine import DataDir, Ledger, ParserLimits, SandboxProbe
+from engine import DataDir, FileAccess, Ledger, ParserLimits, SandboxProbe
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class LedgerService:
 
     ledger: Ledger
     sandbox: SandboxProbe
+    problems: tuple[str, ...] = ()  # of the disk
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Yield the result from the ledger. Raises StoreError."""
@@ -35,7 +36,8 @@ class LedgerService:
             raise TypeError(type(request).__name__)
         if isinstance(request, GetStatus):
             sandbox = await self.sandbox.get_state() if request.with_sandbox else None
-            yield StatusResult(await self.ledger.stats.load_index_status(request.scope), sandbox)
+            found = await self.ledger.stats.load_index_status(request.scope)
+            yield StatusResult(replace(found, background=self.problems), sandbox)
         else:
             yield DocumentList(tuple(await self.ledger.stats.list_documents(request.scope)))
 
@@ -54,13 +56,14 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
             return
         folder = DataDir(settings.data_path)
         try:
-            stack.enter_context(folder.acquire_lock())
+            claim = stack.enter_context(folder.claim(settings.disk_reserve_mb << 20))
         except DataDirInUse:  # by a process that is starting or stopping
             from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - rarely needed
 
             yield await stack.enter_async_context(connect_or_open(settings, clock))
             return
         folder.check_ledger()
-        ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer, clock=clock)
+        access = FileAccess(claim.reserve.release, claim.refusal)
+        ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer, clock=clock, access=access)
         stack.push_async_callback(ledger.close)
-        yield LedgerService(ledger, SandboxProbe(ParserLimits()))
+        yield LedgerService(ledger, SandboxProbe(ParserLimits()), tuple(claim.list_problems()))

@@ -130,7 +130,8 @@ async def _open_local(
                 health=None if metrics is None else await _build_health(metrics, engine_context.engine),
             )
             service = LocalService(redacting)
-            await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
+            if engine_context.engine.file_access.refusal is None:
+                await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
             return service
 
 

@@ -15,7 +15,7 @@ from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.sqlite import database_file
 from engine.storage.sqlite.connection import AsyncConnection, run_in_thread, translate_error
-from engine.storage.sqlite.database import SqliteDatabase
+from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase
 from engine.storage.sqlite.database_file import check_file
 from engine.storage.sqlite.row_copy import copy_rows
 from engine.storage.sqlite.schema import Schema
@@ -37,8 +37,8 @@ SEGMENTED_VERSION = 4  # of the schema, since which `search_text` makes what is 
 class Ledger(SqlLedger, SqliteDatabase):
     """The ledger in one SQLite file; implements `LedgerStore`."""
 
-    def __init__(self, path: Path, fts_tokenizer: FtsTokenizer, clock: Clock) -> None:
-        SqliteDatabase.__init__(self, path, SCHEMA, clock, tokenizer=fts_tokenizer)
+    def __init__(self, path: Path, fts_tokenizer: FtsTokenizer, clock: Clock, access: FileAccess = WRITABLE) -> None:
+        SqliteDatabase.__init__(self, path, SCHEMA, clock, access, tokenizer=fts_tokenizer)
         SqlLedger.__init__(self, self)
 
     def _migrate(self, db: sqlite3.Connection) -> None:
@@ -53,9 +53,13 @@ class Ledger(SqlLedger, SqliteDatabase):
         supervisor: Supervisor | None = None,
         *,
         clock: Clock,
+        access: FileAccess = WRITABLE,
     ) -> Self:
-        """Open or create the file, and bring its schema up to date. `supervisor` runs the writer."""
-        ledger = cls(path, fts_tokenizer, clock)
+        """Open or create the file, and bring its schema up to date. `supervisor` runs the writer.
+
+        `access`: as for `SqliteDatabase`; with a refusal, the file is only read.
+        """
+        ledger = cls(path, fts_tokenizer, clock, access)
         await ledger._start(supervisor)
         return ledger
 

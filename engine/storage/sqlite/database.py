@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 
-from engine.errors import EngineClosed, EngineError, StoreError
+from engine.errors import DiskError, DiskFull, EngineClosed, EngineError, StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.sql.group_commit import GroupCommit
 from engine.storage.sqlite import database_file
@@ -47,11 +48,44 @@ PRAGMAS = (
     "PRAGMA wal_autocheckpoint = 0",  # with constant readers, it would run at every commit and never finish
 )
 
+# With exclusive locks, the index of the log is in memory instead of a file, which could not be made.
+READ_ONLY_PRAGMAS = ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY")
 
-def configure(db: sqlite3.Connection, cache: int) -> None:
+
+def configure(db: sqlite3.Connection, cache: int, pragmas: Sequence[str] = PRAGMAS) -> None:
     """Set how a connection reads and writes; `cache`: KiB."""
-    for pragma in (*PRAGMAS, f"PRAGMA cache_size = -{cache}"):
+    for pragma in (*pragmas, f"PRAGMA cache_size = -{cache}"):
         db.execute(pragma)
+
+
+def has_no_room() -> bool:
+    """Whether space was made on a full disk: none, because nothing keeps any."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class FileAccess:
+    """How a database uses its disk.
+
+    `make_room` is called when the disk is full; a transaction runs again if it made some. `refusal`: why nothing can be
+    written; then the file is only read, as it was left.
+    """
+
+    make_room: Callable[[], bool] = has_no_room
+    refusal: DiskError | None = None
+
+
+WRITABLE = FileAccess()
+
+
+def open_for_reading(path: Path, access: FileAccess) -> sqlite3.Connection:
+    """A connection without automatic transactions, for a program that copies the file. Raises sqlite3.Error."""
+    if access.refusal is None:
+        return sqlite3.connect(path, isolation_level=None)
+    connection = sqlite3.connect(database_file.read_only_address(path), isolation_level=None, uri=True)
+    for pragma in READ_ONLY_PRAGMAS:
+        connection.execute(pragma)
+    return connection
 
 
 class SqliteDatabase:
@@ -63,11 +97,19 @@ class SqliteDatabase:
     reader_count = 3
     writer_cache, reader_cache = 32_000, 8_000  # KiB; the file system caches most pages that readers need
 
-    def __init__(self, path: Path, schema: Schema, clock: Clock, **placeholders: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: Schema,
+        clock: Clock,
+        access: FileAccess = WRITABLE,
+        **placeholders: str,
+    ) -> None:
         self.path = path
         self._clock = clock
         self._schema = schema
         self._placeholders = placeholders
+        self._access = access
         self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error)
         self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
         self._connections: list[aiosqlite.Connection] = []
@@ -80,7 +122,7 @@ class SqliteDatabase:
         """Open or create the file, and migrate its schema; `supervisor` runs the writer."""
         try:
             self._writer = await self._connect(self.writer_cache)
-            await run_in_thread(self._writer, self._migrate)
+            await run_in_thread(self._writer, self._migrate if self._access.refusal is None else self._check_schema)
             for _ in range(self.reader_count):
                 self._readers.put_nowait(await self._connect(self.reader_cache))
         except BaseException as error:
@@ -91,6 +133,14 @@ class SqliteDatabase:
 
     def _migrate(self, db: sqlite3.Connection) -> None:
         self._schema.migrate(db, self.path, **self._placeholders)
+
+    def _check_schema(self, db: sqlite3.Connection) -> None:
+        """Check that the file can be read as it is."""
+        latest = len(self._schema.load_scripts())
+        if self._schema.check_version(db, f"{self._schema.label} {self.path}", latest) < latest:
+            raise DiskError(
+                f"The {self._schema.label} has to be updated first, and nothing can be written. {self._access.refusal}"
+            )
 
     def _translate_error(self, error: BaseException) -> BaseException:
         return translate_error(error, self._schema.label, self.path)
@@ -112,6 +162,11 @@ class SqliteDatabase:
         if self._commits.is_closing:
             raise EngineClosed(f"The {self._schema.label} {self.path} is closed.")
 
+    def check_writable(self) -> None:
+        """Raise the error that says why nothing can be written, if so."""
+        if (refusal := self._access.refusal) is not None:
+            raise type(refusal)(str(refusal), hint=refusal.hint)
+
     async def write(
         self,
         work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
@@ -120,6 +175,7 @@ class SqliteDatabase:
     ) -> Result:
         """Run `work` in a transaction; return when it is durable. It may run again after a rollback."""
         self.check_open()
+        self.check_writable()
         result: Result = await self._commits.submit(lambda db: work(db, *args, **kwargs))
         return result
 
@@ -202,7 +258,9 @@ class SqliteDatabase:
             self._readers.put_nowait(connection)
 
     async def _connect(self, cache: int) -> aiosqlite.Connection:
-        connection = aiosqlite.connect(self.path, isolation_level=None)
+        is_read_only = self._access.refusal is not None
+        place = database_file.read_only_address(self.path) if is_read_only else self.path
+        connection = aiosqlite.connect(place, isolation_level=None, uri=is_read_only)
         try:
             await connection
         except sqlite3.Error:
@@ -210,7 +268,8 @@ class SqliteDatabase:
             raise
         self._connections.append(connection)
         try:
-            await run_in_thread(connection, lambda db: configure(db, cache))
+            pragmas = READ_ONLY_PRAGMAS if is_read_only else PRAGMAS
+            await run_in_thread(connection, lambda db: configure(db, cache, pragmas))
         except sqlite3.Error:
             await self._disconnect(connection)
             raise
@@ -249,11 +308,16 @@ class SqliteDatabase:
     async def _shorten_log(self) -> None:
         """Empty the log once it is long; after a failure, when it has grown as much again."""
         length = database_file.log_size(self.path)
-        if length > self._log_limit:
+        if length > self._log_limit and self._access.refusal is None:
             emptied = False
             with suppress(sqlite3.Error, EngineError):  # the next write reports a full disk
                 emptied = await self._empty_log()
             self._log_limit = database_file.MAX_LOG_SIZE + (0 if emptied else length)
 
     async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:
+        try:
+            return await run_in_thread(self._writer, lambda db: run_transaction(db, works))
+        except sqlite3.Error as error:
+            if not (isinstance(self._translate_error(error), DiskFull) and self._access.make_room()):
+                raise
         return await run_in_thread(self._writer, lambda db: run_transaction(db, works))

@@ -64,6 +64,15 @@ def check_file(file: Path, schema: Schema) -> None:
             raise sqlite3.DatabaseError(f"there is no table {schema.marker}")
 
 
+def read_only_address(database: Path) -> str:
+    """The URI by which SQLite reads a file, with its log, without making any file beside it.
+
+    No other process may write: a lock of the folder guards it. Connections have to set exclusive locks first.
+    """
+    without_locks = "vfs=unix-none" if log_size(database) else "immutable=1"
+    return f"{database.absolute().as_uri()}?mode=ro&{without_locks}"
+
+
 def log_size(database: Path) -> int:
     """The size of a database's log in bytes; 0 if there is none."""
     try:
