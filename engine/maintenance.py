@@ -77,7 +77,7 @@ class Maintenance:
             run("repair", self._recreate_when_corrupt),
             run("full-text update", partial(update_full_text, self.runtime)),
         ]
-        if self.runtime.reserve.size:
+        if not self.runtime.options.database:
             self._tasks.append(run("disk space", self._watch_disk))
 
     async def stop(self) -> None:

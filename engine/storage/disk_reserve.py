@@ -59,8 +59,14 @@ class DiskReserve:
 
     @property
     def problem(self) -> str:
-        """What an operator should know; "" if there is nothing."""
-        if not self.is_used or self._disk is None:
+        """What an operator should know, as of the last refresh; "" if there is nothing."""
+        if self._disk is None:
+            return ""
+        if self._disk.is_read_only:
+            return f"The disk at {self._disk.mount} is read-only: questions are answered, and nothing new is stored."
+        if not self.size and self._disk.is_full:
+            return f"The disk at {self._disk.mount} is full ({format_bytes(self._free)} free)."
+        if not self.is_used:
             return ""
         used = format_bytes(max(0, self.size - self._free))
         return (

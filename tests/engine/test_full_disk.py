@@ -16,7 +16,7 @@ from engine.models import Passage, Question
 from engine.options import EngineOptions
 from engine.storage.disk import Disk
 from engine.storage.sqlite.connection import run_transaction
-from tests.support.engine_fixture import HERE, doc, statuses
+from tests.support.engine_fixture import HERE, doc, statuses, wait_until
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
 
@@ -117,6 +117,40 @@ async def test_a_write_that_meets_a_full_disk_is_repeated_on_the_space_of_the_re
         assert await engine.forget("tea")
         assert failures
         assert list(await statuses(engine)) == ["ink"]
+
+
+async def test_a_disk_that_turns_read_only_is_told_while_the_engine_runs(
+    tmp_path: Path, put_on: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.maintenance.DISK_CHECK_SECONDS", 0.01)
+    async with open_engine(tmp_path) as engine:
+        assert await engine.list_problems() == []
+        put_on(0, read_only=True)
+
+        async def says_so() -> bool:
+            return any("read-only" in each for each in await engine.list_problems())
+
+        await wait_until(says_so)
+        put_on(100 * MIB)
+
+        async def is_well() -> bool:
+            return not await engine.list_problems()
+
+        await wait_until(is_well)
+
+
+async def test_an_answer_needs_nothing_to_be_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(tmp_path)
+
+    def refuse(_: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
+        assert works
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    async with open_engine(tmp_path) as engine:
+        monkeypatch.setattr("engine.storage.sqlite.database.run_transaction", refuse)
+        assert "Ada" in await answer(engine, "Who brews tea?")
+        with pytest.raises(DiskError):
+            await engine.forget("tea")
 
 
 @pytest.mark.parametrize("read_only", [True, False], ids=["read-only", "full"])

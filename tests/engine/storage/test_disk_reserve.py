@@ -58,6 +58,7 @@ def test_nothing_is_kept_if_the_setting_is_zero(tmp_path: Path) -> None:
     disk.free = 0
     none.refresh()
     none.check_room()
+    assert none.problem == "The disk at /data is full (0 bytes free)."
     assert not none.is_held
     assert not none.release()
     none.close()
@@ -110,7 +111,7 @@ def test_a_write_that_met_a_full_disk_gets_the_space_once(disk: SmallDisk) -> No
 def test_a_read_only_disk_is_left_alone(tmp_path: Path) -> None:
     disk = SmallDisk(tmp_path, read_only=True)
     assert not disk.reserve.is_held
-    assert disk.reserve.problem == ""
+    assert disk.reserve.problem == "The disk at /data is read-only: questions are answered, and nothing new is stored."
 
 
 def test_a_folder_that_is_gone_is_no_error_of_the_reserve(tmp_path: Path) -> None:
