@@ -39,6 +39,7 @@ FIND_OTHER_USER = (
 LIST_COLUMNS = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = $1"
 LIST_INDEXES = "SELECT indexname FROM pg_indexes WHERE schemaname = $1"
 MAX_SHOWN = 5  # differences in a message
+INDEX_STATEMENT = re.compile(r"^(CREATE|DROP)(?: UNIQUE)? INDEX (\w+)", re.MULTILINE)
 INSERT_USE = "INSERT INTO threadlore_process.schema_use VALUES ($1, $2) ON CONFLICT DO NOTHING"
 
 
@@ -140,7 +141,7 @@ def _is_read_only(connection: Raw) -> bool:
 def list_indexes(scripts: Sequence[str]) -> list[str]:
     """The names of the indexes that there are after these scripts."""
     created = dict[str, None]()
-    for verb, name in re.findall(r"^(CREATE|DROP)(?: UNIQUE)? INDEX (\w+)", "\n".join(scripts), re.MULTILINE):
+    for verb, name in INDEX_STATEMENT.findall("\n".join(scripts)):
         if verb == "CREATE":
             created[name] = None
         else:

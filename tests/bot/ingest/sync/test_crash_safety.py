@@ -13,7 +13,7 @@ import pytest
 from bot.platform.events import MessageReceived
 from bot.store.database import fetch
 from bot.store.sqlite_file import SqliteStore
-from engine import ParsedFile
+from engine import ParsedFile, ParserLimits
 from engine.engine import Engine
 from engine.models import Passage
 from tests.support import steps
@@ -64,6 +64,8 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
 
 class PlainParser:
     """Reads files as they are, in this process."""
+
+    limits = ParserLimits()
 
     async def stream(self, name: str, data: bytes, *, origin: str = "") -> AsyncGenerator[ParsedFile]:
         yield ParsedFile(name, (Passage("1", data.decode()),))
