@@ -29,7 +29,7 @@ async def town(light: Engine) -> Engine:
     secret = ("Ada met Bob zanzibarine.", "Ada met Quillfeather.", "Bob kept Ada in a vault.", "Carla, mirabellum.")
     await light.add(doc("vault of closed", *secret, *[f"Ada did {n}." for n in range(9)], space="closed", room="vault"))
     await light.wait_until_indexed()
-    await light.merge("closed", "Enchantress", "Ada")
+    await light.merge("closed", "Enchantress", "Ada", allow_unknown=True)
     await light.describe("closed", "Bob", "Keeper of the mirabellum.")
     await light.wait_until_indexed()
     return light

@@ -8,7 +8,7 @@ import contextlib
 import sqlite3
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from engine import SYSTEM_CLOCK
+from tests.support.patience import PATIENCE
 from tests.support.web_server import WebServer, open_web_server
 
 WEEK, MICROSECOND = timedelta(days=7), timedelta(microseconds=1)
@@ -28,6 +29,17 @@ class DayBot:
 
     home: Path
     web: WebServer
+
+    async def wait_until_indexed(self, messages: Iterable[str]) -> None:
+        """Return once the bot has all of these messages in documents, by their ids."""
+        wanted = set(messages)
+        async with asyncio.timeout(PATIENCE):
+            while not wanted <= self._list_indexed():  # noqa: ASYNC110 - the bot is another program
+                await asyncio.sleep(0.05)
+
+    def _list_indexed(self) -> set[str]:
+        with closing(sqlite3.connect(self.home / "bot.db")) as database:
+            return {id_ for (id_,) in database.execute("SELECT id FROM message WHERE applied")}
 
     def move_digests(self) -> None:
         """Move the scheduled digests a week into the past, as if that week had gone by."""

@@ -79,7 +79,7 @@ async def noon(day: DemoDay) -> Interaction:
     return asked
 
 
-async def review(day: DemoDay) -> None:
+async def review(day: DemoDay, bot: DayBot) -> None:
     """A manager verifies and pins answers; filters narrow a question; a thread is summarized."""
     day.print_title("12:00  Ada verifies an answer; Bo asks the same in other words")
     await day.run_command(day.cleo, day.workshop, "ask", question="At how many degrees is stoneware fired?")
@@ -97,12 +97,13 @@ async def review(day: DemoDay) -> None:
     day.print_title("12:30  A thread about the canoe, and its summary for Bo alone")
     asked = await day.ada.says(day.hall, "Which color do we paint the canoe?")
     thread = await day.ada.opens_thread(asked, "The color of the canoe")
-    await day.post_lines(
+    lines = await day.post_lines(
         thread,
         (day.bo, "Green paint is cheaper: the tin is 18 at Hendry Tools."),
         (day.cleo, "The red one lasts two summers longer, and it costs 22."),
         (day.ada, "Then it is decided: red."),
     )
+    await bot.wait_until_indexed(str(line.id) for line in lines)
     await day.use_menu(day.bo, "Summarize thread", asked)
 
 
@@ -165,7 +166,7 @@ async def run_day(start: StartBot, show: Show, *, pause: float = 0.8) -> FakeDis
             await day.sleep()
             said = await morning(day)
             asked = await noon(day)
-            await review(day)
+            await review(day, bot)
             await channel_care(day, bot)
             await afternoon(day, said, asked)
             await evening(day)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
@@ -32,7 +33,11 @@ async def measure_turns(work: Coroutine[Any, Any, object]) -> LoopTurns:
             if spent > turns.longest:
                 turns.longest, turns.culprit = spent, repr(handle)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asyncio.Handle, "_run", measure)
-        await asyncio.create_task(work)  # a task of its own: the turn of the caller began before
+    gc.disable()  # to search what other tests left for garbage is no work of this loop
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(asyncio.Handle, "_run", measure)
+            await asyncio.create_task(work)  # a task of its own: the turn of the caller began before
+    finally:
+        gc.enable()
     return turns

@@ -36,7 +36,7 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
     ("traits", "manager", "shown"),
     [
         (DISCORD, False, "`/status`"),
-        (DISCORD, False, "`/learn file:…`"),
+        (DISCORD, False, "`/learn file:… private:…`"),
         (DISCORD, False, "or:\n- `/ask` – "),
         (DISCORD, True, "`/settings setting:… value:…`"),
         (SLACK, False, "`/threadlore status`"),
