@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 RESERVE = EngineOptions(disk_reserve_bytes=8 * MIB)
-NO_SPACE_LEFT = sqlite3.OperationalError("database or disk is full")
 
 
 @pytest.fixture
@@ -44,6 +43,13 @@ def put_on(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def open_engine(home: Path, options: EngineOptions | None = None) -> AbstractAsyncContextManager[Engine]:
     """An engine on files, whatever database other tests use."""
     return Engine.open(home, language=ToyLanguage(), embedder=HashEmbedder(), options=options)
+
+
+def fail(code: int, text: str) -> sqlite3.OperationalError:
+    """An error as SQLite raises it, with its result code."""
+    error = sqlite3.OperationalError(text)
+    error.sqlite_errorcode = code
+    return error
 
 
 async def fill(home: Path, options: EngineOptions | None = None) -> None:
@@ -108,7 +114,7 @@ async def test_a_write_that_meets_a_full_disk_is_repeated_on_the_space_of_the_re
         if not failures:
             failures.append("full")
             assert (tmp_path / "reserve").exists()
-            raise NO_SPACE_LEFT
+            raise fail(sqlite3.SQLITE_FULL, "database or disk is full")
         return run_transaction(db, works)
 
     async with open_engine(tmp_path, options=RESERVE) as engine:
@@ -144,7 +150,7 @@ async def test_an_answer_needs_nothing_to_be_stored(tmp_path: Path, monkeypatch:
 
     def refuse(_: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
         assert works
-        raise sqlite3.OperationalError("attempt to write a readonly database")
+        raise fail(sqlite3.SQLITE_READONLY, "attempt to write a readonly database")
 
     async with open_engine(tmp_path) as engine:
         monkeypatch.setattr("engine.storage.sqlite.database.run_transaction", refuse)
