@@ -17,7 +17,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
+.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -130,6 +130,9 @@ bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undist
 	$(BIN)/python -m benchmarks.crash --seeds 50
 	$(BIN)/python -m benchmarks.crash --seeds 10 --database postgres --helpers 1
 	$(BIN)/pytest -q --thorough tests/bot/test_kills.py tests/bot/ingest/sync/test_crash_safety.py
+
+bench-faults: $(DEV) $(PAGE) ## make each fault that docs/operations.md lists, and look for what it states (ROW=hangs)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m benchmarks.faults $(if $(ROW),--row "$(ROW)")
 
 bench-processes: $(DEV) ## kill -9 three bots on one PostgreSQL database 100 times while people talk and ask
 	$(BIN)/python -m benchmarks.processes
