@@ -175,7 +175,30 @@ async def test_the_page_and_the_api_come_back_after_each_fault(tmp_path: Path, p
         await wait_until(is_well, 120)
 
 
-async def test_an_assistant_is_answered_again_after_a_cut(tmp_path: Path, postgres: FaultyPostgres) -> None:
+Fault = Callable[[FaultyPostgres], Awaitable[None]]
+NOTICED_SECONDS = 12  # after which a program knows that its server hangs
+
+
+async def cut(postgres: FaultyPostgres) -> None:
+    postgres.end_connections()
+
+
+async def hang(postgres: FaultyPostgres) -> None:
+    with postgres.hanging():
+        await asyncio.sleep(NOTICED_SECONDS)
+
+
+async def take_no_changes(postgres: FaultyPostgres) -> None:
+    """From now on."""
+    postgres.set_read_only(on=True)
+    await asyncio.sleep(NOTICED_SECONDS)
+
+
+by_fault = pytest.mark.parametrize("fault", [cut, hang, take_no_changes])
+
+
+@by_fault
+async def test_an_assistant_is_answered_after_a_fault(tmp_path: Path, postgres: FaultyPostgres, fault: Fault) -> None:
     program = await open_program(tmp_path, postgres)
     async with program.running("mcp") as process:
         number = 0
@@ -202,12 +225,13 @@ async def test_an_assistant_is_answered_again_after_a_cut(tmp_path: Path, postgr
             return "noon" in str(answer)
 
         assert await is_answered()
-        postgres.end_connections()
+        await fault(postgres)
         await wait_until(is_answered, 20)
         assert (await probe(program.monitoring, "/readyz"))[0] == 200
 
 
-async def test_a_conversation_goes_on_after_a_cut(tmp_path: Path, postgres: FaultyPostgres) -> None:
+@by_fault
+async def test_a_conversation_goes_on_after_a_fault(tmp_path: Path, postgres: FaultyPostgres, fault: Fault) -> None:
     program = await open_program(tmp_path, postgres)
     async with program.running("chat") as process:
         assert process.stdin is not None
@@ -224,17 +248,17 @@ async def test_a_conversation_goes_on_after_a_cut(tmp_path: Path, postgres: Faul
             return b"noon" in lines
 
         assert await is_answered()
-        postgres.end_connections()
+        await fault(postgres)
         await wait_until(is_answered, 20)
 
 
 @contextmanager
-def cut(postgres: FaultyPostgres) -> Iterator[None]:
+def cutting(postgres: FaultyPostgres) -> Iterator[None]:
     postgres.end_connections()
     yield
 
 
-@pytest.mark.parametrize("fault", [cut, FaultyPostgres.hanging])
+@pytest.mark.parametrize("fault", [cutting, FaultyPostgres.hanging])
 async def test_the_bot_ends_without_its_database_with_a_sentence_and_a_status(
     tmp_path: Path,
     postgres: FaultyPostgres,

@@ -8,13 +8,14 @@ from collections.abc import AsyncGenerator
 import httpx
 import pytest
 
+from adapters.web import problems
 from adapters.web.app import build_app
 from adapters.web.routes import health
 from bot.admin.requests import CheckHealth, OperationRequest
 from bot.admin.results import OperationResult
 from bot.monitoring.report import HealthState
 from engine import SYSTEM_CLOCK
-from engine.errors import DatabaseUnreachable
+from engine.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, StoreError, UnstorableText
 
 SECRET = "slack:T1:board waits."
 UNREACHABLE = DatabaseUnreachable(SECRET)
@@ -56,3 +57,19 @@ async def test_everybody_learns_the_state_and_nobody_the_reasons(
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         response = await client.get("/api/v1/health")
     assert (response.status_code, response.json()) == (code, {"status": status})
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "words"),
+    [
+        (DatabaseReadOnly, 503, "only answers questions"),
+        (DatabaseBusy, 503, "cannot be used at the moment"),
+        (DatabaseUnreachable, 503, "cannot be used at the moment"),
+        (UnstorableText, 422, "too long"),
+    ],
+)
+def test_what_a_database_refuses_is_told_without_its_words(kind: type[StoreError], status: int, words: str) -> None:
+    found = problems.describe(kind(SECRET))
+    assert found.status == status
+    assert words in found.detail
+    assert SECRET not in found.model_dump_json()

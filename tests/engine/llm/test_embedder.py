@@ -49,6 +49,21 @@ async def test_the_dimension_is_found_with_a_first_call(stub: StubProvider) -> N
     assert opened.name == f"openai/stub@{stub.server.dim}"
 
 
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault(status=503, message="no capacity"), ModelUnavailable),
+        (Fault(status=401, message="no key"), InvalidApiKey),
+    ],
+)
+async def test_without_a_known_dimension_a_provider_that_fails_ends_the_start(
+    stub: StubProvider, fault: Fault, kind: type[Exception]
+) -> None:
+    stub.server.outage = fault
+    with pytest.raises(kind, match=fault.message):
+        await LiteLLMEmbedder.open(stub.model, stub.client)
+
+
 async def test_another_dimension_than_the_configured_one_is_an_error(stub: StubProvider) -> None:
     with pytest.raises(ModelUnavailable, match=f"{stub.server.dim} dimensions, not 384"):
         await LiteLLMEmbedder(stub.model, stub.client, 384).embed(["a"], UsageMeter())

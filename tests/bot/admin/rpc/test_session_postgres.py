@@ -60,6 +60,12 @@ async def open_filled(home: Path, url: str) -> AsyncIterator[ServiceSession]:
         yield service
 
 
+def set_read_only(url: str) -> None:
+    """Let the server take no changes of this database, and end its connections but those that prove a process."""
+    name = psycopg.conninfo.conninfo_to_dict(url)["dbname"]
+    administer(url, f"ALTER DATABASE {name} SET default_transaction_read_only = on", END_OTHERS)
+
+
 async def find_health(service: ServiceSession) -> HealthState:
     [found] = await perform(service, CheckHealth())
     assert isinstance(found, HealthState)
@@ -88,7 +94,7 @@ async def test_a_read_only_server_answers_questions_and_refuses_changes_until_it
         [created] = await perform(service, creating)
         assert isinstance(created, TokenCreated)
         name = psycopg.conninfo.conninfo_to_dict(postgres_url)["dbname"]
-        administer(postgres_url, f"ALTER DATABASE {name} SET default_transaction_read_only = on", END_OTHERS)
+        set_read_only(postgres_url)
         for asked in (ABOUT_ADA, Authorized(created.text, ABOUT_ADA), Authorized(created.text, ABOUT_ADA)):
             *_, end = await perform(service, asked)
             assert isinstance(end, AnswerEnd)
@@ -102,3 +108,16 @@ async def test_a_read_only_server_answers_questions_and_refuses_changes_until_it
         administer(postgres_url, END_OTHERS)
         await perform(service, AddFact("here", "Bob", "He paints the boats."))
         assert await service.wait_until_open() is first
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_a_start_on_a_read_only_server_ends_with_a_sentence(
+    tmp_path: Path, postgres_url: str, *, is_new: bool
+) -> None:
+    if not is_new:
+        async with open_filled(tmp_path, postgres_url):
+            pass
+    set_read_only(postgres_url)
+    with pytest.raises(DatabaseReadOnly, match="takes no changes"):
+        async with open_filled(tmp_path, postgres_url):
+            raise AssertionError("it was opened")
