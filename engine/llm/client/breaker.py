@@ -6,7 +6,7 @@ Errors of one text (refused, too long, an invalid reply) show that the provider 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ class CircuitBreaker:
     _timed_out: bool = False
     _opened: int = 0  # how often it opened: a call that began before says nothing about the time since
     _due: float = 0.0
-    _test: asyncio.Event | None = field(default=None, repr=False)
+    _test: asyncio.Future[bool] | None = field(default=None, repr=False)  # whether it had an outcome
 
     @property
     def is_open(self) -> bool:
@@ -76,22 +76,20 @@ class CircuitBreaker:
         try:
             yield admission
         except ModelPaused:  # of a breaker within this one
-            self._end_test(admission)
+            self._end_test(admission, has_outcome=False)
             raise
         except ModelError as error:
             self._record(admission, error if self.is_fault(error) else None)
             raise
         except BaseException:
-            self._end_test(admission)
+            self._end_test(admission, has_outcome=False)
             raise
         self._record(admission, None)
 
-    async def _wait_for_test(self, test: asyncio.Event) -> None:
-        """Wait for the outcome of a running test. Raises its error."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(TEST_WAIT_SECONDS):
-                await test.wait()
-        if test.is_set() and self.error is not None:
+    async def _wait_for_test(self, test: asyncio.Future[bool]) -> None:
+        """Wait for the outcome of a running test, which has none if it is cancelled. Raises its error."""
+        await asyncio.wait({test}, timeout=TEST_WAIT_SECONDS)
+        if test.done() and test.result() and self.error is not None:
             raise repeat_error(self.error)
 
     def _decide(self, *, urgent: bool, is_repeated: bool) -> Admission:
@@ -100,7 +98,7 @@ class CircuitBreaker:
         is_due = self.seconds_left <= 0.0
         if self._test is not None or not (is_due or urgent or is_repeated):
             raise self._paused_error(self.error)
-        self._test = asyncio.Event()
+        self._test = asyncio.get_running_loop().create_future()
         return Admission(self._opened, is_test=True, time_limit=None if is_due or is_repeated else EARLY_TEST_SECONDS)
 
     def _paused_error(self, error: ModelError) -> ModelPaused:
@@ -117,7 +115,7 @@ class CircuitBreaker:
                 self._timed_out = True
             elif admission.time_limit is None or self.error is None:
                 self._open(error)
-        self._end_test(admission)
+        self._end_test(admission, has_outcome=True)
 
     def _open(self, error: ModelError) -> None:
         self.failed_tests += 1
@@ -126,9 +124,9 @@ class CircuitBreaker:
         pause = backoff_seconds(self.failed_tests, self.first_pause, self.longest_pause)
         self._due = self.clock.monotonic() + min(max(pause, error.retry_after or 0.0), self.longest_pause)
 
-    def _end_test(self, admission: Admission) -> None:
+    def _end_test(self, admission: Admission, *, has_outcome: bool) -> None:
         if admission.is_test and self._test is not None:
-            self._test.set()
+            self._test.set_result(has_outcome)
             self._test = None
 
 

@@ -117,6 +117,29 @@ async def test_a_test_that_is_cancelled_decides_nothing(clock: ManualClock, brea
     await call(breaker)
 
 
+async def test_after_a_cancelled_test_one_of_those_who_waited_tests_and_the_others_are_held_back(
+    clock: ManualClock, breaker: CircuitBreaker
+) -> None:
+    await fail(breaker, InvalidApiKey("wrong"))
+    clock.advance(1)
+    admitted = breaker.admit(urgent=False)
+    await admitted.__aenter__()
+    answered = asyncio.Event()
+
+    async def ask() -> None:
+        async with breaker.admit(urgent=True):
+            await answered.wait()
+            raise AWAY
+
+    waiting = [asyncio.create_task(ask()) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert not await admitted.__aexit__(asyncio.CancelledError, asyncio.CancelledError(), None)
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    answered.set()
+    found = await asyncio.gather(*waiting, return_exceptions=True)
+    assert sorted(type(each).__name__ for each in found) == ["ModelPaused", "ModelPaused", "ModelUnavailable"]
+
+
 async def test_an_error_of_the_text_shows_that_the_provider_works(clock: ManualClock, breaker: CircuitBreaker) -> None:
     await fail(breaker)
     clock.advance(1)
