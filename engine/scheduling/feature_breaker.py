@@ -22,6 +22,7 @@ class FeatureBreaker:
     first_pause: float = FIRST_PAUSE_SECONDS
     longest_pause: float = LONGEST_PAUSE_SECONDS
     _refusals: int = 0
+    _refused_at: float = float("-inf")
     _paused_until: float = float("-inf")
 
     @property
@@ -35,13 +36,17 @@ class FeatureBreaker:
         return max(0.0, self._paused_until - self.clock.monotonic())
 
     def record_refusal(self) -> None:
-        """Record that the service refused the feature; long after the last refusal, it counts as the first one."""
-        if self.clock.monotonic() - self._paused_until > self.longest_pause:
-            self._refusals = 0 if self.threshold == 1 else self._refusals
-        self._refusals += 1
+        """Record that the service refused the feature.
+
+        It counts as the first refusal if the last one, or its pause, was over for more than `longest_pause`.
+        """
+        now = self.clock.monotonic()
+        if now - max(self._refused_at, self._paused_until) > self.longest_pause:
+            self._refusals = 0
+        self._refusals, self._refused_at = self._refusals + 1, now
         if self._refusals >= self.threshold:
             pause = backoff_seconds(self._refusals - self.threshold + 1, self.first_pause, self.longest_pause)
-            self._paused_until = self.clock.monotonic() + pause
+            self._paused_until = now + pause
 
     def record_success(self) -> None:
         """Record that the feature works."""

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from engine.scheduling.feature_breaker import FeatureBreaker
+import pytest
+
+from engine.scheduling.feature_breaker import LONGEST_PAUSE_SECONDS, FeatureBreaker
 from tests.support.clock import ManualClock
 
 
@@ -34,3 +36,17 @@ def test_single_refusals_may_be_tolerated() -> None:
     breaker.record_refusal()
     clock.advance(60)
     assert not breaker.is_closed, "one refusal at the next try is enough"
+
+
+@pytest.mark.parametrize("threshold", [1, 3])
+def test_long_after_the_last_refusal_another_one_counts_as_the_first(threshold: int) -> None:
+    breaker = FeatureBreaker(clock := ManualClock(), threshold)
+    for _ in range(threshold - 1):
+        breaker.record_refusal()
+        clock.advance(LONGEST_PAUSE_SECONDS + 1)
+    assert breaker.is_closed, "single ones that are far apart"
+    for _ in range(3):
+        for _ in range(threshold):
+            breaker.record_refusal()
+        assert breaker.seconds_left == 60
+        clock.advance(60 + LONGEST_PAUSE_SECONDS + 1)
