@@ -14,7 +14,7 @@ from engine.answers.inferred_filters import retrieve_with_filters
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_rewriter import QueryRewriter
 from engine.boundary import check_question
-from engine.errors import EngineClosed, InvalidQuestion, ModelUnavailable
+from engine.errors import EngineClosed, InvalidQuestion, InvalidReply
 from engine.llm.base import next_answer_delta
 from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
@@ -129,7 +129,7 @@ class Answer:
             async for piece in shown.close():
                 yield piece
             if not shown.has_visible_text:
-                raise ModelUnavailable(f"{self._model_name} returned an empty reply.")
+                raise InvalidReply(f"{self._model_name} returned an empty reply.")
         finally:
             await self._service.record_usage(self._meter)
 

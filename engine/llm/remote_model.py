@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable, PromptTooLong
+from engine.errors import TEXT_ERRORS, InvalidReply, ModelError, ModelTimeout
 from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.client.errors import is_response_format_error
@@ -134,7 +134,7 @@ class LiteLLMModel:
         messages = render_extract_batch(excerpts, *self._extraction_prompt_options())
         try:
             reply = await self._call_extraction_model("extract", messages, meter)
-        except (PromptTooLong, ModelRefused):
+        except TEXT_ERRORS:
             return unreliable
         except ModelTimeout:
             self._shared_extraction.record_refusal()
@@ -227,7 +227,7 @@ class LiteLLMModel:
             yield rest if has_text else f"{days}{rest}"
         elif not has_text:
             cut_off = any(each.cut_off for each in meter.items)
-            raise ModelUnavailable(
+            raise InvalidReply(
                 f"{model.model} ended its thinking without an answer.", hint=OUTPUT_LIMIT_HINT if cut_off else ""
             )
 
@@ -240,16 +240,13 @@ class LiteLLMModel:
         return self.config.query_model or self.config.answer_model
 
     async def _summarize_one(self, inputs: SummaryInput, meter: UsageMeter) -> str:
-        text = (await self._call_extraction_model("summarize", render_summarize(inputs), meter)).strip()
-        if not text:
-            raise ModelUnavailable(f"{self._extraction_model.model} returned an empty summary.")
-        return text
+        return (await self._call_extraction_model("summarize", render_summarize(inputs), meter)).strip()
 
     async def _summarize_batch(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> dict[int, str]:
         """Summaries by position from one call; empty if it is too much for the model. Paused for slow models."""
         try:
             reply = await self._call_extraction_model("summarize", render_summarize_batch(inputs), meter)
-        except (PromptTooLong, ModelRefused):
+        except TEXT_ERRORS:
             return {}
         except ModelTimeout:
             self._shared_summaries.record_refusal()

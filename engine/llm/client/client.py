@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.boundary import repair_surrogates
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import ModelError, ModelRefused, ModelUnavailable
+from engine.errors import InvalidReply, ModelError, ModelRefused, ModelUnavailable
 from engine.llm.client.breaker import Breakers
 from engine.llm.client.errors import NO_API_HINT, map_error
 from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.clock import Clock
-    from engine.llm.client.protocol import CallParameters, Provider, StreamDelta
+    from engine.llm.client.protocol import CallParameters, ChatReply, Provider, StreamDelta
     from engine.llm.config import ModelConfig
     from engine.models import LLMMessage
     from engine.usage import Purpose, UsageMeter
@@ -125,7 +125,7 @@ class ModelClient:
                 reply = await self._provider.chat(self._chat_parameters(request))
             text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
             meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
-            if not reply.text and reply.finish == CONTENT_FILTERED:
+            if _lacks_text(reply, text, request.purpose):
                 raise _empty_reply_error(reply.finish, request.model)
             return text
 
@@ -317,12 +317,20 @@ def _ignore_call(purpose: Purpose, seconds: float) -> None:
     """Observe nothing."""
 
 
+def _lacks_text(reply: ChatReply, text: str, purpose: Purpose) -> bool:
+    """Whether the text that a reply should have is missing; an extraction that ended by itself may find nothing."""
+    if not reply.text and reply.finish == CONTENT_FILTERED:
+        return True
+    is_missing = purpose == "summarize" or (purpose == "extract" and reply.finish in LENGTH_REASONS)
+    return is_missing and not text.strip()
+
+
 def _empty_reply_error(finish: str, model: ModelConfig) -> ModelError:
     if finish == CONTENT_FILTERED:
         return ModelRefused(f"{model.model}: the provider's content filter blocked the reply.")
     if finish == UNFINISHED:
         return ModelUnavailable(f"{model.model} ended its reply before it began.", hint=NO_API_HINT)
-    return ModelUnavailable(
+    return InvalidReply(
         f"{model.model} returned an empty reply.", hint=OUTPUT_LIMIT_HINT if finish in LENGTH_REASONS else ""
     )
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.errors import ModelPaused, ModelUnavailable, ModelUnreachable, OutOfCredit, RateLimited
+from engine.errors import InvalidReply, ModelPaused, ModelUnavailable, ModelUnreachable, OutOfCredit, RateLimited
 from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Attempts to reach an endpoint, and the seconds between them: soon, since a person may be waiting.
 UNREACHABLE_ATTEMPTS, UNREACHABLE_WAIT = 2, 0.3
 RETRIED = (ModelUnavailable, RateLimited)
-NOT_RETRIED = (ModelPaused, OutOfCredit)
+NOT_RETRIED = (ModelPaused, OutOfCredit, InvalidReply)
 
 
 @dataclass(slots=True)

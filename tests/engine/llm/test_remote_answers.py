@@ -11,7 +11,7 @@ from datetime import date
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import ModelTimeout, ModelUnavailable
+from engine.errors import InvalidReply, ModelTimeout, ModelUnavailable
 from engine.llm.base import RewriteRequest
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import CallParameters, StreamDelta
@@ -126,14 +126,17 @@ async def test_a_web_page_instead_of_an_answer_points_to_the_address(stub: StubP
 
 
 @pytest.mark.parametrize("reply", ["", "<think>only thoughts</think>"])
-async def test_an_empty_answer_is_an_error_and_names_a_length_limit(stub: StubProvider, reply: str) -> None:
+async def test_an_empty_answer_is_an_error_of_its_text_and_names_a_length_limit(stub: StubProvider, reply: str) -> None:
     stub.reply(reply)
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(InvalidReply):
         await answer_text(stub.language())
-    stub.fail(Fault("length"), times=3)
-    with pytest.raises(ModelUnavailable) as caught:
+    stub.fail(Fault("length"))
+    with pytest.raises(InvalidReply) as caught:
         await answer_text(stub.language())
     assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" in caught.value.hint
+    assert stub.request_count == 2
+    stub.reply("She mills.")
+    assert await stub.language().summarize([ADA], UsageMeter()) == ["She mills."], "others are not held back"
 
 
 async def test_known_prices_are_recorded(stub: StubProvider) -> None:

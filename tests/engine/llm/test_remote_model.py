@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import (
-    ModelUnavailable,
+    InvalidReply,
     PromptTooLong,
 )
 from engine.llm.config import ModelConfig
@@ -204,10 +204,19 @@ async def test_summaries_are_made_by_the_extraction_model(stub: StubProvider) ->
     assert [(usage.purpose, usage.model) for usage in meter.items] == [("summarize", "openai/small")]
 
 
-async def test_an_empty_summary_is_an_error(stub: StubProvider) -> None:
-    stub.reply("")
-    with pytest.raises(ModelUnavailable):
+@pytest.mark.parametrize("reply", ["", "<think>only thoughts</think>"])
+async def test_an_empty_summary_or_extraction_without_an_end_is_an_error_of_its_text(
+    stub: StubProvider, reply: str
+) -> None:
+    stub.reply(reply)
+    with pytest.raises(InvalidReply):
         await stub.language().summarize([ADA], UsageMeter())
+    assert await stub.language().extract(EXCERPT, UsageMeter()) == Extraction()
+    stub.server.outage = Fault("length")
+    with pytest.raises(InvalidReply, match="empty"):
+        await stub.language().extract(EXCERPT, UsageMeter())
+    assert stub.request_count == 3
+    assert await stub.language().extract_batch([EXCERPT, BREAD], UsageMeter()) == [None, None]
 
 
 async def test_a_prompt_that_cannot_fit_is_refused_before_it_is_sent(stub: StubProvider) -> None:
