@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -11,59 +12,114 @@ import structlog
 
 from adapters.discord.gateway import load_members
 from adapters.discord.translate import NAME
-from engine import FeatureBreaker, backoff_seconds
+from engine import backoff_seconds
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from bot.bot import Bot
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
 LOAD_TIMEOUT = 60.0  # seconds for the members of a server
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 600.0
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 600.0  # from one read to the next
 GONE = (discord.NotFound, discord.Forbidden)
 TASK = "discord server reload"
 
 
-class GuildReloads:
-    """Reads servers anew, each at once for the first time, and at least a growing pause after the last time."""
+@dataclass(slots=True)
+class GrowingPause:
+    """The pause from one read to the next: none before the first, then doubled with each; it ends after a long rest."""
 
-    def __init__(self, client: discord.Client, bot: Bot) -> None:
+    clock: Clock
+    _reads: int = 0
+    _due: float = float("-inf")
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the next read."""
+        return max(0.0, self._due - self.clock.monotonic())
+
+    def record_read(self) -> None:
+        """Record that a read begins."""
+        now = self.clock.monotonic()
+        if now - self._due > LONGEST_PAUSE_SECONDS:
+            self._reads = 0
+        self._reads += 1
+        self._due = now + backoff_seconds(self._reads, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
+
+
+@dataclass(slots=True)
+class _Reload:
+    """The reload of one server. `is_reading`: what it reads may be from before an event that is lost now."""
+
+    pause: GrowingPause
+    is_reading: bool = False
+    task: asyncio.Task[None] | None = None
+
+    def stop_reading(self) -> None:
+        """End a read that has begun; one that waits for its time goes on waiting."""
+        if self.task is not None and self.is_reading:
+            self.task.cancel()
+            self.task, self.is_reading = None, False
+
+
+class GuildReloads:
+    """Reads servers anew, each at once for the first time, and at least a growing pause after the last time.
+
+    Events that are lost while a reload waits for its time do not delay it.
+    """
+
+    def __init__(
+        self, client: discord.Client, bot: Bot, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
         self._client = client
         self._bot = bot
-        self._breakers: dict[int, FeatureBreaker] = {}
-        self._running: dict[int, asyncio.Task[None]] = {}
+        self._sleep = sleep
+        self._reloads: dict[int, _Reload] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, guild_id: int) -> None:
         """Forget a server and suspend its visibility, and read it anew."""
         self._bot.suspend_visibility(NAME, str(guild_id))
         if (guild := self._client.get_guild(guild_id)) is not None:
             self._client._connection._remove_guild(guild)  # noqa: SLF001  - the library has no public API for it
-        if (former := self._running.get(guild_id)) is not None:
-            former.cancel()
-        breaker = self._breakers.setdefault(guild_id, FeatureBreaker(self._bot.clock))
-        wait = breaker.seconds_left
-        breaker.record_refusal()
-        self._running[guild_id] = self._bot.supervisor.spawn(TASK, self._reload(guild_id, wait))
+        reload = self._reloads.setdefault(guild_id, _Reload(GrowingPause(self._bot.clock)))
+        reload.stop_reading()
+        if reload.task is None or reload.task.done():
+            reload.task = self._bot.supervisor.spawn(TASK, self._reload(guild_id, reload))
+            self._tasks.add(reload.task)
+            reload.task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """Stop reading."""
-        for task in self._running.values():
+        tasks = [*self._tasks]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _reload(self, guild_id: int, wait: float) -> None:
-        await asyncio.sleep(wait)
+    async def _reload(self, guild_id: int, reload: _Reload) -> None:
+        wait = reload.pause.seconds_left
         for failures in count(1):
+            await self._sleep(wait)
+            reload.pause.record_read()
+            reload.is_reading = True
             try:
-                await self._load(guild_id)
+                await self._read(guild_id)
             except GONE:
                 return
             except Exception as error:  # noqa: BLE001 - the reply may be as unreadable as the event
                 log.warning("discord.server_not_reloaded", workspace=guild_id, error=type(error).__name__)
-                await asyncio.sleep(backoff_seconds(failures, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS))
             else:
-                break
+                return
+            reload.is_reading = False
+            wait = backoff_seconds(failures, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
+
+    async def _read(self, guild_id: int) -> None:
+        await self._load(guild_id)
         try:
             await self._bot.reconcile(NAME, str(guild_id))
         except EngineError as error:  # the bot retries it
