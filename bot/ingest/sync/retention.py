@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import structlog
 
@@ -30,12 +30,11 @@ log = structlog.get_logger(__name__)
 
 TOMBSTONE_TTL = timedelta(days=400)  # a platform may report deletions late
 BATCH = 500  # messages removed in one transaction
-MAX_UNCONFIRMED, MAX_SHARE = (
-    100,
-    10,
-)  # documents that one run deletes without being asked; more if they are under 1 / 10
+MAX_UNCONFIRMED = 100  # documents that one run deletes without being asked
+MAX_SHARE = 0.1  # of all documents: one run deletes so many without being asked, if that is more
 MAX_LEAP = timedelta(days=30)  # of the clock since the newest event and the last run
 MAX_LOOKED_UP, MAX_TOLD = 30, 3  # people of a workspace of whom is asked whether they manage it; managers that are told
+TELL_INTERVAL_SECONDS = 600.0  # between two attempts to tell the managers
 
 
 class Retention:
@@ -46,6 +45,7 @@ class Retention:
         self._documents = documents
         self._store = context.store
         self._held: HeldDeletion | None = None
+        self._told_at: float | None = None
         context.engine_context.engine.supervisor.add_problem_source(self._describe_held)
 
     async def close_idle(self, now: datetime) -> None:
@@ -59,52 +59,60 @@ class Retention:
     async def delete_expired(self, now: datetime) -> None:
         """Delete messages, files and answers beyond the retention period, and old tombstones.
 
-        If the clock leapt, or the run would delete far more than usual, it waits for a confirmation.
+        If the clock leapt, or the run would delete far more than usual, it waits for a confirmation. What was held
+        because of the clock waits until it is confirmed, or until the clock was set back.
         """
         days, record = self._context.settings.retention_days, await self._store.retention.load()
         leapt = await self._has_leapt(record, now)
-        if not leapt:
+        is_doubted = leapt or _waits_for_clock(record, now)
+        if not is_doubted:
             await self._store.messages.delete_tombstones(now - TOMBSTONE_TTL)
         if days:
-            oldest = now - timedelta(days=days)
-            if record.confirmed:
-                oldest = min(oldest, record.confirmed)
-            elif leapt and not (await self._store.retention.count(oldest))[0]:
-                return
-            elif held := await self._find_doubt(record, now, oldest, days, leapt=leapt):
+            oldest = min(now - timedelta(days=days), record.confirmed or now)
+            held = await self._find_doubt(record, now, oldest, is_clock_doubted=is_doubted)
+            if held and not record.confirmed:
                 await self._hold(record, held)
                 return
-            await self._delete_before(oldest)
+            if record.confirmed or not is_doubted:
+                await self._delete_before(oldest)
         self._held = None
-        if days or not leapt:
+        if not leapt or (days and record.confirmed):
             await self._store.retention.save(RetentionRecord(days, now))
 
     async def continue_held(self, now: datetime) -> None:
-        """Delete what a person has confirmed since, and tell the managers who could not be told yet."""
+        """Delete what a person has confirmed since; tell managers of workspaces where nobody could be told yet."""
         if self._held is None:
             return
         if (await self._store.retention.load()).confirmed:
             await self.delete_expired(now)
-        elif self._held is not None:
+        elif self._told_at is None or self._context.clock.monotonic() - self._told_at >= TELL_INTERVAL_SECONDS:
             await self._tell_managers(self._held)
 
     async def _has_leapt(self, record: RetentionRecord, now: datetime) -> bool:
-        """Whether the clock is far from the newest event, and from the last run by it."""
-        newest = await self._store.retention.find_newest(now)
+        """Whether the clock is far from the newest message, and from the last run by it.
+
+        Many files have times of the same clock, so they count only if nothing else is known.
+        """
+        newest = await self._store.retention.find_newest_message(now)
         known = [each for each in (newest, record.last_run) if each and each <= now]
+        if not known and (file := await self._store.retention.find_newest_file(now)):
+            known = [file]
         return bool(known) and now - max(known) > MAX_LEAP
 
     async def _find_doubt(
-        self, record: RetentionRecord, now: datetime, oldest: datetime, days: int, *, leapt: bool
+        self, record: RetentionRecord, now: datetime, oldest: datetime, *, is_clock_doubted: bool
     ) -> HeldDeletion | None:
         """The deletion, if a person must look at it first; the first run with a new or shorter period may be large."""
+        days = self._context.settings.retention_days
         documents, total = await self._store.retention.count(oldest)
         is_first = days < record.days or not record.days
-        is_large = documents > MAX_UNCONFIRMED and documents * MAX_SHARE > total
-        if not leapt and (is_first or not is_large):
+        is_large = documents > max(MAX_UNCONFIRMED, MAX_SHARE * total)
+        if not documents or not (is_clock_doubted or (is_large and not is_first)):
             return None
-        since = record.held.since if record.held else now
-        return HeldDeletion("clock" if leapt else "amount", oldest, documents, total, since)
+        reason: Literal["amount", "clock"] = "clock" if is_clock_doubted else "amount"
+        before = record.held
+        since = before.since if before and before.reason == reason and before.since <= now else now
+        return HeldDeletion(reason, oldest, documents, total, since)
 
     async def _hold(self, record: RetentionRecord, held: HeldDeletion) -> None:
         if record.held is None:
@@ -129,23 +137,30 @@ class Retention:
         await self._store.verified_answers.delete_before(oldest.timestamp())
 
     async def _tell_managers(self, held: HeldDeletion) -> None:
-        """Tell managers of each workspace that this process serves, once."""
+        """Tell managers of each workspace that this process serves, once; later if none can be told now."""
+        self._told_at = self._context.clock.monotonic()
         hint = f"{texts.RETENTION_HINT} {held.since.isoformat()}"
         for platform in self._context.platforms:
             joined = await self._store.channels.list_joined(platform)
             for workspace in {each.workspace for each in joined if self._context.serves(each)}:
                 if await self._store.hints.record_if_new(platform, workspace, hint):
-                    await self._tell_workspace(platform, workspace)
+                    told = await self._tell_workspace(platform, workspace)
+                    log.info("retention.managers_told", platform=platform, workspace=workspace, managers=told)
+                    if not told:
+                        await self._store.hints.delete(platform, workspace, hint)
 
-    async def _tell_workspace(self, platform: str, workspace: str) -> None:
+    async def _tell_workspace(self, platform: str, workspace: str) -> int:
+        """Tell the managers among those who write most; returns how many were told."""
         told = 0
         for person in await self._store.messages.list_frequent_authors(platform, workspace, MAX_LOOKED_UP):
             with suppress(PlatformError):
                 found = await self._context.audience.get_person(platform, workspace, person)
-                if found.is_manager and not found.is_deactivated and told < MAX_TOLD:
+                if found.is_manager and not found.is_deactivated:
                     await self._tell(platform, workspace, person)
                     told += 1
-        log.info("retention.managers_told", platform=platform, workspace=workspace, managers=told)
+            if told >= MAX_TOLD:
+                break
+        return told
 
     async def _tell(self, platform: str, workspace: str, person: str) -> None:
         direct = await self._context.platforms[platform].open_direct(workspace, person)
@@ -153,6 +168,12 @@ class Retention:
         with use_language(language):
             card = Card(gettext(texts.RETENTION_HELD))
         await self._context.platforms[platform].post(direct, card)
+
+
+def _waits_for_clock(record: RetentionRecord, now: datetime) -> bool:
+    """Whether a deletion was held because of the clock, which was not set back since."""
+    held = record.held
+    return held is not None and held.reason == "clock" and now >= held.since
 
 
 def describe_held(held: HeldDeletion) -> str:

@@ -20,10 +20,8 @@ COUNT_OLD = (
     " + (SELECT COUNT(*) FROM file WHERE time < ?1)"
 )
 COUNT_ALL = "SELECT (SELECT COUNT(*) FROM conversation) + (SELECT COUNT(*) FROM file)"
-FIND_NEWEST = (
-    "SELECT MAX(time) FROM (SELECT MAX(time) AS time FROM message WHERE time <= ?1"
-    " UNION ALL SELECT MAX(time) FROM file WHERE time <= ?1) newest"
-)
+FIND_NEWEST_MESSAGE = "SELECT MAX(time) FROM message WHERE time <= ?"
+FIND_NEWEST_FILE = "SELECT MAX(time) FROM file WHERE time <= ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,14 @@ class RetentionRecords:
         [[total]] = await self._database.fetch_all(COUNT_ALL)
         return int(old), int(total)
 
-    async def find_newest(self, now: datetime) -> datetime | None:
-        """The time of the newest message or file that is not in the future."""
-        row = await self._database.fetch_one(FIND_NEWEST, (to_micros(now),))
+    async def find_newest_message(self, now: datetime) -> datetime | None:
+        """The time, which its platform states, of the newest message that is not in the future."""
+        return await self._find_newest(FIND_NEWEST_MESSAGE, now)
+
+    async def find_newest_file(self, now: datetime) -> datetime | None:
+        """The time of the newest file that is not in the future; those of commands and uploads are by our own clock."""
+        return await self._find_newest(FIND_NEWEST_FILE, now)
+
+    async def _find_newest(self, sql: str, now: datetime) -> datetime | None:
+        row = await self._database.fetch_one(sql, (to_micros(now),))
         return from_micros(row[0]) if row else None

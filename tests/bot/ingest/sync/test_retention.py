@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
 from bot import texts
 from bot.context import BotContext
+from bot.errors import PlatformUnavailable
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync import retention as retention_module
-from bot.ingest.sync.retention import MAX_LEAP, Retention, confirm_held
+from bot.ingest.sync.retention import MAX_LEAP, TELL_INTERVAL_SECONDS, Retention, confirm_held
 from bot.platform.models import Person
+from bot.store import FileRecord, MessageRecord
 from engine.errors import NotFound
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import START
 from tests.support.steps import DAY, run_steps, say
 
@@ -29,6 +33,11 @@ def open_retention(bot: BotFixture, days: int = 10) -> tuple[Retention, BotConte
 
 async def texts_of(bot: BotFixture) -> list[str]:
     return [text for found in (await bot.document_texts(ROOF)).values() for text in found]
+
+
+def told(bot: BotFixture) -> list[str]:
+    """The channels where it was told that a deletion waits."""
+    return [place.channel for place, card in bot.platform.posts if card.text == texts.RETENTION_HELD]
 
 
 @pytest.fixture
@@ -59,8 +68,7 @@ async def test_a_clock_two_years_ahead_deletes_nothing_until_that_is_confirmed(
     assert "3 documents of 3" in problem
     assert "the clock is far from the newest event" in problem
     assert "`threadlore retention confirm`" in problem
-    told = [(place.channel, card.text) for place, card in bot.platform.posts if "`threadlore retention" in card.text]
-    assert told == [("Dada", texts.RETENTION_HELD)]
+    assert told(bot) == ["Dada"]
     await retention.delete_expired(last + timedelta(days=1))  # the clock is right again
     assert (await bot.engine.list_problems(), len(await texts_of(bot))) == ([], 3)
 
@@ -103,3 +111,99 @@ async def test_what_a_day_brings_goes_without_a_question(bot: BotFixture) -> Non
         await retention.delete_expired(last + timedelta(days=day))
     assert len(await texts_of(bot)) == 7
     assert await bot.engine.list_problems() == []
+
+
+def dated_file(time: datetime) -> FileRecord:
+    return FileRecord(f"{ROOF.room}:file:c1:F1", ROOF.room, "c1", "F1", "ada", time)
+
+
+async def test_a_file_dated_by_the_wrong_clock_does_not_release_what_is_held(bot: BotFixture) -> None:
+    last = await post_days(bot, 3)
+    retention, context = open_retention(bot)
+    late = last + TWO_YEARS
+    await retention.delete_expired(late)
+    await context.store.files.insert(dated_file(late + timedelta(minutes=5)))
+    await retention.delete_expired(late + timedelta(hours=1))
+    restarted, _ = open_retention(bot)
+    await restarted.delete_expired(late + timedelta(hours=2))
+    assert len(await texts_of(bot)) == 3
+    await restarted.delete_expired(last + timedelta(days=1))  # the clock is right again
+    assert (await context.store.retention.load()).held is None
+
+
+async def test_what_the_clock_held_waits_even_if_messages_come_with_its_time(bot: BotFixture) -> None:
+    last = await post_days(bot, 3)
+    retention, context = open_retention(bot)
+    late = last + TWO_YEARS
+    await retention.delete_expired(late)
+    await bot.post(ROOF, "ada", "Two years later.", after=TWO_YEARS.total_seconds())
+    await retention.delete_expired(late + timedelta(hours=1))
+    assert len(await texts_of(bot)) == 4
+    await confirm_held(context.store)
+    await retention.continue_held(late + timedelta(hours=1))
+    assert await texts_of(bot) == ["Ada: Two years later."]
+
+
+@pytest.mark.parametrize("days", [0, 3000])
+async def test_a_longer_period_ends_the_wait_if_the_clock_is_right(bot: BotFixture, days: int) -> None:
+    last = await post_days(bot, 3)
+    retention, _ = open_retention(bot)
+    late = last + TWO_YEARS
+    await retention.delete_expired(late)
+    await bot.post(ROOF, "ada", "Back again.", after=TWO_YEARS.total_seconds())
+    longer, context = open_retention(bot, days)
+    await longer.delete_expired(late + timedelta(hours=1))
+    assert len(await texts_of(bot)) == 4
+    assert (await context.store.retention.load()).held is None
+
+
+@pytest.mark.usefixtures("few")
+async def test_a_deletion_held_for_its_amount_does_not_date_a_later_one_of_the_clock(bot: BotFixture) -> None:
+    last = await post_days(bot, 12)
+    retention, context = open_retention(bot, 10)
+    await retention.delete_expired(last)
+    await retention.delete_expired(last + timedelta(days=3))
+    late = last + TWO_YEARS
+    await retention.delete_expired(late)
+    held = (await context.store.retention.load()).held
+    assert held is not None
+    assert (held.reason, held.since) == ("clock", late)
+
+
+async def test_files_alone_show_that_the_clock_leapt(bot: BotFixture) -> None:
+    retention, context = open_retention(bot)
+    await context.store.files.insert(dated_file(START))
+    await retention.delete_expired(START + TWO_YEARS)
+    assert await context.store.files.get(dated_file(START).document) is not None
+
+
+async def test_managers_who_could_not_be_reached_are_told_later(bot: BotFixture) -> None:
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    late = await post_days(bot, 3) + TWO_YEARS
+    clock = ManualClock(late)
+    context = replace(bot.with_settings(retention_days=10), clock=clock)
+    retention = Retention(context, ConversationDocuments(context))
+    bot.platform.failing["open_direct"] = PlatformUnavailable("gone")
+    await retention.delete_expired(late)
+    bot.platform.failing.clear()
+    await retention.continue_held(late)
+    assert told(bot) == []  # not with every look
+    clock.advance(TELL_INTERVAL_SECONDS)
+    for _ in range(2):
+        await retention.continue_held(late)
+        clock.advance(TELL_INTERVAL_SECONDS)
+    assert told(bot) == ["Dada"]
+
+
+async def test_nobody_is_looked_up_once_enough_managers_are_told(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention_module, "MAX_TOLD", 1)
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    await post_days(bot, 3)
+    await bot.store.messages.insert([MessageRecord(ROOF.room, "x1", "", "zed", START, "")])
+    before = bot.platform.calls.count("person")
+    retention, _ = open_retention(bot)
+    await retention.delete_expired(START + TWO_YEARS)
+    assert told(bot) == ["Dada"]
+    assert bot.platform.calls.count("person") == before  # Ada was known already
