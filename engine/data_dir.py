@@ -29,6 +29,7 @@ NO_LOCKS_HINT = (
     "Without locks two processes could damage the data: put the data directory on a local file system, or mount the"
     " share with locks (NFS without `nolock`, a CIFS share without `nobrl`)."
 )
+UNFINISHED = "A restore into {} was interrupted and cannot be finished"
 GRAPH_MODULES = ("kuzu", "ladybug")
 
 
@@ -130,8 +131,7 @@ class DataDir:
         try:
             self.journal.resolve()
         except OSError as error:
-            problem = f"A restore into {self.path} was interrupted and cannot be finished"
-            raise disk_error(problem, self.path, error) from error
+            raise disk_error(UNFINISHED.format(self.path), self.path, error) from error
 
     @contextmanager
     def claim(self, reserve_bytes: int = 0) -> Iterator[FolderClaim]:
@@ -144,6 +144,8 @@ class DataDir:
         disk = self._find_disk()
         if self.path.is_dir() and disk is not None and disk.is_read_only:
             with self._lock_for_reading():
+                if self.journal.has_pending:
+                    raise read_only_error(UNFINISHED.format(self.path), disk)
                 yield FolderClaim(reserve, read_only_error(problem, disk))
             return
         with self.acquire_lock():

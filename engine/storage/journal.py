@@ -40,6 +40,11 @@ class Journal:
 
     home: Path
 
+    @property
+    def has_pending(self) -> bool:
+        """Whether a replacement was decided and is not finished: the files are a mix of old and new ones."""
+        return (self.home / READY / MANIFEST).exists()
+
     def resolve(self) -> None:
         """Finish a replacement that was decided, and remove everything that ended processes left.
 
@@ -87,7 +92,7 @@ class Journal:
     def _finish_replacement(self) -> None:
         """Repeatable at any step: what was moved is not in the folder any more, and is not removed again."""
         folder = self.home / READY
-        if (folder / MANIFEST).exists():
+        if self.has_pending:
             listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             for name in listed["remove"]:
                 remove_tree(self.home / name)

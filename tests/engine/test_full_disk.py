@@ -15,6 +15,7 @@ from engine.errors import DataDirInUse, DiskError, DiskFull, DiskReadOnly
 from engine.models import Passage, Question
 from engine.options import EngineOptions
 from engine.storage.disk import Disk
+from engine.storage.journal import MANIFEST, READY
 from engine.storage.sqlite.connection import run_transaction
 from tests.support.engine_fixture import HERE, doc, statuses, wait_until
 from tests.support.fake_embedder import HashEmbedder
@@ -223,3 +224,21 @@ def test_several_may_read_a_read_only_folder_but_not_beside_a_writer(
     with DataDir(tmp_path).claim() as first, DataDir(tmp_path).claim() as second:
         assert isinstance(first.refusal, DiskError)
         assert first.list_problems() == second.list_problems() == [str(first.refusal)]
+
+
+def test_a_read_only_folder_is_refused_if_a_restore_into_it_was_cut_off(
+    tmp_path: Path, put_on: Callable[..., None]
+) -> None:
+    (tmp_path / READY).mkdir()
+    (tmp_path / READY / MANIFEST).write_text('{"files": ["ledger.db"], "remove": []}')
+    (tmp_path / READY / "ledger.db").write_text("new")
+    (tmp_path / "ledger.db").write_text("old")
+    put_on(0, read_only=True)
+    refused = pytest.raises(
+        DiskReadOnly, match="was interrupted and cannot be finished: the disk at /data is read-only"
+    )
+    with refused, DataDir(tmp_path).claim():
+        pass
+    put_on(64 * MIB)
+    with DataDir(tmp_path).claim():
+        assert (tmp_path / "ledger.db").read_text() == "new"
