@@ -20,6 +20,8 @@ BackupArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Backup fil
 ExportFormat = Literal["jsonl", "graphml"]
 VERIFY_HELP = """Compare the graph and vector indexes with the ledger and list every difference.
 
+Of the vectors of entities and relations, whose values the ledger does not have, only place and length are compared.
+
 Exits with 1 if there are any.
 """
 DUPLICATES_HELP = """List names that may mean the same entity, with the evidence, and those joined automatically.

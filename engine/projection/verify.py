@@ -58,8 +58,10 @@ class VerificationReport:
 async def verify_projections(
     ledger: LedgerStore, graph: GraphStore, vectors: VectorStore, embedder: Embedder
 ) -> VerificationReport:
-    """Compare the stores, also each vector; the caller must suspend projection.
+    """Compare the stores; the caller must suspend projection.
 
+    Of the vectors of chunks, also their values are compared, with those in the ledger. It has none of entities and
+    relations: of theirs only place and length are, so that one that was exchanged for another one passes.
     Embedding of chunks continues, so a difference counts only if a second comparison shows it too.
     """
     first = await _compare_stores(ledger, graph, vectors, embedder)
