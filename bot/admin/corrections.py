@@ -45,7 +45,9 @@ async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator
 
 async def separate(engine_context: EngineContext, request: Separate) -> AsyncGenerator[OperationResult]:
     """Record that two entities are different; their join ends."""
-    change = await engine_context.engine.separate(request.space, request.name, request.other, room=request.room)
+    change = await engine_context.engine.separate(
+        request.space, request.name, request.other, room=request.room, allow_unknown=request.allow_unknown
+    )
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Corrected(format_separation(request.name, request.other), request.space, change)

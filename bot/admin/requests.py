@@ -142,12 +142,13 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Separate:
-    """Record that two entities are different."""
+    """Record that two entities are different. `room` and `allow_unknown` as in Merge."""
 
     space: str
     name: str
     other: str
     room: str = ""
+    allow_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def separate(
     """Keep two entities apart: they are never joined automatically, and not listed as duplicates."""
     from bot.admin.requests import Separate  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Separate(settings.space, name, other), space=space)
+    perform_request(context, lambda settings: Separate(settings.space, name, other, allow_unknown=True), space=space)
 
 
 @correct.command()

@@ -40,7 +40,6 @@ FILE_ERRORS = (
 QUESTION_ERRORS = (
     N_("Ask again with the full name."),
     N_("Enter a question."),
-    N_("Merge names that both occur in the same channels."),
     N_("Nothing is known here yet."),
     N_("Only merged names can be separated."),
     N_("Remove one of them with unmerge."),
@@ -48,4 +47,5 @@ QUESTION_ERRORS = (
     N_("The question is empty."),
     N_("The statement contains no fact."),
     N_("Use the name shown above their messages."),
+    N_("Use two names that both occur in the same channels."),
 )

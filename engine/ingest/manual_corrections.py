@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-UNKNOWN_HINT = "Merge names that both occur in the same channels."
+UNKNOWN_HINT = "Use two names that both occur in the same channels."
 
 
 @guard_public_methods
@@ -65,9 +65,16 @@ class ManualCorrections(Closable, ABC):
         """Make a merged or joined name an entity of its own again; it is not joined with that name automatically."""
         return await self._write(self._ledger.corrections.unmerge(space, name, room))
 
-    async def separate(self, space: str, name: str, other: str, *, room: str = "") -> CorrectionChange:
-        """Record that two names are different entities: they are not suggested as duplicates, and never joined."""
+    async def separate(
+        self, space: str, name: str, other: str, *, room: str = "", allow_unknown: bool = False
+    ) -> CorrectionChange:
+        """Record that two names are different entities: they are not suggested as duplicates, and never joined.
+
+        Raises NotFound, and `allow_unknown`, as `merge`, which undoes it.
+        """
         check_place(space, room)
+        if not allow_unknown:
+            await self._require_known(space, (name, other))
         return await self._write(self._ledger.corrections.separate(space, name, other, room))
 
     async def describe(

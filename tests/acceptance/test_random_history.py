@@ -80,7 +80,7 @@ class RandomHistory:
             await self.engine.unmerge("here", name)
         else:
             self.separated.add(frozenset((name, into)))
-            await self.engine.separate("here", name, into)
+            await self.engine.separate("here", name, into, allow_unknown=True)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -104,6 +104,6 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
         for name, into in history.aliases.items():
             await engine.merge("here", name, into, allow_unknown=True)
         for a, b in history.separated:
-            await engine.separate("here", a, b)
+            await engine.separate("here", a, b, allow_unknown=True)
         await engine.wait_until_indexed()
         assert await canonical_export(engine) == lived

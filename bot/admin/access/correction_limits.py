@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bot.admin.requests import AddFact, Merge, UndoCorrection
+from bot.admin.requests import AddFact, Merge, Separate, UndoCorrection
 from bot.errors import NotPermitted
 from bot.permissions.managers import room_of
 from engine import Scope
@@ -22,7 +22,8 @@ MANAGERS_ONLY = "Managers of a workspace can."
 
 def limit_to_own_space(inner: OperationRequest, space: str) -> OperationRequest:
     """The correction in a space of the terminal, with names that occur there."""
-    fields: dict[str, Any] = {"allow_unknown": False} if isinstance(inner, Merge | UndoCorrection) else {}
+    is_joining = isinstance(inner, Merge | Separate | UndoCorrection)
+    fields: dict[str, Any] = {"allow_unknown": False} if is_joining else {}
     fields["space"] = space
     return replace(inner, **fields)
 
@@ -32,7 +33,8 @@ async def limit_correction(
 ) -> OperationRequest:
     """The correction in the space of a token, or in one of the `spaces` that a person may correct.
 
-    Tokens merge only names that both occur there. Raises NotPermitted, and InvalidQuestion if the space is unclear.
+    Tokens merge and separate only names that both occur there. Raises NotPermitted, and InvalidQuestion if the space is
+    unclear.
     """
     if subject.space:
         return limit_to_own_space(inner, subject.space)

@@ -6,8 +6,18 @@ from pathlib import Path
 import pytest
 
 from bot.admin.document_lookup import LOCAL_SPACE
-from bot.admin.requests import AddFact, Forget, GetEntity, Hide, Merge, OperationRequest, Reindex, SetDescription
-from bot.admin.results import Completed, EntityResult
+from bot.admin.requests import (
+    AddFact,
+    Forget,
+    GetEntity,
+    Hide,
+    Merge,
+    OperationRequest,
+    Reindex,
+    Separate,
+    SetDescription,
+)
+from bot.admin.results import Completed, Corrected, EntityResult
 from engine import Scope
 from engine.errors import ModelUnreachable, NotFound
 from tests.bot.admin.conftest import Perform, last, run
@@ -64,6 +74,12 @@ async def test_a_merge_with_an_unknown_name_says_so(perform: Perform) -> None:
     )
     with pytest.raises(NotFound, match="Neither “Otto” nor “Emil”"):
         await perform(Merge(HERE, "Otto", "Emil", allow_unknown=True))
+
+
+async def test_the_owner_alone_separates_a_name_that_does_not_occur_yet(perform: Perform) -> None:
+    with pytest.raises(NotFound, match="“Minna” is not known here"):
+        await perform(Separate(HERE, "Mina", "Minna"))
+    assert last(await perform(Separate(HERE, "Mina", "Minna", allow_unknown=True)), Corrected).change.made
 
 
 async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ async def test_an_added_fact_is_its_author_s_until_they_forget_it(workspace: Wor
         ("ada", "correct hide Nobody", NotFound, None),
         ("ada", "correct merge Nobody Mina", NotFound, "“Nobody” is not known here"),
         ("ada", "correct merge Mina Nobody", NotFound, "“Nobody” is not known here"),
+        ("ada", "correct separate Mina Nobody", NotFound, "“Nobody” is not known here"),
     ],
 )
 async def test_who_may_not_correct_is_refused(

@@ -202,10 +202,13 @@ async def test_a_person_corrects_only_where_they_may(context: EngineContext, acc
         await run(context, Authorized(token, requests.Merge("", "Password", "Otto")))
 
 
-async def test_somebody_at_the_terminal_corrects_names_of_its_space_alone(context: EngineContext) -> None:
-    merge = requests.Merge(SECRET_SPACE, "Password", "The", allow_unknown=True)
-    limited = authorized.limit_to_space(merge, LOCAL_SPACE)
-    assert limited == replace(merge, space=LOCAL_SPACE, allow_unknown=False)
+@pytest.mark.parametrize("kind", [requests.Merge, requests.Separate])
+async def test_somebody_at_the_terminal_corrects_names_of_its_space_alone(
+    context: EngineContext, kind: type[requests.Merge | requests.Separate]
+) -> None:
+    wanted = kind(SECRET_SPACE, "Password", "The", allow_unknown=True)
+    limited = authorized.limit_to_space(wanted, LOCAL_SPACE)
+    assert limited == replace(wanted, space=LOCAL_SPACE, allow_unknown=False)
     with pytest.raises(NotFound):
         await run(context, limited)
 
