@@ -75,12 +75,14 @@ class ServiceSession:
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request. Raises the reason if there is no service within a few seconds."""
         for is_last in (False, True):
+            service = await self.wait_until_open()
             try:
-                async with aclosing((await self.wait_until_open()).perform(request)) as results:
+                async with aclosing(service.perform(request)) as results:
                     async for result in results:
                         yield result
             except HolderEnded as error:
-                self._is_gone.set()
+                if service is self._service:  # it may tell of its end after another one took over
+                    self._is_gone.set()
                 if is_last or not isinstance(error, HolderUnreached):
                     raise
             else:
@@ -98,7 +100,7 @@ class ServiceSession:
                     if self._trouble is not None and not self._was_open:
                         raise self._trouble
         except TimeoutError:
-            raise copy_error(self._trouble) from None
+            raise copy_error(self._trouble or tell_end_of_holder()) from None
         return self._service
 
     async def list_problems(self) -> list[str]:
@@ -111,9 +113,10 @@ class ServiceSession:
         return [] if found.is_ready else list(found.reasons) or [f"The process that holds the data is {found.status}."]
 
     async def _check_health(self) -> HealthState:
-        if self._service is None:
+        if self._service is None or self._is_gone.is_set():
             is_idle = not self._was_open and self._trouble is None  # nothing was asked yet
-            return HealthState("ok") if is_idle else HealthState("degraded", (str(self._trouble),), is_ready=False)
+            reason = str(self._trouble or tell_end_of_holder())
+            return HealthState("ok") if is_idle else HealthState("degraded", (reason,), is_ready=False)
         async with aclosing(self._service.perform(CheckHealth())) as results:
             async for result in results:
                 if isinstance(result, HealthState):
@@ -198,7 +201,7 @@ class ServiceSession:
             except TimeoutError:
                 if await socket.find_service(self._settings.data_path) != service:
                     break
-        return StoreError(HOLDER_ENDED, hint=TAKING_OVER)
+        return tell_end_of_holder()
 
     async def _wait_for_successor(self) -> bool:
         """Wait for another process to hold the data directory, as long as one takes to start; whether there is one."""
@@ -210,9 +213,14 @@ class ServiceSession:
         return False
 
 
-def copy_error(error: Exception | None) -> Exception:
+def tell_end_of_holder() -> StoreError:
+    """Why there is no service between two holders of the data directory."""
+    return StoreError(HOLDER_ENDED, hint=TAKING_OVER)
+
+
+def copy_error(error: Exception) -> Exception:
     """The same error without the traces of where it was raised before."""
-    return type(error)(str(error), hint=error.hint) if isinstance(error, EngineError) else error or TimeoutError()
+    return type(error)(str(error), hint=error.hint) if isinstance(error, EngineError) else error
 
 
 def wrap_error(error: BaseException | None) -> EngineError:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from bot.admin.results import DocumentList, OperationResult
 from bot.admin.rpc import session, socket
 from bot.admin.rpc.service import AdminService, LocalService, connect_or_open
 from bot.admin.rpc.session import ServiceSession, open_session
+from bot.admin.rpc.socket import HolderEnded
 from bot.bootstrap import EngineModels
 from bot.context import EngineContext
 from bot.settings import Settings, load_settings
@@ -231,6 +233,62 @@ async def test_a_lazy_session_beside_another_process_takes_over_with_its_next_re
         assert engines.opened == []
         assert await perform(service) == EMPTY
         assert len(engines.opened) == 1
+
+
+@dataclass
+class FormerHolder:
+    """A process whose stream breaks off when it may; the socket does not find it any more."""
+
+    may_break: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def perform(self, _: OperationRequest) -> AsyncGenerator[OperationResult]:
+        yield EMPTY[0]
+        await self.may_break.wait()
+        raise HolderEnded("It has stopped.")
+
+
+async def test_who_reads_the_rest_of_a_stream_after_the_takeover_leaves_the_new_service_alone(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former, own, openings = FormerHolder(), session.open_service, 0
+
+    @asynccontextmanager
+    async def open_service(settings: Settings, clock: Clock, **given: Any) -> AsyncIterator[AdminService]:
+        nonlocal openings
+        openings += 1
+        if openings == 1:
+            yield former
+            return
+        async with own(settings, clock, **given) as service:
+            yield service
+
+    monkeypatch.setattr(session, "open_service", open_service)
+    monkeypatch.setattr(session, "PATIENCE_SECONDS", 0.05)
+    async with open_session(load_settings(), SYSTEM_CLOCK) as service, aclosing(service.perform(ALL)) as slow:
+        assert await anext(slow) == EMPTY[0]
+        await wait_until(lambda: isinstance(service._service, LocalService))
+        former.may_break.set()
+        with pytest.raises(HolderEnded):
+            await anext(slow)
+        assert await service.list_obstacles() == []
+        assert await perform(service) == EMPTY
+
+
+async def test_a_session_whose_process_is_gone_is_not_ready_and_fails_with_a_reason(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "PATIENCE_SECONDS", 0.05)
+    async with beside_another(load_settings()) as (service, holder):
+        monkeypatch.setattr(ServiceSession, "_end", wait_forever)
+        await holder.aclose()
+        for _ in range(2):
+            with pytest.raises(StoreError, match="has ended"):
+                await perform(service)
+            assert await service.list_obstacles() == [session.HOLDER_ENDED]
+
+
+async def wait_forever(*_: object) -> None:
+    await asyncio.Event().wait()
 
 
 async def test_a_process_that_is_started_again_is_found_with_its_new_key(
