@@ -14,6 +14,7 @@ EngineError
 ├── TooManyRequests          an access token was used, or its person asked, too often in the last minute
 ├── AudienceChanged          what a caller may read became less during the answer
 └── BadSetting               a setting has an invalid value, or cannot be read
+    └── PortInUse            another program listens on the port
 """
 
 from __future__ import annotations
@@ -101,6 +102,12 @@ class BadSetting(EngineError):
     """A setting has an invalid value, or the file of settings cannot be read."""
 
     hint = "See .env.example: it explains every setting in a sentence."
+
+
+class PortInUse(BadSetting):
+    """Another program listens on the port of a setting."""
+
+    hint = "Stop the program that uses the port, or set another one."
 
 
 TRANSIENT_ERRORS = (PlatformUnavailable, DiskError, ConnectionError, TimeoutError)

@@ -26,7 +26,7 @@ def bind(host: str, port: int) -> Iterator[socket.socket]:
         try:
             bound.bind((host, port))
             bound.listen()  # else another program could still take the port
-        except (OSError, OverflowError) as error:
+        except (OSError, OverflowError, UnicodeError) as error:
             hint = "Stop the program that uses the port, or change THREADLORE_WEB_HOST or THREADLORE_WEB_PORT."
             raise BadSetting(f"The API cannot listen on {host}:{port}: {error}.", hint=hint) from error
         yield bound

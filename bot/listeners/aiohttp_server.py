@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,10 @@ async def running(server: GuardedServer, host: str, port: int, shutdown_timeout:
     runner = web.ServerRunner(server, shutdown_timeout=shutdown_timeout)
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except UnicodeError as error:  # a name that could be none of a host
+            raise OSError(errno.EINVAL, f"“{host}” is no name of a host") from error
         yield int(runner.addresses[0][1])
     finally:
         await runner.cleanup()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from contextlib import AsyncExitStack, asynccontextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from aiohttp import web
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from bot.errors import BadSetting
+from bot.errors import BadSetting, PortInUse
 from bot.listeners.addresses import TrustedProxies
 from bot.listeners.aiohttp_server import GuardedServer, running
 from bot.listeners.limits import plan_connections
@@ -111,7 +112,9 @@ def list_health_problems(metrics: Metrics, platforms: Iterable[str], *, working:
 
 @asynccontextmanager
 async def serve_monitoring(host: str, port: int, health: ServerHealth) -> AsyncIterator[int]:
-    """Serve the pages until the context exits; yields the port (port 0 lets the system choose). Raises BadSetting.
+    """Serve the pages until the context exits; yields the port (port 0 lets the system choose).
+
+    Raises BadSetting, or PortInUse.
 
     /healthz answers 503 if the process should be restarted; /readyz answers 503 unless it takes requests: its doors
     are open, its database answers, and it does not leave.
@@ -138,7 +141,8 @@ async def serve_monitoring(host: str, port: int, health: ServerHealth) -> AsyncI
         try:
             bound = await stack.enter_async_context(running(server, host, port, SHUTDOWN_SECONDS))
         except OSError as error:
-            raise BadSetting(
+            kind = PortInUse if error.errno == errno.EADDRINUSE else BadSetting
+            raise kind(
                 f"THREADLORE_MONITORING_HOST and THREADLORE_MONITORING_PORT cannot be used: {error.strerror or error}."
             ) from error
         yield bound

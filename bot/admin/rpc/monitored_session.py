@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.admin.rpc.session import open_session
-from bot.errors import BadSetting
+from bot.errors import PortInUse
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 
@@ -26,7 +26,10 @@ log = structlog.get_logger(__name__)
 async def open_monitored_session(
     settings: Settings, clock: Clock, *, lazily: bool = False
 ) -> AsyncIterator[tuple[ServiceSession, ServerHealth]]:
-    """A session as `open_session` gives it, and what the probes say, which are served if their port is set."""
+    """A session as `open_session` gives it, and what the probes say, which are served if their port is set.
+
+    Raises BadSetting if they cannot be, unless another program serves its own on that port.
+    """
     health = ServerHealth(Metrics(clock))
     async with AsyncExitStack() as stack:
         await _serve_probes(stack, settings, health)
@@ -41,10 +44,10 @@ async def open_monitored_session(
 
 
 async def _serve_probes(stack: AsyncExitStack, settings: Settings, health: ServerHealth) -> None:
-    """Serve the probes if their port is set, and is not that of a program that runs beside this one."""
+    """Serve the probes if their port is set, and no program that runs beside this one has it. Raises BadSetting."""
     if not settings.monitoring_port:
         return
     try:
         await stack.enter_async_context(serve_monitoring(settings.monitoring_host, settings.monitoring_port, health))
-    except BadSetting as error:
+    except PortInUse as error:
         log.warning("monitoring.not_served", error=str(error))

@@ -19,7 +19,7 @@ from adapters.web.protocol import ConnectionLimits, LimitedProtocol
 from bot.admin.access.requests import CheckToken
 from bot.admin.requests import Authorized, CheckHealth, OperationRequest
 from bot.admin.results import OperationResult
-from bot.errors import InvalidToken
+from bot.errors import BadSetting, InvalidToken
 from bot.listeners.admission import Budget
 from bot.monitoring.report import HealthState
 from engine import SYSTEM_CLOCK, child_task
@@ -175,3 +175,10 @@ async def test_a_host_that_is_none_is_refused(service: GatedService, host: str) 
     sent = f"GET /api/v1/documents HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
     async with serving(service) as port:
         assert (await talk(port, sent))[0] == 400
+
+
+@pytest.mark.parametrize("host", ["127.0.0.300", "192.0.2.1", "a..b"])
+def test_a_host_that_this_machine_does_not_have_is_named_with_its_setting(host: str) -> None:
+    with pytest.raises(BadSetting, match="cannot listen on") as refused, bind(host, 0):
+        raise AssertionError("it was bound")
+    assert "THREADLORE_WEB_HOST" in refused.value.hint
