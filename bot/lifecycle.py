@@ -63,9 +63,9 @@ def end_later(error: EngineError, seconds: float | None = None) -> threading.Tim
 
 
 @contextmanager
-def ending_in_time(error: EngineError) -> Iterator[None]:
+def ending_in_time(error: EngineError, seconds: float | None = None) -> Iterator[None]:
     """End the process if the block takes too long."""
-    timer = end_later(error)
+    timer = end_later(error, seconds)
     try:
         yield
     finally:

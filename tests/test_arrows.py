@@ -140,7 +140,7 @@ dispatch: {BASE} store permissions context ingest answers commands monitoring
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring admin
 plugins: admin bot platform settings
 bootstrap: context errors settings store
-standby: bootstrap context errors monitoring settings store
+standby: admin bootstrap context errors monitoring settings store
 server: access admin bootstrap bot context errors lifecycle monitoring plugins settings standby store
 cli: access admin errors i18n log_config monitoring plugins server settings text texts
 __main__: cli

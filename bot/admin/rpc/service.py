@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +17,7 @@ from engine import DataDir
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
     from bot.access.control import AccessControl
@@ -46,22 +46,47 @@ class AdminService(Protocol):
         """Perform a request and yield its results; closing the generator stops the work. Raises EngineError."""
 
 
+class RunningRequests:
+    """How many requests a service performs now; `idle` is set while there is none."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.idle = asyncio.Event()
+        self.idle.set()
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count one more meanwhile."""
+        self._count += 1
+        self.idle.clear()
+        try:
+            yield
+        finally:
+            self._count -= 1
+            if not self._count:
+                self.idle.set()
+
+
 @dataclass(frozen=True, slots=True)
 class LocalService:
     """Performs requests in this process."""
 
     context: EngineContext
+    running: RunningRequests = field(default_factory=RunningRequests, compare=False)
 
     @property
     def clock(self) -> Clock:
         """The clock of the engine."""
         return self.context.clock
 
-    def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request on the own engine."""
         from bot.admin.operations import perform_counted  # noqa: PLC0415  - a client does not need it
 
-        return perform_counted(self.context, request)
+        with self.running.counting():
+            async with aclosing(perform_counted(self.context, request)) as results:
+                async for result in results:
+                    yield result
 
 
 @asynccontextmanager
@@ -83,56 +108,97 @@ async def connect_or_open(
 
 @asynccontextmanager
 async def open_service(
-    settings: Settings, clock: Clock, *, replace_embedder: bool = False, metrics: Metrics | None = None
+    settings: Settings,
+    clock: Clock,
+    *,
+    replace_embedder: bool = False,
+    metrics: Metrics | None = None,
+    hand_over: Callable[[], None] | None = None,
 ) -> AsyncIterator[AdminService]:
     """As `connect_or_open`, for a caller that watches the registration itself.
 
-    `metrics`: of a program that runs for long, whose health they count for.
+    `metrics`: of a program that runs for long, whose health they count for. `hand_over`: called when a bot that starts
+    asks for the data directory; None if this program does not leave it to one.
     """
     async with AsyncExitStack() as stack:
-        remote = await socket.find_service(settings.data_path)
-        yield remote or await _open_local(settings, clock, stack, metrics, replace_embedder=replace_embedder)
-
-
-async def _open_local(
-    settings: Settings, clock: Clock, stack: AsyncExitStack, metrics: Metrics | None, *, replace_embedder: bool
-) -> AdminService:
-    bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
-    models = await stack.enter_async_context(bootstrap.open_models(settings, clock))
-    since, owner = clock.monotonic(), None
-    while True:
-        opened = bootstrap.open_engine(settings, models, clock, replace_embedder=replace_embedder)
-        try:
-            engine_context = await stack.enter_async_context(opened)
-        except DataDirInUse:
-            # The other process may be starting (no socket yet) or stopping.
-            if remote := await socket.find_service(settings.data_path):
-                return remote
-            found = DataDir(settings.data_path).find_owner()
-            if clock.monotonic() - since >= (START_SECONDS if found else FOREIGN_SECONDS):
-                raise
-            if found != owner:
-                log.info("data_dir.waiting", process=found)
-            owner = found
-            await asyncio.sleep(POLL_SECONDS)
+        if (remote := await socket.find_service(settings.data_path)) is not None:
+            yield remote
         else:
-            access = SharedAccess(partial(_open_access, engine_context, settings))
-            stack.push_async_callback(access.close)
-            redacting = replace(
-                engine_context,
-                forget_document=partial(_forget_document, engine_context, settings),
-                replace_document=partial(_replace_document, engine_context, settings),
-                open_import=partial(_open_import, engine_context, settings),
-                forget_workspace=partial(_forget_workspace, engine_context, settings),
-                confirm_retention=partial(_confirm_retention, engine_context, settings),
-                open_access=access.open,
-                question_metrics=metrics,
-                health=None if metrics is None else await _build_health(metrics, engine_context.engine),
-            )
-            service = LocalService(redacting)
-            if engine_context.engine.file_access.refusal is None:
-                await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
-            return service
+            yield await _ServiceOpener(settings, clock, stack, metrics, hand_over).open(replace_embedder)
+
+
+@dataclass(frozen=True, slots=True)
+class _ServiceOpener:
+    """Opens the engine and serves its socket, until the stack is closed."""
+
+    settings: Settings
+    clock: Clock
+    stack: AsyncExitStack
+    metrics: Metrics | None
+    hand_over: Callable[[], None] | None
+
+    async def open(self, replace_embedder: bool) -> AdminService:  # noqa: FBT001  - of `open_service`
+        """The service of this process, or of one that was faster."""
+        bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
+        models = await self.stack.enter_async_context(bootstrap.open_models(self.settings, self.clock))
+        holder = HolderWait(DataDir(self.settings.data_path), self.clock)
+        while True:
+            opened = bootstrap.open_engine(self.settings, models, self.clock, replace_embedder=replace_embedder)
+            try:
+                engine_context = await self.stack.enter_async_context(opened)
+            except DataDirInUse:
+                if remote := await socket.find_service(self.settings.data_path):
+                    return remote
+                if holder.is_over():
+                    raise
+                await asyncio.sleep(POLL_SECONDS)
+            else:
+                return await self._serve(engine_context)
+
+    async def _serve(self, engine_context: EngineContext) -> LocalService:
+        """The service of an engine; others reach it over the socket, unless the disk takes no socket."""
+        service = LocalService(await self._build_context(engine_context))
+        if engine_context.engine.file_access.refusal is None:
+            serving = socket.serve_socket(self.settings.data_path, service.perform, self.hand_over)
+            await self.stack.enter_async_context(serving)
+        return service
+
+    async def _build_context(self, engine_context: EngineContext) -> EngineContext:
+        """The context of an engine beside which no bot runs."""
+        settings, metrics = self.settings, self.metrics
+        access = SharedAccess(partial(_open_access, engine_context, settings))
+        self.stack.push_async_callback(access.close)
+        return replace(
+            engine_context,
+            forget_document=partial(_forget_document, engine_context, settings),
+            replace_document=partial(_replace_document, engine_context, settings),
+            open_import=partial(_open_import, engine_context, settings),
+            forget_workspace=partial(_forget_workspace, engine_context, settings),
+            confirm_retention=partial(_confirm_retention, engine_context, settings),
+            open_access=access.open,
+            question_metrics=metrics,
+            health=None if metrics is None else await _build_health(metrics, engine_context.engine),
+        )
+
+
+class HolderWait:
+    """How long to wait for a process that holds a data directory without a socket: it starts, or it stops."""
+
+    def __init__(self, folder: DataDir, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._since = clock.monotonic()
+        self._owner: int | None = None
+
+    def is_over(self) -> bool:
+        """Whether it took too long; a program of somebody else never answers."""
+        found = self._folder.find_owner()
+        if self._clock.monotonic() - self._since >= (START_SECONDS if found else FOREIGN_SECONDS):
+            return True
+        if found != self._owner:
+            log.info("data_dir.waiting", process=found)
+        self._owner = found
+        return False
 
 
 async def _build_health(metrics: Metrics, engine: Engine) -> ServerHealth:

@@ -19,7 +19,7 @@ from bot.admin.rpc.service import LocalService, open_service
 from bot.admin.rpc.socket import HolderEnded, HolderUnreached
 from bot.lifecycle import end_block, ending_in_time
 from bot.monitoring.report import HealthState
-from engine import cancel_tasks, describe_error
+from engine import cancel_tasks, child_task, describe_error
 from engine.errors import (
     LOST,
     DatabaseBusy,
@@ -52,6 +52,9 @@ MAY_PASS = (DatabaseUnreachable, DatabaseLost, DatabaseInUse, DatabaseBusy, Data
 REOPENING = "It is being opened again. If this goes on, check the database server."
 HOLDER_ENDED = "The process that held the data directory has ended."
 TAKING_OVER = "Another one takes over within seconds. Try again."
+IDLE_SECONDS = 4.0  # for running requests to end before a bot gets the data directory; meanwhile others wait
+CLOSE_SECONDS = 60.0  # for an engine that is handed over to be closed
+HANDED_OVER = "A bot has started, and takes over the data directory."
 
 
 class ServiceSession:
@@ -69,6 +72,7 @@ class ServiceSession:
         self._has_changed = asyncio.Event()  # the service, or the reason
         self._is_gone = asyncio.Event()  # a request did not reach the service
         self._requested = asyncio.Event()
+        self._bot_starts = asyncio.Event()  # and asks for the data directory
         self._was_open = False
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -93,7 +97,7 @@ class ServiceSession:
         self._requested.set()
         try:
             async with asyncio.timeout(PATIENCE_SECONDS if self._was_open else None):
-                while self._service is None or self._is_gone.is_set():
+                while self._service is None or self._is_gone.is_set() or self._bot_starts.is_set():
                     if self.failed.done():
                         self.failed.result()
                     await self._has_changed.wait()
@@ -129,7 +133,9 @@ class ServiceSession:
             await self._requested.wait()
             stack = AsyncExitStack()
             try:
-                opening = open_service(self._settings, self._clock, metrics=self._metrics)
+                opening = open_service(
+                    self._settings, self._clock, metrics=self._metrics, hand_over=self._bot_starts.set
+                )
                 service = await stack.enter_async_context(opening)
             except Exception as error:  # noqa: BLE001 - those who asked, or the program, raise it
                 await self._handle_failure(error)
@@ -140,7 +146,7 @@ class ServiceSession:
             except BaseException:
                 await stack.aclose()
                 raise
-            await self._end(service, ended, stack)
+            await self._end(ended, stack)
 
     def observe_end(self, running: asyncio.Task[None]) -> None:
         """Fail with the unexpected error that ended `run`."""
@@ -163,16 +169,17 @@ class ServiceSession:
             self.failed.exception()  # raised by others
             self._announce()
 
-    async def _end(self, service: AdminService, ended: StoreError, stack: AsyncExitStack) -> None:
+    async def _end(self, ended: StoreError, stack: AsyncExitStack) -> None:
         """Close what has ended; nothing of it may keep this process from going on."""
         self._service, self._trouble = None, ended
         log.warning("session.service_ended", error=str(ended))
-        with ending_in_time(ended):
+        is_lost = isinstance(ended, DatabaseLost)
+        with ending_in_time(ended, None if is_lost else CLOSE_SECONDS):
             try:
                 await stack.aclose()
             except Exception as error:  # noqa: BLE001 - it has ended, and its data is safe
                 log.warning("session.not_closed", error=describe_error(error))
-        if isinstance(service, LocalService):
+        if is_lost:
             return
         self._requested.clear()
         if await self._wait_for_successor() or not self._is_lazy:
@@ -183,6 +190,7 @@ class ServiceSession:
     def _provide(self, service: AdminService) -> None:
         self._service, self._trouble, self._was_open = service, None, True
         self._is_gone.clear()
+        self._bot_starts.clear()
         self._announce()
 
     def _announce(self) -> None:
@@ -192,8 +200,7 @@ class ServiceSession:
 
     async def _wait_for_end(self, service: AdminService) -> StoreError:
         if isinstance(service, LocalService):
-            await service.context.engine.processes.lost.wait()
-            return DatabaseLost(LOST, hint=REOPENING)
+            return await self._wait_for_loss_or_bot(service)
         while not self._is_gone.is_set():
             try:
                 async with asyncio.timeout(CHECK_SECONDS):
@@ -202,6 +209,26 @@ class ServiceSession:
                 if await socket.find_service(self._settings.data_path) != service:
                     break
         return tell_end_of_holder()
+
+    async def _wait_for_loss_or_bot(self, service: LocalService) -> StoreError:
+        async with child_task(service.context.engine.processes.lost.wait(), "watch database") as losing:
+            while not losing.done():
+                async with child_task(self._bot_starts.wait(), "watch for a bot") as starting:
+                    await asyncio.wait({losing, starting}, return_when=asyncio.FIRST_COMPLETED)
+                if not losing.done() and await self._becomes_idle(service) and not losing.done():
+                    return StoreError(HANDED_OVER, hint=TAKING_OVER)
+        return DatabaseLost(LOST, hint=REOPENING)
+
+    async def _becomes_idle(self, service: LocalService) -> bool:
+        """Whether the running requests end soon; if they do not, the bot has to ask again."""
+        try:
+            async with asyncio.timeout(IDLE_SECONDS):
+                await service.running.idle.wait()
+        except TimeoutError:
+            self._bot_starts.clear()
+            self._announce()
+            return False
+        return True
 
     async def _wait_for_successor(self) -> bool:
         """Wait for another process to hold the data directory, as long as one takes to start; whether there is one."""

@@ -44,6 +44,8 @@ log = structlog.get_logger(__name__)
 SOCKET_NAME = "threadlore.sock"
 KEY_NAME = "threadlore.key"
 URL = "http://threadlore/"  # the name of the host means nothing on a Unix socket
+HAND_OVER = "hand-over"  # the path of the request of a bot that starts
+HAND_OVER_SECONDS = 5.0  # for the answer to it
 MAX_PATH_BYTES = 100  # of a socket path that every system accepts
 PRIVATE_MODE = 0o600  # the owner may read and write
 READ_SECONDS = 10.0  # for the body of a request
@@ -105,6 +107,26 @@ class RemoteService:
         except aiohttp.ClientError as error:
             raise HolderEnded("The process that executed the command has stopped.") from error
 
+    async def hand_over(self) -> bool:
+        """Ask the process to leave the data directory to this one, which it does once no request is running there.
+
+        Returns whether it understands; it may be asked again. Raises HolderUnreached if it has ended.
+        """
+        import aiohttp  # noqa: PLC0415  - see above
+
+        limit = aiohttp.ClientTimeout(total=HAND_OVER_SECONDS)
+        connector, headers = aiohttp.UnixConnector(str(self.path)), {"Authorization": _authorization(self.key)}
+        try:
+            async with (
+                aiohttp.ClientSession(connector=connector, timeout=limit) as session,
+                session.post(URL + HAND_OVER, headers=headers) as response,
+            ):
+                return response.ok
+        except aiohttp.ClientError as error:
+            raise HolderUnreached("The process that holds the data directory has ended.") from error
+        except TimeoutError:
+            return False
+
 
 async def _split_lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     """The lines of a stream; no more of it is kept than the line that is not complete. Raises StoreError."""
@@ -146,18 +168,23 @@ def _is_own_socket(path: Path) -> bool:
 
 
 @asynccontextmanager
-async def serve_socket(home: Path, perform: Perform) -> AsyncIterator[None]:
-    """Serve the socket of a data directory; on exit, running requests are finished first."""
+async def serve_socket(
+    home: Path, perform: Perform, hand_over: Callable[[], None] | None = None
+) -> AsyncIterator[None]:
+    """Serve the socket of a data directory; on exit, running requests are finished first.
+
+    `hand_over`: called when a bot that starts asks for the data directory; None if it is not left to one.
+    """
     path, key = socket_path(home), _write_key(home)
     with closing(_bind_socket(path)) as bound:
-        async with child_task(_run_server(bound, key, perform)):
+        async with child_task(_run_server(bound, key, perform, hand_over)):
             try:
                 yield
             finally:
                 path.unlink(missing_ok=True)
 
 
-async def _run_server(bound: socket.socket, key: str, perform: Perform) -> None:
+async def _run_server(bound: socket.socket, key: str, perform: Perform, hand_over: Callable[[], None] | None) -> None:
     """Wait for the first connection, then serve until cancelled."""
     connected, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_reader(bound, connected.set)
@@ -168,6 +195,8 @@ async def _run_server(bound: socket.socket, key: str, perform: Perform) -> None:
     web: Any = await asyncio.to_thread(importlib.import_module, "aiohttp.web")
     app = web.Application(client_max_size=codec.MAX_LINE_BYTES)
     app.router.add_post("/", partial(_handle_request, key, perform))
+    if hand_over is not None:
+        app.router.add_post(f"/{HAND_OVER}", partial(_handle_handover, key, hand_over))
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=DRAIN_SECONDS)
     try:
         await runner.setup()
@@ -180,10 +209,7 @@ async def _run_server(bound: socket.socket, key: str, perform: Perform) -> None:
 async def _handle_request(key: str, perform: Perform, request: web.Request) -> web.StreamResponse:
     from aiohttp import web  # noqa: PLC0415  - see above
 
-    given = request.headers.get("Authorization", "")
-    if not secrets.compare_digest(given.encode("utf-8", "replace"), _authorization(key).encode()):
-        log.warning("socket.key_refused")
-        raise web.HTTPUnauthorized
+    _check_key(key, request)
     async with asyncio.timeout(READ_SECONDS):
         body = await request.read()
     response = web.StreamResponse()
@@ -193,6 +219,23 @@ async def _handle_request(key: str, perform: Perform, request: web.Request) -> w
             async for line in lines:
                 await response.write(line)
     return response
+
+
+async def _handle_handover(key: str, hand_over: Callable[[], None], request: web.Request) -> web.StreamResponse:
+    from aiohttp import web  # noqa: PLC0415  - see above
+
+    _check_key(key, request)
+    hand_over()
+    return web.Response()
+
+
+def _check_key(key: str, request: web.Request) -> None:
+    from aiohttp import web  # noqa: PLC0415  - see above
+
+    given = request.headers.get("Authorization", "")
+    if not secrets.compare_digest(given.encode("utf-8", "replace"), _authorization(key).encode()):
+        log.warning("socket.key_refused")
+        raise web.HTTPUnauthorized
 
 
 async def _perform_lines(perform: Perform, body: bytes) -> AsyncGenerator[bytes]:

@@ -5,27 +5,39 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from bot import bootstrap, lifecycle
+from bot import bootstrap, lifecycle, standby
 from bot.admin.requests import ListDocuments, OperationRequest
 from bot.admin.results import DocumentList, OperationResult
 from bot.admin.rpc import session, socket
-from bot.admin.rpc.service import AdminService, LocalService, connect_or_open
+from bot.admin.rpc.service import AdminService, LocalService, connect_or_open, open_service
 from bot.admin.rpc.session import ServiceSession, open_session
-from bot.admin.rpc.socket import HolderEnded
+from bot.admin.rpc.socket import HolderEnded, RemoteService
 from bot.bootstrap import EngineModels
 from bot.context import EngineContext
+from bot.monitoring.health import ServerHealth
+from bot.monitoring.metrics import Metrics
+from bot.server import running_bot
 from bot.settings import Settings, load_settings
 from engine import SYSTEM_CLOCK, Clock, Scope
-from engine.errors import DatabaseLost, DatabaseUnreachable, EngineError, NewerSchema, NotFound, StoreError
+from engine.errors import (
+    DatabaseLost,
+    DatabaseUnreachable,
+    DataDirInUse,
+    EngineError,
+    NewerSchema,
+    NotFound,
+    StoreError,
+)
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import wait_until
 from tests.support.patience import PATIENCE
+from tests.support.town.live_bot import open_models
 
 ALL, EMPTY = ListDocuments(Scope.of("here")), [DocumentList(())]
 UNREACHABLE = DatabaseUnreachable("The server does not answer.")
@@ -60,6 +72,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Engines:
     for name in ("CHECK_SECONDS", "RETRY_SECONDS"):
         monkeypatch.setattr(session, name, 0.01)
     monkeypatch.setattr(session, "RETURN_SECONDS", 0.05)
+    monkeypatch.setattr(standby, "STANDBY_SECONDS", 0.01)
     monkeypatch.setattr(lifecycle, "LEAVE_SECONDS", PATIENCE)  # it would end the tests
     return found
 
@@ -73,7 +86,7 @@ def record_ends(monkeypatch: pytest.MonkeyPatch) -> list[EngineError]:
     """Let no timer end the tests; the errors with which they would."""
     ends = list[EngineError]()
 
-    def record(error: EngineError) -> threading.Timer:
+    def record(error: EngineError, _: float | None = None) -> threading.Timer:
         ends.append(error)
         return threading.Timer(PATIENCE, ends.clear)  # it is not started
 
@@ -250,19 +263,19 @@ class FormerHolder:
 async def test_who_reads_the_rest_of_a_stream_after_the_takeover_leaves_the_new_service_alone(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    former, own, openings = FormerHolder(), session.open_service, 0
+    former, openings = FormerHolder(), 0
 
     @asynccontextmanager
-    async def open_service(settings: Settings, clock: Clock, **given: Any) -> AsyncIterator[AdminService]:
+    async def open_second(settings: Settings, clock: Clock, **given: Any) -> AsyncIterator[AdminService]:
         nonlocal openings
         openings += 1
         if openings == 1:
             yield former
             return
-        async with own(settings, clock, **given) as service:
+        async with open_service(settings, clock, **given) as service:
             yield service
 
-    monkeypatch.setattr(session, "open_service", open_service)
+    monkeypatch.setattr(session, "open_service", open_second)
     monkeypatch.setattr(session, "PATIENCE_SECONDS", 0.05)
     async with open_session(load_settings(), SYSTEM_CLOCK) as service, aclosing(service.perform(ALL)) as slow:
         assert await anext(slow) == EMPTY[0]
@@ -301,3 +314,73 @@ async def test_a_process_that_is_started_again_is_found_with_its_new_key(
         async with other_process(settings):
             assert await perform(service) == EMPTY
             assert engines.opened == []
+
+
+@pytest.mark.parametrize("lazily", [True, False])
+async def test_a_session_hands_over_to_a_bot_that_starts_and_becomes_its_client(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch, *, lazily: bool
+) -> None:
+    monkeypatch.setattr(session, "RETURN_SECONDS", PATIENCE)
+    settings = load_settings()
+    async with open_session(settings, SYSTEM_CLOCK, lazily=lazily) as service, AsyncExitStack() as stack:
+        assert await perform(service) == EMPTY
+        async with starting_bot(settings, stack):
+            assert len(engines.opened) == 2
+            assert await perform(service) == EMPTY
+            assert isinstance(service._service, RemoteService)
+            assert await service.list_obstacles() == []
+            monkeypatch.setattr(session, "RETURN_SECONDS", 0.05)
+        await stack.aclose()
+        await wait_until(lambda: service._service is None)
+        assert await perform(service) == EMPTY  # the bot has ended again
+        assert len(engines.opened) == 3
+
+
+async def test_a_bot_stands_by_until_the_requests_of_a_session_have_ended(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "IDLE_SECONDS", 0.02)
+    monkeypatch.setattr(session, "RETURN_SECONDS", PATIENCE)
+    settings = load_settings()
+    async with open_session(settings, SYSTEM_CLOCK) as service, AsyncExitStack() as stack:
+        own = await service.wait_until_open()
+        assert isinstance(own, LocalService)
+        with own.running.counting():
+            starting = asyncio.create_task(enter(stack, starting_bot(settings, stack)))
+            for _ in range(3):
+                await wait_until(service._bot_starts.is_set)
+                await wait_until(lambda: not service._bot_starts.is_set())
+                assert await perform(service) == EMPTY
+            assert not starting.done()
+        async with asyncio.timeout(PATIENCE):
+            await starting
+        assert len(engines.opened) == 2
+
+
+async def test_a_bot_takes_nothing_from_another_bot_or_a_command(engines: Engines) -> None:
+    settings = load_settings()
+    async with connect_or_open(settings, SYSTEM_CLOCK), AsyncExitStack() as stack:
+        with pytest.raises(DataDirInUse):
+            async with starting_bot(settings, stack):
+                raise AssertionError("it was opened")
+    async with AsyncExitStack() as first, AsyncExitStack() as second, starting_bot(settings, first):
+        with pytest.raises(DataDirInUse):
+            async with starting_bot(settings, second):
+                raise AssertionError("it was opened")
+
+
+async def enter(stack: AsyncExitStack, opened: AbstractAsyncContextManager[None]) -> None:
+    await stack.enter_async_context(opened)
+
+
+@asynccontextmanager
+async def starting_bot(settings: Settings, stack: AsyncExitStack) -> AsyncIterator[None]:
+    """A bot that starts; its engine ends with the stack."""
+    models = await stack.enter_async_context(open_models())
+    health = ServerHealth(Metrics(SYSTEM_CLOCK))
+    async with asyncio.timeout(PATIENCE):
+        context = await standby.open_when_free(stack, settings, models, SYSTEM_CLOCK, asyncio.Event(), health)
+    assert context is not None
+    async with running_bot(context, settings, health):
+        health.become_ready(health.metrics)
+        yield
