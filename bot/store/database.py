@@ -69,7 +69,10 @@ class Database(SqlDatabase, Protocol):
 
 
 def parse_rows(rows: Iterable[Row], parse: Callable[[Row], Parsed]) -> list[Parsed]:
-    """What the rows hold; a row that cannot be read, such as one of a later version, does not hide the others."""
+    """What the rows hold; a row that cannot be read, such as one of a later version, does not hide the others.
+
+    Only for what is shown: what is deleted or replaced must not skip any row.
+    """
     parsed = list[Parsed]()
     for row in rows:
         try:

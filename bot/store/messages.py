@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.store.database import NO_LIMIT, fetch, parse_rows
+from bot.store.database import NO_LIMIT, fetch
 from bot.store.models import MessageRecord
 from bot.store.people import is_opted_out
 from engine.storage.sql.lists import text_list
@@ -172,7 +172,7 @@ class Messages:
         rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM message WHERE {condition} ORDER BY {order} LIMIT {limit}", parameters
         )
-        return parse_rows(rows, _to_message_record)
+        return [_to_message_record(row) for row in rows]
 
 
 async def _insert_messages(db: Connection, messages: Sequence[MessageRecord], thread: str, *, opened: bool) -> None:
