@@ -319,6 +319,7 @@ WRITES_REFUSED = (DatabaseReadOnly, DiskError)  # what is stored can still be re
 
 
 TEXT_ERRORS = (ModelRefused, PromptTooLong, InvalidReply)
+PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, ModelPaused, RateLimited, ModelUnreachable)  # never of a text
 
 
 def is_outage(error: BaseException) -> TypeGuard[ModelError]:

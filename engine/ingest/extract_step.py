@@ -18,6 +18,7 @@ from engine.errors import (
     is_outage,
 )
 from engine.ingest.extraction_batches import MAX_EXCERPTS, ExtractionBatch, build_batches, shared_extraction_key
+from engine.ingest.suspects import Suspects
 from engine.llm.base import MODEL_LABEL, guard_plugin_call
 from engine.models import Excerpt
 from engine.scheduling.batch_gate import NextStep, WaitTarget
@@ -41,6 +42,7 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 600.0
 # Between two calls that test a failing model; the client of a provider lets few of them through.
 FIRST_TEST_SECONDS, MAX_TEST_SECONDS = 2.0, 30.0
 POLL_SECONDS = 0.25
+PROBE = Excerpt("The train to the airport leaves at noon.", "")  # a text that every model can read
 
 
 def retry_delay(attempts: int) -> float:
@@ -52,8 +54,9 @@ def retry_delay(attempts: int) -> float:
 class ExtractStep:
     """Extracts facts from new chunks. `running_calls`: calls in progress by chunk.
 
-    `outage` is the error of a model that fails for every text, until a call succeeds; a single call tests it
-    meanwhile, and no text is given up. `last_failure` is the last failure that is retried, until a call succeeds.
+    `outage` is the error of a model that may fail for every text, until a call succeeds; a single call tests it
+    meanwhile, with another text each time, and no text is given up. If the next text succeeds, the error was of the
+    last one alone: its try is counted. `last_failure` is the last failure that is retried, until a call succeeds.
     `failures` counts all failed calls.
     """
 
@@ -64,6 +67,7 @@ class ExtractStep:
     outage: ModelError | None = None
     last_failure: ModelError | None = None
     failures: int = 0
+    _suspects: Suspects = field(default_factory=Suspects)
     _failed_tests: int = 0
     _next_test: float = 0.0
     _last_space: int = 0
@@ -86,7 +90,7 @@ class ExtractStep:
         self.gate.set_extracting(bool(self.running_calls) and self.outage is None)
         if not self.running_calls:
             if self.last_failure and not await self.ledger.facts.has_pending_extraction():
-                self._record_success()
+                await self._record_success(())
             return NextStep.IDLE
         # With a timeout: new chunks must not wait for a slow reply.
         await asyncio.wait(set(self.running_calls.values()), timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -102,20 +106,35 @@ class ExtractStep:
         shared = 0 if self.outage else self.runtime.language.batch_token_limit
         least = MAX_EXCERPTS if shared else 1
         turn = SpaceTurn(self.runtime.processes.id, self._last_space)
-        facts = self.ledger.facts
-        now, skip = self.runtime.clock.time(), list(self.running_calls)
-        found = await facts.list_unextracted(free_slots * least, now, skip, turn, least)
-        due = self._due_batches(build_batches(found, shared))[:free_slots]
+        found = await self._list_unextracted(free_slots, turn, least)
+        if not found and (suspect := self._suspects.latest) and self.outage:
+            task = self.runtime.supervisor.spawn("test model", self._probe(suspect.space))
+            self.running_calls[suspect.id] = task
+            return
+        due = self._due_batches(build_batches(found, shared, self._suspects.alone))[:free_slots]
         if not due:
             self._last_space = found[-1].space if found else 0
             return
         self.runtime.reserve.check_room()
         self._last_space = due[-1].space
-        claimed = await facts.claim_chunks({chunk.id for batch in due for chunk in batch.chunks}, turn.process)
+        claimed = await self.ledger.facts.claim_chunks(
+            {chunk.id for batch in due for chunk in batch.chunks}, turn.process
+        )
         for batch in due:
             if chunks := [chunk for chunk in batch.chunks if chunk.id in claimed]:
                 task = self.runtime.supervisor.spawn("extract chunks", self._extract(chunks))
                 self.running_calls |= dict.fromkeys((chunk.id for chunk in chunks), task)
+
+    async def _list_unextracted(self, free_slots: int, turn: SpaceTurn, least: int) -> list[UnextractedChunk]:
+        """Chunks for the next calls; for a test only those that were not tried, if one of them may be at fault."""
+        now, running = self.runtime.clock.time(), list(self.running_calls)
+        tried = self._suspects.tried if self.outage else ()
+        facts, limit = self.ledger.facts, free_slots * least
+        found = await facts.list_unextracted(limit, now, [*running, *tried], turn, least)
+        if tried and not found and self._suspects.latest is None:
+            self._suspects.begin_round()
+            found = await facts.list_unextracted(limit, now, running, turn, least)
+        return found
 
     def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
         """The batches that no longer wait for more chunks of their space to share the call."""
@@ -155,7 +174,8 @@ class ExtractStep:
                 found = await self.runtime.language.extract_batch(
                     [_build_excerpt(chunk) for chunk in new_chunks], meter
                 )
-            self._record_success()
+            if any(extraction is not None for extraction in found):
+                await self._record_success(new_chunks)
             trusted = [
                 (chunk, extraction)
                 for chunk, extraction in zip(new_chunks, found, strict=True)
@@ -193,7 +213,7 @@ class ExtractStep:
                     await self.runtime.priority.yield_to_foreground()
                     with guard_plugin_call(MODEL_LABEL):
                         found = key, await self.runtime.language.extract(_build_excerpt(chunk), meter)
-                    self._record_success()
+                    await self._record_success([chunk])
                 await self.runtime.priority.yield_to_foreground()
                 await self.ledger.facts.save_extractions({chunk.id: found})
         except StoreError:
@@ -203,6 +223,30 @@ class ExtractStep:
         finally:
             self._key_locks.pop(key, None)
             await self._record_usage(meter, chunk.space)
+
+    async def _probe(self, space: int) -> None:
+        """Test the model with a text that is not stored, since it failed for all others."""
+        meter = UsageMeter()
+        try:
+            await self.runtime.priority.yield_to_foreground()
+            with guard_plugin_call(MODEL_LABEL):
+                await self.runtime.language.extract(PROBE, meter)
+            await self._record_success(())
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - plug-ins may raise any exception
+            await self._record_failed_probe(error)
+        finally:
+            await self._record_usage(meter, space)
+
+    async def _record_failed_probe(self, error: Exception) -> None:
+        self.failures += 1
+        if isinstance(error, ModelError) and not is_outage(error):
+            await self._record_success(())
+            return
+        self._record_outage(error if isinstance(error, ModelError) else self.outage)
+        if not isinstance(error, ModelPaused):  # it was not sent
+            self._suspects.begin_round()
 
     def _cache_key(self, chunk: UnextractedChunk) -> bytes:
         return self.runtime.language.extraction_key(_build_excerpt(chunk))
@@ -218,38 +262,48 @@ class ExtractStep:
             day = self.runtime.clock.now().date().isoformat()
             await self.ledger.cache.add_indexing_usage(day, usage)
 
-    def _record_success(self) -> None:
+    async def _record_success(self, chunks: Sequence[UnextractedChunk]) -> None:
+        """Record that the model replied to these texts, and count the try of another one that is now at fault."""
         self.outage = self.last_failure = None
         self._failed_tests = 0
+        if (blamed := self._suspects.record_success(chunks)) is not None:
+            chunk, error = blamed
+            await self._record_try(chunk, InvalidReply(str(error), hint=error.hint))
 
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
         """Record a failed call; its chunks are retried, or given up if they are at fault."""
         self.failures += 1
-        was_out = self.outage is not None
+        is_known = self.outage is not None and is_outage(error)
         if is_outage(error):
             self._record_outage(error)
         elif isinstance(error, ModelError):  # the model works
-            self._record_success()
+            await self._record_success(chunks)
         self.last_failure = error if isinstance(error, InvalidReply) else self.outage or self.last_failure
         reported = (
             error if isinstance(error, EngineError) else EngineError(f"Extraction failed: {type(error).__name__}.")
         )
         for chunk in chunks:
-            given_up = not is_outage(error) and (
-                not isinstance(error, InvalidReply) or chunk.attempts + 1 >= self.runtime.options.max_attempts
-            )
-            if not was_out or not is_outage(error):
-                log.warning(
-                    "ingest.chunk_failed",
-                    error=str(reported),
-                    hint=reported.hint,
-                    is_final=given_up,
-                    attempts=chunk.attempts + 1,
-                )
-            retry_at = float("inf") if given_up else self.runtime.clock.time() + retry_delay(chunk.attempts)
-            await self.ledger.facts.record_extraction_failure(chunk.id, reported, retry_at)
+            await self._record_try(chunk, reported, is_known=is_known)
+        if is_outage(error) and not isinstance(error, ModelPaused):
+            self._suspects.record_failure(chunks, error)
 
-    def _record_outage(self, error: ModelError) -> None:
+    async def _record_try(self, chunk: UnextractedChunk, error: EngineError, *, is_known: bool = False) -> None:
+        """Retry a chunk later, or give it up if it is at fault. `is_known`: its error is in the log."""
+        given_up = not is_outage(error) and (
+            not isinstance(error, InvalidReply) or chunk.attempts + 1 >= self.runtime.options.max_attempts
+        )
+        if not is_known:
+            log.warning(
+                "ingest.chunk_failed",
+                error=str(error),
+                hint=error.hint,
+                is_final=given_up,
+                attempts=chunk.attempts + 1,
+            )
+        retry_at = float("inf") if given_up else self.runtime.clock.time() + retry_delay(chunk.attempts)
+        await self.ledger.facts.record_extraction_failure(chunk.id, error, retry_at)
+
+    def _record_outage(self, error: ModelError | None) -> None:
         """Test the model again later; the first error stays while calls are held back because of it."""
         if self.outage is None or not isinstance(error, ModelPaused):
             self.outage = error

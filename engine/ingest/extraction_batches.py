@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from engine.storage.ledger.records import UnextractedChunk
 
@@ -37,13 +37,15 @@ class ExtractionBatch:
         )
 
 
-def build_batches(unread: Iterable[UnextractedChunk], shared_tokens: int) -> list[ExtractionBatch]:
-    """Group chunks by call, in the order of their oldest ones; a chunk that has failed gets its own call."""
+def build_batches(
+    unread: Iterable[UnextractedChunk], shared_tokens: int, alone: Collection[int] = ()
+) -> list[ExtractionBatch]:
+    """Group chunks by call, in the order of their oldest ones; one that has failed, or is in `alone`, gets its own."""
     batches: list[list[UnextractedChunk]] = []
     open_batches: dict[int, list[UnextractedChunk]] = {}
     for chunk in unread:
         batch = open_batches.get(chunk.space)
-        if chunk.attempts or chunk.tokens > shared_tokens:
+        if chunk.attempts or chunk.id in alone or chunk.tokens > shared_tokens:
             batches.append([chunk])
         elif batch is None or _tokens(batch) + chunk.tokens > shared_tokens or len(batch) == MAX_EXCERPTS:
             open_batches[chunk.space] = [chunk]

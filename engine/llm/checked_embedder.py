@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import (
-    EngineError,
-    InvalidApiKey,
-    InvalidReply,
-    ModelNotFound,
-    ModelPaused,
-    ModelRefused,
-    ModelUnreachable,
-    PromptTooLong,
-    RateLimited,
-)
+from engine.errors import PROVIDER_ERRORS, EngineError, InvalidReply, ModelRefused, PromptTooLong
 from engine.llm.base import QueryEmbedder, embed_queries, guard_plugin_call
 from engine.scheduling.foreground import foreground_calls
 from engine.text.similarity import unit_vectors
@@ -44,7 +34,6 @@ UNRELATED_TEXTS = (
 MIN_SIMILARITY_SPAN = 0.05  # between unrelated and equal texts, so that no embedder makes small differences large
 # Errors whose class says what is at fault. After any other error, the text is at fault if the probe text succeeds.
 TEXT_ERRORS = (ModelRefused, PromptTooLong)
-PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, ModelPaused, RateLimited, ModelUnreachable)
 
 
 def embedder_identity(embedder: Embedder) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiohttp import web
 
 from engine.engine import Engine
-from engine.errors import ModelError, ModelPaused, ModelRefused, ModelUnavailable, RateLimited
+from engine.errors import ModelError, ModelPaused, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
 from engine.ingest import worker
 from engine.llm.client.client import ModelClient
 from engine.llm.embedder import LiteLLMEmbedder
@@ -193,6 +195,64 @@ async def test_any_language_model_is_tested_by_one_call_at_a_time(tmp_path: Path
         language.failing.clear()
         await finish(engine, clock)
         assert set((await statuses(engine)).values()) == {"indexed"}
+
+
+@pytest.mark.parametrize("shared_tokens", [0, 1000])
+@pytest.mark.parametrize("error", [ModelTimeout("slow"), ModelUnavailable("500")])
+async def test_texts_at_which_the_model_always_fails_do_not_stop_the_others(
+    tmp_path: Path, clock: ManualClock, error: ModelError, shared_tokens: int
+) -> None:
+    language = ToyLanguage()
+    language.batch_token_limit = shared_tokens
+    language.failing = {("extract", "Ada"): error, ("extract", "Bob"): error}
+    async with open_memory_engine(
+        tmp_path, language, clock=clock, options=EngineOptions(extraction_linger=0)
+    ) as engine:
+        await engine.add(doc("ada", "Ada met Zoe."))
+        await engine.add(doc("bob", "Bob met Zoe."))
+        for number in range(10):
+            await engine.add(doc(f"d{number}", f"{NAMES[2 + number % 8]} met Zoe {number} times."))
+        await finish(engine, clock)
+        found = await statuses(engine)
+        assert [key for key, status in found.items() if status != "indexed"] == ["ada", "bob"]
+        assert await engine.count_given_up() == 2
+        assert language.calls["extract"] < 60
+        assert engine.indexing_error is None
+        language.failing.clear()
+        await engine.retry()
+        await finish(engine, clock)
+        assert set((await statuses(engine)).values()) == {"indexed"}
+
+
+async def test_a_text_at_which_the_model_always_fails_is_given_up_without_others(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    language = ToyLanguage()
+    language.failing["extract", "Ada"] = ModelTimeout("slow")
+    async with open_memory_engine(tmp_path, language, clock=clock, options=EngineOptions(max_attempts=2)) as engine:
+        await engine.add(doc("ada", "Ada met Zoe."))
+        await finish(engine, clock)
+        assert await engine.count_given_up() == 1
+        assert language.calls["extract"] == 4, "after each failure, the model is tested with another text"
+
+
+@pytest.mark.parametrize("documents", [1, 10])
+async def test_a_text_that_the_server_cannot_read_is_given_up_and_does_not_hold_back_its_provider(
+    tmp_path: Path, stub: StubProvider, clock: ManualClock, documents: int
+) -> None:
+    def reply(messages: Sequence[Mapping[str, Any]]) -> str:
+        if any("Ada met" in str(each) for each in messages):
+            raise web.HTTPInternalServerError
+        return ROW
+
+    stub.server.replier = reply
+    async with open_memory_engine(tmp_path, open_language(stub, clock), clock=clock) as engine:
+        for number in range(documents):
+            await engine.add(doc(f"d{number}", f"{NAMES[number]} met Zoe {number} times."))
+        await finish(engine, clock)
+        assert [key for key, status in (await statuses(engine)).items() if status != "indexed"] == ["d0"]
+        assert await engine.count_given_up() == 1
+        assert stub.request_count < 30
 
 
 async def test_what_was_given_up_is_listed_and_read_by_another_model(tmp_path: Path) -> None:
