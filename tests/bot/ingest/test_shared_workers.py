@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.ingest.files import MAX_CONCURRENT_FILES
 from bot.store import FileRecord
-from engine import ParsedFile, Passage
+from engine import ParsedFile, ParserLimits, Passage
 from tests.support.bot_fixture import open_bot
 from tests.support.builders import HALL, ROOF
 from tests.support.patience import PATIENCE
@@ -16,6 +16,8 @@ from tests.support.patience import PATIENCE
 
 class SlowParser:
     """Holds files named bomb.txt until they may end; counts them."""
+
+    limits = ParserLimits()
 
     def __init__(self) -> None:
         self.may_end = asyncio.Event()
@@ -38,9 +40,9 @@ async def test_a_channel_full_of_slow_files_leaves_room_for_another(tmp_path: Pa
             asyncio.create_task(files.ingest(bot.share(ROOF, platform.add_file("bomb.txt", b"x"))))
             for _ in range(2 * MAX_CONCURRENT_FILES)
         ]
-        while not parser.origins:  # noqa: ASYNC110 - the list sends no news
-            await asyncio.sleep(0)
         async with asyncio.timeout(PATIENCE):
+            while not parser.origins:  # noqa: ASYNC110 - the list sends no news
+                await asyncio.sleep(0)
             [filed] = await files.ingest(bot.share(HALL, platform.add_file("plan.txt", b"The plan.")))
         assert isinstance(filed, FileRecord)
         assert not any(each.done() for each in bombs)
