@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.errors import TEXT_ERRORS, InvalidReply, ModelError, ModelTimeout
+from engine.errors import PROVIDER_ERRORS, TEXT_ERRORS, InvalidReply, ModelError, ModelTimeout
 from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.client.errors import is_response_format_error
@@ -49,6 +49,7 @@ PARSER_VERSION = 1
 # A longer prompt is not worth a second pass.
 MAX_GLEANING_TOKENS = 20_480
 MAX_MIXED_REPLIES = 3  # after this many unreliable shared replies in a row, each excerpt gets its own call
+MAX_UNSHARED = 10_000
 RETRY_SECONDS = 3600.0, 86_400.0  # until what a model could not do is tried again; at most
 
 
@@ -85,6 +86,7 @@ class LiteLLMModel:
     _shared_extraction: FeatureBreaker = field(init=False)
     _shared_summaries: FeatureBreaker = field(init=False)
     _unmixed_replies: FeatureBreaker = field(init=False)
+    _unshared: set[bytes] = field(default_factory=set)  # summaries of shared calls that failed, until they succeed
 
     def __post_init__(self) -> None:
         clock = self.client.clock
@@ -188,8 +190,7 @@ class LiteLLMModel:
 
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Summarize all in one call if there are several; what the reply lacks gets its own call."""
-        together = len(inputs) > 1 and self._shared_summaries.is_closed
-        found = await self._summarize_batch(inputs, meter) if together else {}
+        found = await self._summarize_together(inputs, meter)
         alone = [place for place in range(len(inputs)) if place not in found]
         calls = (self._summarize_one(inputs[place], meter) for place in alone)
         failures = list[ModelError]()
@@ -240,7 +241,25 @@ class LiteLLMModel:
         return self.config.query_model or self.config.answer_model
 
     async def _summarize_one(self, inputs: SummaryInput, meter: UsageMeter) -> str:
-        return (await self._call_extraction_model("summarize", render_summarize(inputs), meter)).strip()
+        text = (await self._call_extraction_model("summarize", render_summarize(inputs), meter)).strip()
+        self._unshared.discard(_summary_key(inputs))
+        return text
+
+    async def _summarize_together(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> dict[int, str]:
+        """Summaries by position from one call, without those of a call that failed, since one of them may be at fault.
+
+        Raises the error of a call that is no reply to its texts; its summaries are then made alone.
+        """
+        shared = [place for place, each in enumerate(inputs) if _summary_key(each) not in self._unshared]
+        if len(shared) < 2 or not self._shared_summaries.is_closed:
+            return {}
+        try:
+            found = await self._summarize_batch([inputs[place] for place in shared], meter)
+        except ModelError as error:
+            if not isinstance(error, PROVIDER_ERRORS) and len(self._unshared) < MAX_UNSHARED:
+                self._unshared.update(_summary_key(inputs[place]) for place in shared)
+            raise
+        return {shared[index]: text for index, text in found.items()}
 
     async def _summarize_batch(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> dict[int, str]:
         """Summaries by position from one call; empty if it is too much for the model. Paused for slow models."""
@@ -309,3 +328,7 @@ class LiteLLMModel:
         """Whether the messages have more tokens; tokens are counted only if there are more bytes than that."""
         texts = [message.content for message in messages]
         return sum(len(text.encode()) for text in texts) > tokens and sum(map(self.count_tokens, texts)) > tokens
+
+
+def _summary_key(inputs: SummaryInput) -> bytes:
+    return hash_parts((inputs.name, *inputs.texts))

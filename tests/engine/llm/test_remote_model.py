@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from engine.errors import (
     InvalidReply,
+    ModelUnavailable,
     PromptTooLong,
 )
 from engine.llm.config import ModelConfig
@@ -217,6 +219,30 @@ async def test_an_empty_summary_or_extraction_without_an_end_is_an_error_of_its_
         await stub.language().extract(EXCERPT, UsageMeter())
     assert stub.request_count == 3
     assert await stub.language().extract_batch([EXCERPT, BREAD], UsageMeter()) == [None, None]
+
+
+async def test_one_text_that_the_server_cannot_summarize_does_not_hold_back_the_others(stub: StubProvider) -> None:
+    def reply(messages: Sequence[Mapping[str, Any]]) -> str:
+        if any("Bob fails" in str(each) for each in messages):
+            raise web.HTTPInternalServerError
+        return "She mills."
+
+    stub.server.replier, clock = reply, ManualClock()
+    language = stub.language(client=stub.open_client(clock=clock))
+
+    async def summarize() -> list[str | None]:
+        clock.advance(600)
+        return await language.summarize([ADA, SummaryInput("Bob", ("Bob fails.", "He does."))], UsageMeter())
+
+    with pytest.raises(ModelUnavailable):
+        await summarize()
+    assert [await summarize() for _ in range(2)] == [["She mills.", None]] * 2
+    stub.reply("They mill.")
+    assert [await summarize() for _ in range(2)] == [["They mill.", None], ["They mill.", "They mill."]]
+    stub.reply(summaries("1<|#|>Ada mills.", "2<|#|>Bob is well."))
+    spent = stub.request_count
+    assert await summarize() == ["Ada mills.", "Bob is well."]
+    assert stub.request_count == spent + 1, "what succeeded shares a call again"
 
 
 async def test_a_prompt_that_cannot_fit_is_refused_before_it_is_sent(stub: StubProvider) -> None:
