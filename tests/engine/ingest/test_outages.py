@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from aiohttp import web
 
@@ -15,6 +16,8 @@ from engine.engine import Engine
 from engine.errors import ModelError, ModelPaused, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
 from engine.ingest import worker
 from engine.llm.client.client import ModelClient
+from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.client.protocol import CallParameters, EmbeddingResult, TokenUsage
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.remote_model import LiteLLMModel
 from engine.models import Question
@@ -234,6 +237,30 @@ async def test_a_text_at_which_the_model_always_fails_is_given_up_without_others
         await finish(engine, clock)
         assert await engine.count_given_up() == 1
         assert language.calls["extract"] == 4, "after each failure, the model is tested with another text"
+
+
+class PickyProvider(LiteLLMProvider):
+    """Embeds by the length of a text, and times out if one holds the word."""
+
+    async def embed(self, parameters: CallParameters) -> EmbeddingResult:
+        texts = parameters["input"]
+        if any("Ada" in text for text in texts):
+            raise ModelTimeout("slow")
+        rows = np.array([[len(text), *[1.0] * 31] for text in texts], np.float32)
+        return EmbeddingResult(rows / np.linalg.norm(rows, axis=1, keepdims=True), TokenUsage())
+
+
+async def test_a_text_that_the_embedder_cannot_read_is_given_up_and_holds_back_no_other(
+    tmp_path: Path, stub: StubProvider, clock: ManualClock
+) -> None:
+    client = stub.open_client(PickyProvider(clock), clock, max_attempts=1)
+    embedder = LiteLLMEmbedder(stub.model, client, 32)
+    async with open_memory_engine(tmp_path, embedder=embedder, clock=clock) as engine:
+        for number in range(10):
+            await engine.add(doc(f"d{number}", f"{NAMES[number]} met Zoe {number} times."))
+        await finish(engine, clock)
+        found = await statuses(engine)
+        assert {key: status for key, status in found.items() if status != "indexed"} == {"d0": "failed"}
 
 
 @pytest.mark.parametrize("documents", [1, 10])
