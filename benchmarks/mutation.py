@@ -35,7 +35,7 @@ from benchmarks.mutants import Mutant, list_mutants, plant
 ROOT = Path(__file__).resolve().parent.parent
 ACCEPTED = Path(__file__).with_name("accepted_mutants.jsonl")
 REIMPORTED = frozenset({"adapters", "bot", "engine", "tests"})
-OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis")
+OPTIONS = ("-x", "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:schemathesis")
 WARNINGS = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # plugins were imported before the fork
 WORKERS = 2
 SLOWER, LEAST_SECONDS = 3.0, 30  # a run is ended after so many times its usual time, but not before these seconds

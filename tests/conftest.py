@@ -8,7 +8,7 @@ import random
 import shutil
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
-    config.addinivalue_line("markers", "long: takes many seconds, and runs with --thorough only")
+    config.addinivalue_line("markers", "long: takes many seconds; runs with --thorough, or if its file is named")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -94,9 +94,11 @@ LONG_FILES = (
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out long tests, and order files: those that take long, those with many tests; or all by `--shuffle`."""
     if not config.getoption("--thorough"):
-        long = [item for item in items if item.get_closest_marker("long")]
+        named = find_named_files(config.args, config.invocation_params.dir)
+        long = [item for item in items if item.get_closest_marker("long") and item.path not in named]
         config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        left_out = set(long)
+        items[:] = [item for item in items if item not in left_out]
     if (share := config.getoption("--share")) > 1:
         items[:] = [item for item in items if crc32(item.name.encode()) % share == 0]
     counts = Counter(item.path for item in items)
@@ -104,6 +106,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -counts[item.path], item.path))
     if (seed := config.getoption("--shuffle")) is not None:
         shuffle_files(items, random.Random(seed))
+
+
+def find_named_files(arguments: Iterable[str], folder: Path) -> set[Path]:
+    """The files that a command line names, by themselves or with a test in them; folders do not count."""
+    paths = ((folder / each.split("::")[0]).resolve() for each in arguments)
+    return {path for path in paths if path.is_file()}
 
 
 class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # the library has no types

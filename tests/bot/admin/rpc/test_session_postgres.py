@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -16,6 +18,8 @@ from bot.admin.access.requests import CreateToken
 from bot.admin.requests import AddFact, Ask, Authorized, CheckHealth, OperationRequest
 from bot.admin.results import AnswerEnd, ContextResult, OperationResult, TokenCreated
 from bot.admin.rpc.session import ServiceSession, open_session
+from bot.monitoring import probes
+from bot.monitoring.health import NO_ANSWER
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import HealthState
 from bot.settings import Settings
@@ -24,6 +28,7 @@ from engine import SYSTEM_CLOCK, Scope
 from engine.errors import DatabaseReadOnly
 from engine.storage.postgres import process_registry
 from engine.storage.postgres.process_statements import PROCESS_CLASS
+from tests.support.engine_fixture import wait_until
 from tests.support.patience import PATIENCE
 from tests.support.town.live_bot import ISOLATED
 
@@ -82,6 +87,39 @@ async def test_after_a_cut_of_all_connections_questions_are_answered_again(tmp_p
         [found] = await perform(service, Ask("Ada", Scope.of("here"), output="context"))
         assert isinstance(found, ContextResult)
         assert not found.context.is_empty
+        assert (await find_health(service)).is_ready
+
+
+@contextmanager
+def hanging(url: str) -> Iterator[None]:
+    """The processes of the server that serve this database do nothing meanwhile."""
+    with psycopg.connect(url, autocommit=True) as admin:
+        stopped = [pid for (pid,) in admin.execute(f"SELECT pid FROM pg_stat_activity WHERE {OTHERS}".encode())]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+async def test_a_server_that_hangs_is_told_and_left_and_then_questions_are_answered_again(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "PROBE_SECONDS", 0.3)
+    monkeypatch.setattr(process_registry, "CHECK_TIMEOUT", 1.0)
+    async with open_filled(tmp_path, postgres_url) as service:
+        first = await service.wait_until_open()
+        with hanging(postgres_url):
+            found = await find_health(service)
+            assert (found.status, found.is_ready) == ("degraded", False)
+            assert NO_ANSWER in found.reasons
+            await wait_until(lambda: service._service is not first)
+        *_, end = await perform(service, ABOUT_ADA)
+        assert isinstance(end, AnswerEnd)
+        assert end.sources
         assert (await find_health(service)).is_ready
 
 
