@@ -28,6 +28,7 @@ from engine.errors import LOST, DatabaseLost, EngineError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
+    from bot.bootstrap import EngineModels
     from bot.context import EngineContext
     from bot.settings import Settings
     from engine import Clock, Supervisor
@@ -65,44 +66,56 @@ async def serve(
         if engine_context is None:
             return
         bot = await stack.enter_async_context(running_bot(engine_context, settings, health))
-        models.calls.observe_call = bot.metrics.record_llm_call
         for name in adapters:
             bot.expect_platform(name)
-        supervisor = bot.supervisor
-        supervisor.watch_loop(asyncio.get_running_loop())
-        stack.push_async_callback(cancel_tasks, supervisor.spawn("warm up", models.warm_up()))
-        bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
-        health.become_ready(
-            bot.metrics, bot.list_health_problems, bot.limitations, engine_context.engine.list_obstacles
-        )
-        leaving, processes = asyncio.Event(), engine_context.engine.processes
-        leave = partial(_leave, leaving, health)
-        stack.push_async_callback(
-            cancel_tasks, supervisor.spawn("watch database", lifecycle.watch_registration(processes, leave))
-        )
-        stack.push_async_callback(cancel_tasks, supervisor.run("drain", lambda: _drain(bot, stop, leaving, health)))
-        platforms = [
-            PlatformConnection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()
+        await _begin_work(stack, bot, models, settings, health)
+        leaving = _watch_for_end(stack, bot, stop, health)
+        connections = [
+            *(
+                PlatformConnection(name, partial(run, bot, settings, leaving), leaving)
+                for name, run in adapters.items()
+            ),
+            *_list_doors(doors, LocalService(build_admin_context(bot, engine_context, health)), settings, leaving),
         ]
-        service = LocalService(build_admin_context(bot, engine_context, health))
-        platforms += [
-            PlatformConnection(
-                name,
-                partial(
-                    load_door(name),
-                    service,
-                    settings,
-                    leaving,
-                    clock=service.clock,
-                    listening=health.expect_door(name),
-                ),
-                leaving,
-            )
-            for name in doors
-        ]
-        await _run_until_stopped({each.start(supervisor): each for each in platforms}, leaving)
-        if processes.lost.is_set():
+        await _run_until_stopped({each.start(bot.supervisor): each for each in connections}, leaving)
+        if bot.processes.lost.is_set():
             raise DatabaseLost(LOST)
+
+
+async def _begin_work(
+    stack: AsyncExitStack, bot: Bot, models: EngineModels, settings: Settings, health: ServerHealth
+) -> None:
+    """Measure and watch the bot from now on, and load its models."""
+    models.calls.observe_call = bot.metrics.record_llm_call
+    bot.supervisor.watch_loop(asyncio.get_running_loop())
+    stack.push_async_callback(cancel_tasks, bot.supervisor.spawn("warm up", models.warm_up()))
+    bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
+    engine = bot.context.engine_context.engine
+    health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations, engine.list_obstacles)
+
+
+def _watch_for_end(stack: AsyncExitStack, bot: Bot, stop: asyncio.Event, health: ServerHealth) -> asyncio.Event:
+    """The event that is set when the platforms are to disconnect: after a stop, or a loss of the database."""
+    leaving = asyncio.Event()
+    watching = lifecycle.watch_registration(bot.processes, partial(_leave, leaving, health))
+    stack.push_async_callback(cancel_tasks, bot.supervisor.spawn("watch database", watching))
+    draining = bot.supervisor.run("drain", lambda: _drain(bot, stop, leaving, health))
+    stack.push_async_callback(cancel_tasks, draining)
+    return leaving
+
+
+def _list_doors(
+    names: Sequence[str], service: LocalService, settings: Settings, leaving: asyncio.Event
+) -> list[PlatformConnection]:
+    """The doors through which programs ask."""
+
+    def connect(name: str) -> PlatformConnection:
+        health = service.context.health
+        listening = None if health is None else health.expect_door(name)
+        opening = partial(load_door(name), service, settings, leaving, clock=service.clock, listening=listening)
+        return PlatformConnection(name, opening, leaving)
+
+    return [connect(name) for name in names]
 
 
 @asynccontextmanager

@@ -34,10 +34,27 @@ async def serve(
 
     `listening` is set while requests are accepted.
     """
-    import uvicorn  # noqa: PLC0415  - takes a second, which only this needs
+    from adapters.web.listener import bind  # noqa: PLC0415  - takes a second, which only this needs
+
+    server = _build_server(service, settings, clock)
+    with bind(settings.web_host, settings.web_port) as bound:
+        host, port = bound.getsockname()[:2]
+        log.info("web.listening", url=f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
+        listening = listening or asyncio.Event()
+        listening.set()
+        async with child_task(_stop_with(server, stop, listening), "stop web"):
+            try:
+                await server.serve(sockets=[bound])
+            finally:
+                listening.clear()
+
+
+def _build_server(service: AdminService, settings: Settings, clock: Clock) -> uvicorn.Server:
+    """The server of the API and the page as the settings say. Raises BadSetting."""
+    import uvicorn  # noqa: PLC0415  - as above
 
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
-    from adapters.web.listener import ACCEPTED_AT_ONCE, Server, bind  # noqa: PLC0415  - as above
+    from adapters.web.listener import ACCEPTED_AT_ONCE, Server  # noqa: PLC0415  - as above
     from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
     from adapters.web.pages.session import OPEN_HINT, read_page_options  # noqa: PLC0415  - as above
     from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol  # noqa: PLC0415  - as above
@@ -61,17 +78,7 @@ async def serve(
         lifespan="off",
         ws="none",
     )
-    server = Server(config)
-    with bind(settings.web_host, settings.web_port) as bound:
-        host, port = bound.getsockname()[:2]
-        log.info("web.listening", url=f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
-        listening = listening or asyncio.Event()
-        listening.set()
-        async with child_task(_stop_with(server, stop, listening), "stop web"):
-            try:
-                await server.serve(sockets=[bound])
-            finally:
-                listening.clear()
+    return Server(config)
 
 
 async def _stop_with(server: uvicorn.Server, stop: asyncio.Event, listening: asyncio.Event) -> None:
