@@ -154,6 +154,7 @@ async def test_requests_fail_with_the_reason_until_the_engine_is_open_again(
         with pytest.raises(DatabaseUnreachable, match="does not answer"):
             await perform(service)
         assert await service.list_obstacles() == ["The server does not answer."]
+        monkeypatch.setattr(session, "PATIENCE_SECONDS", PATIENCE)
         engines.failures.clear()
         await wait_until(lambda: len(engines.opened) == 2)
         assert await perform(service) == EMPTY
