@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from scripts.other_days import list_days, parse_day
+from scripts.other_days import isolate, list_days, parse_day
 
 NOWS = [
     datetime(2026, 12, 31, 23, 59, tzinfo=UTC),
@@ -39,3 +41,13 @@ def test_clocks_change_two_minutes_after_a_run_began(now: datetime, season: str)
 def test_a_moment_is_a_day_too() -> None:
     day = parse_day("2031-03-30T00:58@Europe/Berlin", {})
     assert (day.begins, day.zone) == (datetime(2031, 3, 30, 0, 58, tzinfo=UTC), "Europe/Berlin")
+
+
+def test_the_suite_keeps_its_user_without_a_network() -> None:
+    command = [*isolate(os.getuid(), os.getgid()), "sh", "-c", "id -u; cat /proc/net/dev"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.skip(f"no namespaces here: {found.stderr.strip()}")
+    user, *devices = found.stdout.split("\n")
+    assert int(user) == os.getuid()
+    assert [line.partition(":")[0].strip() for line in devices if ":" in line] == ["lo"]
