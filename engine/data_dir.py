@@ -120,12 +120,16 @@ class DataDir:
         except OSError as error:
             raise self._describe_lock_error(error) from error
         try:
-            with suppress(OSError):  # the owner file only improves an error message
-                (self.path / "owner").write_text(str(os.getpid()))
+            self._record_owner()
             self._resolve_journal()
             yield
         finally:
             lock.release()
+
+    def _record_owner(self) -> None:
+        """Write the number of this process, which only improves an error message."""
+        with suppress(OSError):
+            (self.path / "owner").write_text(str(os.getpid()))
 
     def _resolve_journal(self) -> None:
         try:
@@ -150,6 +154,7 @@ class DataDir:
             return
         with self.acquire_lock():
             reserve.refresh()
+            self._record_owner()  # there may have been no room before
             try:
                 disk = self._find_disk()
                 yield FolderClaim(reserve, full_error(problem, disk) if disk is not None and disk.is_full else None)
@@ -171,12 +176,13 @@ class DataDir:
         except OSError as error:
             raise disk_error(f"The data directory {self.path} cannot be used", self.path, error) from error
         try:
-            fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise DataDirInUse(
+                    f"The data directory {self.path} is in use by another process{self._describe_owner()}."
+                ) from error
             yield
-        except BlockingIOError as error:
-            raise DataDirInUse(
-                f"The data directory {self.path} is in use by another process{self._describe_owner()}."
-            ) from error
         finally:
             os.close(number)
 

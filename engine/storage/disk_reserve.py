@@ -7,6 +7,7 @@ Databases that run on full disks do so as well (CockroachDB calls the file a bal
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import structlog
@@ -75,18 +76,25 @@ class DiskReserve:
         )
 
     def refresh(self) -> None:
-        """Look at the disk: release the reserve when it is nearly full, make it again when there is ample space."""
+        """Look at the disk: release the reserve when it is nearly full, make it whole when there is ample space."""
         try:
             self._disk = self._find_disk(self._folder)
         except OSError:
             self._disk = None
             return
-        if not self.size or self._disk.is_read_only:
+        if self._disk.is_read_only:
             return
-        if self.is_held:
-            if self._free < self.size // LOW_SHARE:
-                self.release()
-        elif self._free >= AMPLE_FACTOR * self.size:
+        held = self.file.stat().st_size if self.is_held else 0
+        if held and self.size and self._free < self.size // LOW_SHARE:
+            self.release()
+        elif held != self.size and self._free + held >= AMPLE_FACTOR * self.size:
+            self._replace()
+
+    def _replace(self) -> None:
+        """Make the file as large as the setting says; a part that was taken back grows, and 0 bytes are no file."""
+        with suppress(OSError):
+            self.file.unlink(missing_ok=True)
+        if self.size:
             self._make(self.size)
 
     def release(self) -> bool:

@@ -103,6 +103,18 @@ def test_a_process_that_ends_takes_back_what_is_left_for_the_next_one(disk: Smal
     assert not disk.reserve.is_held
 
 
+@pytest.mark.parametrize("size", [SIZE, SIZE // 2, 2 * SIZE, 0])
+def test_a_part_that_was_taken_back_or_another_setting_becomes_whole_on_an_ample_disk(
+    disk: SmallDisk, size: int
+) -> None:
+    disk.reserve.release()
+    disk.free = SIZE - MIB
+    disk.reserve.close()
+    disk.free = PLENTY
+    reserve = disk.open(size)
+    assert (reserve.file.stat().st_size if reserve.is_held else 0) == size
+
+
 def test_a_write_that_met_a_full_disk_gets_the_space_once(disk: SmallDisk) -> None:
     assert disk.reserve.release()
     assert not disk.reserve.release()
