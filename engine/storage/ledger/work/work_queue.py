@@ -32,18 +32,19 @@ async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed
 async def record_extraction_failure(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
     """Record a failed extraction; an infinite `retry_at` gives the chunk up and fails its document.
 
-    An outage of the model does not count as a try.
+    An outage of the model does not count as a try. A chunk that another process has read meanwhile stays as it is.
     """
     await release_chunks(db, [chunk])
     counts = not is_outage(error)
     await db.execute(
         "UPDATE chunk SET attempts = attempts + ?, retry_at = ?, error = ?, hint = ?, permanent_failure = ?"
-        " WHERE id = ?",
+        " WHERE id = ? AND extraction IS NULL",
         (int(counts), retry_at, str(error), error.hint, isinstance(error, PERMANENT_ERRORS), chunk),
     )
     if retry_at == float("inf"):
         await db.execute(
-            "UPDATE document SET error = ?, hint = ? WHERE id = (SELECT document FROM chunk WHERE id = ?)",
+            "UPDATE document SET error = ?, hint = ?"
+            " WHERE id = (SELECT document FROM chunk WHERE id = ? AND extraction IS NULL)",
             (str(error), error.hint, chunk),
         )
 

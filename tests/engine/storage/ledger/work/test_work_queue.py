@@ -39,6 +39,12 @@ async def test_a_new_start_does_not_try_what_would_fail_again(
     assert await ledger.column("SELECT error FROM chunk WHERE retry_at = 0 AND NOT permanent_failure") == [""]
 
 
+async def test_a_chunk_that_another_process_has_read_meanwhile_is_not_blamed(ledger: LedgerFixture, chunk: int) -> None:
+    await ledger.execute("UPDATE chunk SET extraction = ?", parameters=(b"read",))
+    await ledger.write(work_queue.record_extraction_failure, chunk, InvalidReply("slow"), NEVER)
+    assert await ledger.column("SELECT error FROM chunk UNION ALL SELECT error FROM document") == ["", ""]
+
+
 @pytest.mark.parametrize("error", [InvalidApiKey("wrong"), ModelNotFound("gpt-5x"), RateLimited("slow down")])
 async def test_a_new_start_tries_what_may_have_been_mended(
     ledger: LedgerFixture, chunk: int, error: EngineError
