@@ -28,6 +28,7 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 600.0
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 600.0  # from one read to the next
 GONE = (discord.NotFound, discord.Forbidden)
 TASK = "discord server reload"
+MANY_READS = 3  # after which a server that is still not read is a problem that an operator should know
 
 
 @dataclass(slots=True)
@@ -37,6 +38,11 @@ class GrowingPause:
     clock: Clock
     _reads: int = 0
     _due: float = float("-inf")
+
+    @property
+    def reads(self) -> int:
+        """Reads since the last long rest."""
+        return self._reads
 
     @property
     def seconds_left(self) -> float:
@@ -81,6 +87,7 @@ class GuildReloads:
         self._sleep = sleep
         self._reloads: dict[int, _Reload] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        bot.supervisor.add_problem_source(self._describe_unread)
 
     def start(self, guild_id: int) -> None:
         """Forget a server and suspend its visibility, and read it anew."""
@@ -93,6 +100,16 @@ class GuildReloads:
             reload.task = self._bot.supervisor.spawn(TASK, self._reload(guild_id, reload))
             self._tasks.add(reload.task)
             reload.task.add_done_callback(self._tasks.discard)
+
+    def _describe_unread(self) -> list[str]:
+        """The servers that are still not read after several tries, because events are lost meanwhile."""
+        unread = [
+            str(guild_id)
+            for guild_id, reload in self._reloads.items()
+            if reload.pause.reads >= MANY_READS and reload.task is not None and not reload.task.done()
+        ]
+        servers = ", ".join(unread)
+        return [f"Discord's events about these servers cannot be read: {servers}."] if unread else []
 
     async def close(self) -> None:
         """Stop reading."""

@@ -126,6 +126,20 @@ async def test_a_read_of_what_was_before_a_lost_event_does_not_count(
     assert client.http.read_at == [0, 60]
 
 
+async def test_a_server_that_cannot_be_read_in_time_is_a_problem_until_it_was(
+    reloads: GuildReloads, client: Client, bot: RecordingBot, clock: ShiftedClock
+) -> None:
+    client.http.gate.clear()
+    await lose_events(reloads, clock, 60)
+    assert bot.supervisor.list_problems() == []
+    await lose_events(reloads, clock, 600)
+    assert bot.supervisor.list_problems() == [f"Discord's events about these servers cannot be read: {GUILD}."]
+    client.http.gate.set()
+    clock.advance(600)
+    await until(lambda: bot.reconciled)
+    await until(lambda: not bot.supervisor.list_problems())
+
+
 async def test_a_failed_read_is_repeated_and_not_delayed_by_another_event(
     reloads: GuildReloads, client: Client, bot: RecordingBot, clock: ShiftedClock
 ) -> None:
