@@ -35,11 +35,11 @@ class ConversationDocuments:
     `uploads_in_work`: files that will become documents.
     """
 
-    def __init__(self, context: BotContext) -> None:
+    def __init__(self, context: BotContext, uploads_in_work: UploadsInWork | None = None) -> None:
         self._context = context
         self._engine = context.engine_context.engine
         self._store = context.store
-        self.uploads_in_work = UploadsInWork()
+        self.uploads_in_work = uploads_in_work or UploadsInWork()
 
     def lock(self, room: str) -> AbstractAsyncContextManager[None]:
         """The lock that protects the state of a room from other tasks, here and in other processes."""

@@ -238,7 +238,7 @@ class IngestService:
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, self._context.store, math.inf, self._context.clock)
         context = replace(self._context, platforms=platforms, audience=audience)
-        documents = ConversationDocuments(context)
+        documents = ConversationDocuments(context, self._documents.uploads_in_work)
         files = FileIngest(context, documents)
         target = ImportTarget(context, self._context.platforms, platform, destination)
         yield HistoryImport(context, documents, files, source, target)
