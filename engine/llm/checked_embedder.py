@@ -33,7 +33,7 @@ UNRELATED_TEXTS = (
 )
 MIN_SIMILARITY_SPAN = 0.05  # between unrelated and equal texts, so that no embedder makes small differences large
 # Errors whose class says what is at fault. After any other error, the text is at fault if the probe text succeeds.
-TEXT_ERRORS = (ModelRefused, PromptTooLong)
+REFUSALS = (ModelRefused, PromptTooLong)
 
 
 def embedder_identity(embedder: Embedder) -> str:
@@ -91,8 +91,8 @@ class CheckedEmbedder:
 
     async def is_text_at_fault(self, error: EngineError, meter: UsageMeter) -> bool:
         """Whether the text caused the error: its class says so, or a probe text still embeds."""
-        if isinstance(error, TEXT_ERRORS + PROVIDER_ERRORS):
-            return isinstance(error, TEXT_ERRORS)
+        if isinstance(error, REFUSALS + PROVIDER_ERRORS):
+            return isinstance(error, REFUSALS)
         try:
             with foreground_calls():  # a failing provider is tested at once
                 await self.embed([PROBE_TEXT], meter)

@@ -256,7 +256,9 @@ class LiteLLMModel:
         try:
             found = await self._summarize_batch([inputs[place] for place in shared], meter)
         except ModelError as error:
-            if not isinstance(error, PROVIDER_ERRORS) and len(self._unshared) < MAX_UNSHARED:
+            if not isinstance(error, PROVIDER_ERRORS):
+                if len(self._unshared) >= MAX_UNSHARED:
+                    self._unshared.clear()  # many are of texts that are gone
                 self._unshared.update(_summary_key(inputs[place]) for place in shared)
             raise
         return {shared[index]: text for index, text in found.items()}

@@ -65,7 +65,6 @@ NO_API_HINT = (
     "Something else than a model's API may answer there, such as a web page or a proxy: check the address of the model"
     " (THREADLORE_LLM_API_BASE); it usually ends with /v1."
 )
-_BILLING_HINT = "Check your plan and billing at the provider."
 
 MAX_MESSAGE_LENGTH = 300
 
