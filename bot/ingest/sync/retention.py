@@ -77,7 +77,8 @@ class Retention:
                 await self._delete_before(oldest)
         self._held = None
         if not leapt or (days and record.confirmed):
-            await self._store.retention.save(RetentionRecord(days, now))
+            vouched = not leapt or (record.held is not None and record.held.reason == "clock")
+            await self._store.retention.save(RetentionRecord(days, now if vouched else record.last_run))
 
     async def continue_held(self, now: datetime) -> None:
         """Delete what a person has confirmed since; tell managers of workspaces where nobody could be told yet."""
@@ -118,7 +119,9 @@ class Retention:
         if record.held is None:
             log.warning("retention.held", reason=held.reason, documents=held.documents, total=held.total)
         self._held = held
-        await self._store.retention.save(replace(record, held=held))
+        if (latest := await self._store.retention.load()).confirmed:
+            return  # while the documents were counted
+        await self._store.retention.save(replace(latest, held=held))
         await self._tell_managers(held)
 
     def _describe_held(self) -> list[str]:

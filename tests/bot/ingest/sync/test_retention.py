@@ -16,7 +16,7 @@ from bot.ingest.sync.retention import MAX_LEAP, TELL_INTERVAL_SECONDS, Retention
 from bot.platform.models import Person
 from bot.store import FileRecord, MessageRecord
 from engine.errors import NotFound
-from tests.support.bot_fixture import BotFixture
+from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import ROOF
 from tests.support.clock import ManualClock
 from tests.support.fake_platform import START
@@ -168,6 +168,31 @@ async def test_a_deletion_held_for_its_amount_does_not_date_a_later_one_of_the_c
     held = (await context.store.retention.load()).held
     assert held is not None
     assert (held.reason, held.since) == ("clock", late)
+
+
+@pytest.mark.usefixtures("few")
+async def test_to_confirm_an_amount_does_not_vouch_for_a_clock_that_leapt_since(bot: BotFixture) -> None:
+    last = await post_days(bot, 12)
+    retention, context = open_retention(bot, 10)
+    await retention.delete_expired(last)
+    await retention.delete_expired(last + timedelta(days=3))
+    await confirm_held(context.store)
+    await retention.delete_expired(last + TWO_YEARS)
+    assert len(await texts_of(bot)) == 8  # what was confirmed is gone
+    await retention.delete_expired(last + TWO_YEARS + timedelta(hours=1))
+    held = (await context.store.retention.load()).held
+    assert held is not None
+    assert (held.reason, len(await texts_of(bot))) == ("clock", 8)
+
+
+async def test_a_confirmation_amid_a_run_is_kept(bot: BotFixture) -> None:
+    late = await post_days(bot, 4) + MAX_LEAP + timedelta(hours=1)
+    retention, context = open_retention(bot)
+    await retention.delete_expired(late)
+    run_before(context.store.retention, "count", lambda: confirm_held(context.store))
+    await retention.delete_expired(late)
+    await retention.continue_held(late)
+    assert await texts_of(bot) == []
 
 
 async def test_files_alone_show_that_the_clock_leapt(bot: BotFixture) -> None:
