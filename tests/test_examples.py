@@ -61,6 +61,7 @@ def reply(messages: Sequence[Mapping[str, object]]) -> str:
     return "Tobin Ashe repairs it. [1]"
 
 
+@pytest.mark.long
 async def test_the_example_with_a_model_streams_an_answer_with_a_source(capsys: pytest.CaptureFixture[str]) -> None:
     async with OpenAIServer(reply) as server:
         await run_here("with_model.py", LLM_MODEL="openai/toy", LLM_API_BASE=server.api_base, LLM_API_KEY="none")
@@ -69,6 +70,7 @@ async def test_the_example_with_a_model_streams_an_answer_with_a_source(capsys: 
     assert "Tokens:" in output
 
 
+@pytest.mark.long
 async def test_the_example_with_an_own_embedder_retrieves_a_source() -> None:
     assert "Tobin Ashe repairs its roof." in await run_as_program("own_embedder.py")
 

@@ -151,6 +151,7 @@ async def test_answers_ping_nobody_and_fetch_no_urls(live: LiveBot[Any]) -> None
     assert list(live.town.pings) == []
 
 
+@pytest.mark.long
 async def test_buttons_of_former_runs_still_work(live: LiveBot[Any]) -> None:
     await live.build_square()
     public: Way = "mention" if live.town.platform == "slack" else "command"

@@ -21,6 +21,7 @@ async def share_file(town: Town, name: str, text: str) -> Any:
     return await town.say("ada", CHANNEL, "Read this.", files=[TownFile(name, text)])
 
 
+@pytest.mark.long
 async def test_killed_in_the_middle_of_an_answer_it_gives_it_once(tmp_path: Path) -> None:
     async with open_bot_process("slack", tmp_path / "home") as lived:
         asked = await lived.ask_and_hold(QUESTION)

@@ -52,6 +52,7 @@ async def test_a_long_answer_that_was_not_streamed_becomes_one_line(live: LiveBo
     assert bodies(live, asked) == [texts.SOURCE_REMOVED]
 
 
+@pytest.mark.long
 @DISCORD
 @pytest.mark.parametrize("way", ["command", "private"])
 async def test_an_answer_of_a_former_run_becomes_one_line(live: LiveBot[DiscordTown], way: Way) -> None:

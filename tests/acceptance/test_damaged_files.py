@@ -118,7 +118,9 @@ def damage_groups(folder: Path, other: Path, harm: str, *, thorough: bool) -> li
 
 
 @pytest.mark.parametrize("harm", DAMAGES)
-@pytest.mark.parametrize(("state", "other"), [("closed", "killed"), ("killed", "closed")])
+@pytest.mark.parametrize(
+    ("state", "other"), [pytest.param("closed", "killed", marks=pytest.mark.long), ("killed", "closed")]
+)
 async def test_each_damaged_file_heals_or_its_error_names_a_fix(
     tmp_path: Path, folders: dict[str, Path], state: str, other: str, harm: str, *, thorough: bool
 ) -> None:

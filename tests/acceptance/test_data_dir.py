@@ -119,6 +119,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 async def test_second_process_gets_data_dir_in_use(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         second = await asyncio.create_subprocess_exec(

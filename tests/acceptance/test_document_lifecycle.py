@@ -129,6 +129,7 @@ async def test_an_open_conversation_is_searchable_and_is_read_when_it_closes(
         await light.amend("talk", remove=["m001"])
 
 
+@pytest.mark.long
 async def test_manual_corrections_survive_a_reindex_and_can_be_undone(engine: Engine) -> None:
     await engine.add(DIARY)
     await engine.add(doc("more", "Lovelace met Dora."))

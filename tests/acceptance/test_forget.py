@@ -135,6 +135,7 @@ class UnreachableLanguage(RecordingLanguage):
             raise ModelUnreachable("nobody is there")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("silent", [False, True])
 async def test_a_secret_leaves_the_files_in_time_though_no_model_can_be_reached(tmp_path: Path, silent: bool) -> None:  # noqa: FBT001 - a parameter
     language, embedder = UnreachableLanguage(silent=silent), UnreachableEmbedder(silent=silent)

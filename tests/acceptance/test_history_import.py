@@ -93,6 +93,7 @@ def test_killed_and_started_again_it_ends_like_an_undisturbed_import(home: Path,
     assert "match the ledger" in read(home, "verify")
 
 
+@pytest.mark.long
 def test_a_folder_of_discord_channels_is_imported_and_searched(home: Path, tmp_path: Path) -> None:
     rows = [discord_message("1", 0, "The kiln Vesta fires stoneware at 1240 degrees.")]
     folder = write_files(tmp_path / "export", {"kiln.json": discord_file({"id": "500", "name": "kiln"}, rows)})
@@ -102,6 +103,7 @@ def test_a_folder_of_discord_channels_is_imported_and_searched(home: Path, tmp_p
     assert f"https://discord.com/channels/77/500/{rows[0]['id']}" in answer
 
 
+@pytest.mark.long
 def test_a_mattermost_export_is_imported_once_with_what_is_new_and_searched_in_the_terminal(
     home: Path, tmp_path: Path
 ) -> None:

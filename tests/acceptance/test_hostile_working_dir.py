@@ -69,6 +69,7 @@ def run_script(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_nothing_in_the_current_folder_is_imported_or_read(foreign: Path) -> None:
     ended = run_script(SCRIPT, foreign)
     assert ended.returncode == 0, ended.stderr

@@ -39,6 +39,7 @@ async def set_language(live: LiveBot[Any], language: str) -> None:
     await live.run_command("mayor", "square", "settings", **(named if isinstance(live.town, DiscordTown) else plain))
 
 
+@pytest.mark.long
 async def test_each_person_reads_private_sentences_in_their_language(live: LiveBot[Any]) -> None:
     town = live.town
     live.add_manager("mayor")

@@ -54,6 +54,7 @@ def count_calls_by_message(thread: tuple[Passage, ...]) -> dict[int, int]:
     }
 
 
+@pytest.mark.long
 async def test_deleting_any_message_costs_two_calls_at_most_on_average(light: Engine, language: ToyLanguage) -> None:
     thread = build_messages()
     expected = count_calls_by_message(thread)

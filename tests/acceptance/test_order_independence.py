@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,7 @@ def build_options(readers: int, project_batch: int, embed_batch: int) -> EngineO
     )
 
 
+@pytest.mark.long
 @given(draw_plans())
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_order_and_concurrency_give_the_same_state(told: tuple[list[Document], IngestPlan]) -> None:

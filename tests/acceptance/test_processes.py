@@ -103,6 +103,7 @@ def read(town: SlackTown, asked: Asked) -> str:
     return "\n".join(each.text for each in town.posts(asked))
 
 
+@pytest.mark.long
 async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
     tmp_path: Path, models: EngineModels, postgres_url: str
 ) -> None:

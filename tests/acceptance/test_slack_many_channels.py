@@ -53,6 +53,7 @@ def count_lookups(live: LiveBot[SlackTown]) -> int:
     return len(live.town.slack.calls_to(*LOOKUP_METHODS))
 
 
+@pytest.mark.long
 async def test_a_thousand_channels_resume_within_ten_seconds(live: LiveBot[SlackTown]) -> None:
     await build_two(live)
     await build_channels(live, 1000)
@@ -75,6 +76,7 @@ async def test_a_dead_socket_is_no_reason_to_ask_about_each_channel(live: LiveBo
     assert count_lookups(live) < 12
 
 
+@pytest.mark.long
 async def test_somebody_in_eighty_private_channels_is_answered_from_all_of_them(live: LiveBot[SlackTown]) -> None:
     town = live.town
     town.add_channel("first", "ada", "private")
@@ -95,6 +97,7 @@ async def test_somebody_in_eighty_private_channels_is_answered_from_all_of_them(
     assert find_secrets(await live.ask("bob")) == "beryl"
 
 
+@pytest.mark.long
 async def test_channel_joined_during_downtime_is_greeted_and_indexed(live: LiveBot[SlackTown]) -> None:
     town = live.town
     town.add_channel("square", "ada")

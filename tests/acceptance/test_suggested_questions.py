@@ -33,6 +33,7 @@ def _suggested(posts: list[BotPost]) -> list[str]:
     return [each for each in posts[-1].buttons if each.startswith("What ")]
 
 
+@pytest.mark.long
 async def test_a_suggestion_is_asked_once_after_a_restart_by_those_who_may(live: LiveBot[Any]) -> None:
     town = live.town
     town.add_channel("square", "ada bob")

@@ -35,6 +35,7 @@ async def test_bulk_rows_are_those_of_an_ingest(tmp_path: Path) -> None:
     assert kinds.count("relation") == found["relations"] > 200
 
 
+@pytest.mark.long
 async def test_walks_start_at_the_names_of_the_questions(tmp_path: Path) -> None:
     await fill(tmp_path, CORPUS)
     async with Engine.open(tmp_path, language=LineLanguage(), embedder=HashingEmbedder()) as engine:

@@ -232,6 +232,7 @@ class Walk:
         return {each: self.ids[each] for each in call.ids}
 
 
+@pytest.mark.long
 async def test_what_is_in_a_private_channel_is_in_no_response_to_others(browser: Browser, tmp_path: Path) -> None:
     async with (
         open_models() as models,

@@ -554,6 +554,7 @@ for number in range(10**6):
     assert len(nodes) == 2 * len(edges)
 
 
+@pytest.mark.long
 async def test_many_rows_flagged_as_existing_survive_a_kill(tmp_path: Path) -> None:
     other = start_child(
         """

@@ -347,6 +347,7 @@ async def measure_recall(store: LanceVectors, vectors: np.ndarray, spaces: np.nd
     return float(np.mean(shares))
 
 
+@pytest.mark.long
 async def test_above_twenty_thousand_rows_an_index_finds_what_exact_search_finds(tmp_path: Path) -> None:
     store, vectors, spaces = await open_large_store(tmp_path)
     assert store._tables["relations"].is_indexed

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.demos import discord_day, slack_day
 from tests.demos.day import start_bot
 
 
+@pytest.mark.long
 async def test_a_day_in_a_small_club() -> None:
     printed: list[str] = []
     discord = await discord_day.run_day(start_bot, printed.append, pause=0.3)

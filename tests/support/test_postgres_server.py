@@ -67,6 +67,7 @@ def test_a_template_is_filled_once(postgres_server: PostgresServer) -> None:
     assert len(filled) == 1
 
 
+@pytest.mark.long
 def test_the_server_ends_when_the_last_of_its_users_is_killed(tmp_path: Path) -> None:
     first, folder = start_user(tmp_path)
     second, same_folder = start_user(tmp_path)

@@ -123,6 +123,7 @@ def state(home: Path) -> tuple[set[str], str, str]:
     return {str(each.relative_to(home)) for each in files_of(home)}, checksums[0], checksums[1]
 
 
+@pytest.mark.long
 async def test_a_kill_at_any_step_of_a_restore_leaves_the_old_data_or_the_new(tmp_path: Path) -> None:
     async with open_folder(tmp_path / "new") as (engine, store):
         await engine.add(doc("new", "The ferry sails at nine."))

@@ -81,6 +81,7 @@ async def test_a_backup_moves_to_a_database_and_back(tmp_path: Path, postgres_ur
         assert await is_clean(engine)
 
 
+@pytest.mark.long
 async def test_a_backup_replaces_what_a_database_holds_only_by_force(tmp_path: Path, postgres_url: str) -> None:
     options = EngineOptions(database=postgres_url)
     async with open_place(tmp_path / "home", postgres_url) as (engine, store):
@@ -108,6 +109,7 @@ async def test_a_backup_replaces_what_a_database_holds_only_by_force(tmp_path: P
         assert await is_clean(engine)
 
 
+@pytest.mark.long
 def test_a_kill_in_a_restore_leaves_the_old_rows_of_a_database_or_the_new(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +151,7 @@ def test_a_kill_in_a_restore_leaves_the_old_rows_of_a_database_or_the_new(
     restoring.close()
 
 
+@pytest.mark.long
 async def test_rows_of_a_bot_alone_are_not_overwritten(tmp_path: Path, postgres_url: str) -> None:
     async with open_place(tmp_path / "files") as (engine, store):
         await fill(engine, store)

@@ -168,6 +168,7 @@ def test_a_wrong_setting_is_refused_and_a_misspelt_one_named(place: Path, monkey
         assert f"THREADLORE_{name} cannot be used" in refused.stderr
 
 
+@pytest.mark.long
 def test_commands_beside_a_conversation_are_run_by_it_and_after_it_by_themselves(
     place: Path, chatting: subprocess.Popen[str]
 ) -> None:
@@ -188,6 +189,7 @@ def test_ctrl_c_is_quiet(chatting: subprocess.Popen[str]) -> None:
     assert chatting.stderr.read() == ""
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("home")
 def test_a_pipe_that_is_closed_early_is_no_error() -> None:
     with start("export") as process:

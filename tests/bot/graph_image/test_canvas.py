@@ -33,6 +33,7 @@ def test_a_picture_is_a_png_under_a_megabyte(first: int, behind: int) -> None:
         assert 1000 < image.width < 4000
 
 
+@pytest.mark.long
 def test_the_fullest_picture_is_under_a_megabyte_too() -> None:
     assert len(picture(drawn(39, tail=" of the Harbour Cooperative"))) < MEGABYTE
 

@@ -106,6 +106,7 @@ def test_a_piece_of_no_token_is_refused(size: int) -> None:
         split_into_windows("abc", CHARACTERS, size)
 
 
+@pytest.mark.long
 @given(text=st.text(alphabet="abcdef", min_size=1, max_size=80), size=st.integers(1, 20), overlap=st.integers(0, 40))
 def test_any_overlap_ends_and_loses_nothing(text: str, size: int, overlap: int) -> None:
     pieces = split_into_windows(text, CHARACTERS, size, overlap)

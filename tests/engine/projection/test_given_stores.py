@@ -55,6 +55,7 @@ async def test_stores_that_have_everything_are_left_alone(tmp_path: Path, monkey
         await engine.wait_until_indexed()
 
 
+@pytest.mark.long
 async def test_stores_of_the_data_directory_are_filled_again_after_a_run_with_given_ones(tmp_path: Path) -> None:
     async with Engine.open(tmp_path, language=ToyLanguage(), embedder=HashEmbedder()) as engine:
         await add_indexed(engine, "Ada met Bob.")

@@ -37,6 +37,7 @@ def end_proof_of_life(url: str) -> None:
         )
 
 
+@pytest.mark.long
 async def test_a_restarted_engine_goes_on_and_its_export_is_that_of_files(tmp_path: Path, postgres_url: str) -> None:
     exports = []
     for home, url in ((tmp_path / "files", ""), (tmp_path / "database", postgres_url)):

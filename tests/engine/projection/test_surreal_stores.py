@@ -96,6 +96,7 @@ async def test_another_embedder_recomputes_the_vectors(tmp_path: Path) -> None:
         await check_answers(engine)
 
 
+@pytest.mark.long
 async def test_stores_that_are_not_used_any_more_leave_the_data_directory(tmp_path: Path) -> None:
     folder = DataDir(tmp_path)
     for place, used, unused in (

@@ -91,6 +91,7 @@ async def test_sources_fill_the_budget_that_prompt_and_history_leave(indexed: Op
     assert counts[3] < counts[4]
 
 
+@pytest.mark.long
 async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(indexed: OpenIndexed) -> None:
     documents = []
     for number in range(6):

@@ -77,6 +77,7 @@ async def test_the_walk_can_be_switched_off(indexed: OpenIndexed) -> None:
     assert "walk" not in (await engine.retrieve(QUESTION)).timings
 
 
+@pytest.mark.long
 async def test_ties_do_not_depend_on_the_order_of_ingestion(tmp_path: Path) -> None:
     letters = [doc(f"{name}{n}", f"{name} wrote letter {n}.") for name in ("Percival", "Quentin") for n in range(60)]
     options = EngineOptions(ranking=RankingOptions(max_seed_mentions=60, max_walk_chunks=20, walk_batch=10))

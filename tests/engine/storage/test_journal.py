@@ -54,6 +54,7 @@ def test_a_kill_at_any_step_of_a_replacement_leaves_what_was_or_what_shall_be(jo
     assert not any((journal.home / name).exists() for name in (PENDING, READY))
 
 
+@pytest.mark.long
 def test_a_kill_of_the_start_that_finishes_a_replacement_changes_nothing(journal: Journal) -> None:
     def replace() -> None:
         with journal.replacing(("a.db",), ("index",)) as folder:

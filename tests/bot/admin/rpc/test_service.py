@@ -191,6 +191,7 @@ async def test_for_numbers_too_a_program_that_holds_the_folder_is_asked() -> Non
         assert sum(status.documents.values()) == 1
 
 
+@pytest.mark.long
 def test_numbers_and_lists_load_nothing_heavy(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "THREADLORE_DATA_DIR": str(tmp_path / "home")}
     command = [sys.executable, "-c", LOADED]

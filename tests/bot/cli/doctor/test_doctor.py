@@ -51,6 +51,7 @@ def test_a_healthy_machine_has_a_line_for_each_check(home: Path) -> None:
     assert all(name in shown for name in NAMES)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not HAS_LANDLOCK, reason="this kernel has no Landlock")
 @pytest.mark.parametrize(("required", "code", "state"), [("false", 0, "warning"), ("true", 1, "failed")])
 def test_a_missing_mechanism_is_a_failure_if_it_is_required(home: Path, required: str, code: int, state: str) -> None:

@@ -124,7 +124,7 @@ async def known(bot: BotFixture) -> object:
     return texts, rows, facts, windows, files
 
 
-@pytest.mark.parametrize("offset", range(EACH))
+@pytest.mark.parametrize("offset", [0, *(pytest.param(each, marks=pytest.mark.long) for each in range(1, EACH))])
 async def test_a_day_ends_the_same_wherever_the_process_is_killed(tmp_path: Path, killer: Killer, offset: int) -> None:
     platform = make_day()
     async with start(tmp_path / "whole", platform) as bot:
@@ -142,6 +142,7 @@ async def test_a_day_ends_the_same_wherever_the_process_is_killed(tmp_path: Path
             assert await known(bot) == expected, f"killed at moment {at} of step {reached}"
 
 
+@pytest.mark.long
 async def test_a_back_fill_ends_the_same_wherever_the_process_is_killed(tmp_path: Path, killer: Killer) -> None:
     platform, at, moments, expected = make_day(), -1, 1, None
     platform.page_size = 2
@@ -175,6 +176,7 @@ async def miss(bot: BotFixture) -> None:
     bot.platform.advance(3600)
 
 
+@pytest.mark.long
 async def test_reconciliation_ends_the_same_wherever_the_process_is_killed(tmp_path: Path, killer: Killer) -> None:
     moments, at, expected = 1, -1, None
     while at < moments:

@@ -201,6 +201,7 @@ async def test_only_one_task_waits_for_the_end_of_a_process(caplog: pytest.LogCa
     assert "Unknown child process" not in caplog.text
 
 
+@pytest.mark.long
 async def test_a_closed_client_leaves_no_process_behind(remote: RemoteProcess) -> None:
     assert await remote.complete()
     pid = remote.provider.pid

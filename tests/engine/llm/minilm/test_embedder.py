@@ -53,6 +53,7 @@ async def test_rows_have_length_one_and_are_counted(embedder: MiniLMEmbedder) ->
     assert [(item.purpose, item.model, item.input_tokens) for item in meter.items] == [("embed", embedder.name, 7)]
 
 
+@pytest.mark.long
 async def test_other_texts_of_a_call_do_not_change_a_vector(embedder: MiniLMEmbedder) -> None:
     texts = [row["text"] for row in GOLDEN] + ["word " * length for length in range(1, 80, 3)]
     together = await embedder.embed(texts, UsageMeter())
@@ -60,6 +61,7 @@ async def test_other_texts_of_a_call_do_not_change_a_vector(embedder: MiniLMEmbe
     assert np.sum(together * alone, axis=1).min() >= 0.99999  # padding may round an integer to its neighbor
 
 
+@pytest.mark.long
 async def test_a_question_waits_for_one_run_of_an_ingest_only(
     embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def test_a_lower_time_limit_lowers_the_budget() -> None:
     assert budget_seconds(MIB, ParserLimits(timeout_seconds=2.0)) == 4
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 def test_the_kernel_ends_what_takes_longer() -> None:
     done = subprocess.run([sys.executable, "-c", LOOP], cwd=ROOT, capture_output=True, check=False)

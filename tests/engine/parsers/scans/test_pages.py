@@ -57,6 +57,7 @@ def test_a_garbled_page_keeps_its_text_if_nothing_better_is_recognized() -> None
     assert parsed.passages[-1].text.startswith("xqk ztw")
 
 
+@pytest.mark.long
 @needs_tesseract
 def test_a_long_scan_becomes_parts_within_the_time_limit() -> None:
     limits = ParserLimits(ocr_program=PROGRAM, timeout_seconds=16)

@@ -156,6 +156,7 @@ NAMES = st.sampled_from(["Ada", "Bob", "Carla", "Dora"])
 MERGES = st.lists(st.tuples(NAMES, NAMES).filter(lambda pair: pair[0] != pair[1]), max_size=4)
 
 
+@pytest.mark.long
 @given(MERGES)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_undoing_every_merge_restores_everything(tmp_path: Path, merges: list[tuple[str, str]]) -> None:

@@ -23,6 +23,7 @@ assert import_lancedb() is lancedb and hasattr(sys.modules[f"{REST_CLIENT}.api"]
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", [REPLACED, KEPT], ids=["replaced", "kept if imported before"])
 def test_the_rest_client_of_the_library(program: str) -> None:
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[4])

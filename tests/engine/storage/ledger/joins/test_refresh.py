@@ -228,6 +228,7 @@ def graph(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if row["kind"] in {"alias", "distinct", "entity", "relation", "mention"}]
 
 
+@pytest.mark.long
 @given(STEPS)
 @example(
     [

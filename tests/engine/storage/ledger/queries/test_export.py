@@ -6,6 +6,8 @@ import gc
 import tracemalloc
 from itertools import pairwise
 
+import pytest
+
 from engine.storage.ledger.api import ExportFormat
 from engine.storage.ledger.queries.export import export_canonical, export_lines
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
@@ -36,6 +38,7 @@ async def measure(ledger: LedgerFixture, file_format: ExportFormat) -> tuple[int
     return peak, count
 
 
+@pytest.mark.long
 async def test_memory_stays_flat_while_more_is_exported(ledger: LedgerFixture) -> None:
     await fill(ledger, range(12))
     few = [await measure(ledger, file_format) for file_format in FORMATS]
