@@ -17,7 +17,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
+.PHONY: help demo demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -81,6 +81,9 @@ chat: $(READY) ## chat with your own documents in the terminal
 test: $(DEV) $(PAGE) $(CHROMIUM) ## the whole suite, offline
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder \
 	  || { test $$? -eq 1 && $(BIN)/pytest -x --last-failed --last-failed-no-failures=none; }
+
+test-long: $(DEV) $(PAGE) $(CHROMIUM) ## what the suite leaves out because it takes long: kills at every step, whole days, processes
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --thorough -m long
 
 test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --database=postgres tests/acceptance tests/engine
