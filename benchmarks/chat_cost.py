@@ -17,8 +17,8 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import temporary_folder
 from benchmarks.rule_model import RuleProvider
 from bot import bootstrap
-from bot.admin.operations import run_operation
-from bot.admin.requests import Ingest
+from bot.capabilities.operations import run_operation
+from bot.capabilities.requests import Ingest
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
 from engine import SYSTEM_CLOCK

@@ -31,8 +31,8 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
-    from bot.admin.management.requests import ManagementRequest
-    from bot.admin.results import OperationResult
+    from bot.capabilities.management.requests import ManagementRequest
+    from bot.capabilities.results import OperationResult
     from bot.context import EngineContext
     from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, PlatformEvent
     from bot.platform.forms import Form, FormOption

@@ -76,7 +76,7 @@ class BotManagement(Protocol):
     """What a running bot does for managers outside of the chat."""
 
     def perform_management(self, request: Any) -> AsyncGenerator[Any]:
-        """Yield the result of a request of bot/admin/management. Raises NotAllowed for all but managers."""
+        """Yield the result of a request of bot/capabilities/management. Raises NotAllowed for all but managers."""
 
     async def check_manager(self, subject: Subject) -> None:
         """Raise NotAllowed unless a person is a manager of their workspace now."""

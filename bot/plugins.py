@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-    from bot.admin.rpc.service import AdminService
     from bot.bot import Bot
+    from bot.rpc.service import AdminService
     from bot.settings import Settings
     from engine import ChatTurn, Clock
 

@@ -12,14 +12,14 @@ import structlog
 
 from bot import bootstrap, lifecycle, standby
 from bot.access.control import AccessControl
-from bot.admin.rpc import socket
-from bot.admin.rpc.service import LocalService
 from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.traces import open_tracer
 from bot.plugins import list_adapter_names, load_adapter, load_door
+from bot.rpc import socket
+from bot.rpc.service import LocalService
 from bot.settings import PREFIX
 from bot.store import BotStore
 from engine import cancel_tasks, child_task, describe_error

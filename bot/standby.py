@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import bootstrap
-from bot.admin.rpc import socket
-from bot.admin.rpc.service import HolderWait
-from bot.admin.rpc.socket import HolderUnreached
 from bot.monitoring.health import ServerState
+from bot.rpc import socket
+from bot.rpc.service import HolderWait
+from bot.rpc.socket import HolderUnreached
 from bot.store import migrate_store
 from engine import DataDir
 from engine.errors import DatabaseInUse, DatabaseReadOnly, DatabaseUnreachable, DataDirInUse

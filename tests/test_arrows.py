@@ -134,25 +134,26 @@ context: errors i18n platform store permissions settings access monitoring
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
 lifecycle:
-admin: {BASE} store permissions context settings ingest access monitoring lifecycle
-commands: {BASE} store permissions context settings ingest answers graph_image admin
+capabilities: {BASE} store permissions context settings ingest access monitoring
+rpc: {BASE} store permissions context settings access monitoring lifecycle capabilities bootstrap
+commands: {BASE} store permissions context settings ingest answers graph_image capabilities
 dispatch: {BASE} store permissions context ingest answers commands monitoring
-bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring admin
-plugins: admin bot platform settings
+bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring capabilities
+plugins: capabilities rpc bot platform settings
 bootstrap: context errors settings store
-standby: admin bootstrap context errors monitoring settings store
-server: access admin bootstrap bot context errors lifecycle monitoring plugins settings standby store
-cli: access admin errors i18n log_config monitoring plugins server settings text texts
+standby: rpc bootstrap context errors monitoring settings store
+server: access rpc capabilities bootstrap bot context errors lifecycle monitoring plugins settings standby store
+cli: access capabilities rpc errors i18n log_config monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""
 common: errors i18n platform settings text
-console: admin cli i18n settings text
+console: capabilities rpc cli i18n settings text
 discord: {PLATFORM} store
 mattermost: platform
 slack: {PLATFORM} store listeners
-mcp: admin errors settings text
-web: admin errors listeners monitoring settings text
+mcp: capabilities rpc errors settings text
+web: capabilities rpc errors listeners monitoring settings text
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import what they need

@@ -13,7 +13,7 @@ from bot.cli.render.console import Screen, model_hint
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.admin.rpc.service import AdminService
+    from bot.rpc.service import AdminService
     from bot.settings import Settings
     from engine import ChatTurn, Clock
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from adapters.console.commands import COMMANDS, show_help
-from bot.admin.requests import GetStatus
-from bot.admin.results import StatusResult
+from bot.capabilities.requests import GetStatus
+from bot.capabilities.results import StatusResult
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
 from engine import Scope, child_task

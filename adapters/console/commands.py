@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from rich.table import Table
 from rich.text import Text
 
-from bot.admin.requests import Forget, GetEntity, GetStatus, ListDocuments
+from bot.capabilities.requests import Forget, GetEntity, GetStatus, ListDocuments
 from bot.cli.render import tables
 from engine import RetrievalMode, Scope
 from engine.errors import InvalidQuestion, NotFound

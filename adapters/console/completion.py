@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.completion import Completer, Completion
 
 from adapters.console.commands import COMMANDS
-from bot.admin.requests import ListFilterNames
-from bot.admin.results import FilterNames
+from bot.capabilities.requests import ListFilterNames
+from bot.capabilities.results import FilterNames
 from bot.text.filter_options import format_filter, match_typed, suggest_times
 from engine import Scope
 from engine.errors import EngineError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine import child_task
 
 if TYPE_CHECKING:
-    from bot.admin.rpc.service import AdminService
+    from bot.rpc.service import AdminService
     from bot.settings import Settings
     from engine import Clock
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 from mcp.server.mcpserver.exceptions import ToolError
 
-from bot.admin.requests import Authorized
+from bot.capabilities.requests import Authorized
 from engine import Scope
 from engine.errors import EngineError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from bot.admin.requests import OperationRequest
-    from bot.admin.results import OperationResult
-    from bot.admin.rpc.service import AdminService
+    from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.results import OperationResult
+    from bot.rpc.service import AdminService
 
 log = structlog.get_logger(__name__)
 

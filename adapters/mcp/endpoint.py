@@ -11,7 +11,7 @@ from adapters.mcp.server import build_server
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from bot.admin.rpc.service import AdminService
+    from bot.rpc.service import AdminService
     from engine import Clock
 
 

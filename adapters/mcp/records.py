@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
-from bot.admin.access.notices import list_context_notices, list_end_notices
+from bot.capabilities.access.notices import list_context_notices, list_end_notices
 
 if TYPE_CHECKING:
-    from bot.admin.graph.results import SubgraphResult
-    from bot.admin.results import AnswerEnd, ContextResult, EntityResult
+    from bot.capabilities.graph.results import SubgraphResult
+    from bot.capabilities.results import AnswerEnd, ContextResult, EntityResult
     from engine import DocumentInfo, Source
 
 

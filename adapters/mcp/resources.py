@@ -12,10 +12,10 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from adapters.common.shown_text import clean_prose
 from adapters.mcp.caller import read_headers
-from bot.admin.documents.requests import GetDocument
-from bot.admin.documents.results import DocumentResult
-from bot.admin.requests import ListDocuments
-from bot.admin.results import DocumentList
+from bot.capabilities.documents.requests import GetDocument
+from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.requests import ListDocuments
+from bot.capabilities.results import DocumentList
 from bot.text.markdown import clean_line
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from adapters.mcp.resources import TEMPLATE, DocumentResources
 from adapters.mcp.tools import Tools
 
 if TYPE_CHECKING:
-    from bot.admin.rpc.service import AdminService
+    from bot.rpc.service import AdminService
     from engine import Clock
 
 INSTRUCTIONS = (

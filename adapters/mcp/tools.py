@@ -12,11 +12,11 @@ from pydantic import Field
 from adapters.mcp.caller import read_headers
 from adapters.mcp.records import CitedAnswer, EntityRecord, ListedDocument, Neighborhood, RetrievedContext
 from adapters.mcp.resources import document_uri
-from bot.admin.documents.requests import Summarize
-from bot.admin.graph.requests import GetSubgraph
-from bot.admin.graph.results import SubgraphResult
-from bot.admin.requests import Ask, GetEntity, ListDocuments
-from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, DocumentList, EntityResult
+from bot.capabilities.documents.requests import Summarize
+from bot.capabilities.graph.requests import GetSubgraph
+from bot.capabilities.graph.results import SubgraphResult
+from bot.capabilities.requests import Ask, GetEntity, ListDocuments
+from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, DocumentList, EntityResult
 from bot.text.format import parse_since
 from engine.errors import InvalidQuestion
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from adapters.mcp.caller import Caller
-    from bot.admin.requests import OperationRequest
+    from bot.capabilities.requests import OperationRequest
     from engine import Clock
 
 MAX_QUESTION_LENGTH, MAX_NAME_LENGTH, MAX_KEY_LENGTH, MAX_DOCUMENTS = 20_000, 500, 2000, 500

@@ -20,7 +20,7 @@ from adapters.web.pages.errors import respond
 from adapters.web.pages.guard import is_allowed, is_api_path
 from adapters.web.pages.session import get_address, get_page_access
 from adapters.web.problems import BUSY, Problem, describe, is_internal, to_response
-from bot.admin.access.requests import CheckToken
+from bot.capabilities.access.requests import CheckToken
 from bot.errors import InvalidToken
 from bot.listeners.addresses import parse_host, to_share_key
 from bot.listeners.admission import Admission, Budget
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from adapters.web.operations import Access
-    from bot.admin.rpc.service import AdminService
+    from bot.rpc.service import AdminService
 
 log = structlog.get_logger(__name__)
 

@@ -19,7 +19,7 @@ from adapters.web.uploads import UploadGate
 from bot.listeners.addresses import TrustedProxies
 
 if TYPE_CHECKING:
-    from bot.admin.rpc.service import AdminService
+    from bot.rpc.service import AdminService
     from engine import Clock
 
 PREFIX = "/api/v1"

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from adapters.web.scope import OF_TOKEN
-from bot.admin.documents.requests import Summarize
-from bot.admin.requests import Ask
+from bot.capabilities.documents.requests import Summarize
+from bot.capabilities.requests import Ask
 from engine import MAX_QUESTION_CHARACTERS, ChatTurn, RetrievalMode
 
 if TYPE_CHECKING:

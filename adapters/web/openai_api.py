@@ -15,9 +15,9 @@ from adapters.web.operations import check_token, perform
 from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, StreamFormat, open_stream
-from bot.admin.access.notices import list_end_notices
-from bot.admin.requests import Ask
-from bot.admin.results import AnswerDelta, AnswerEnd
+from bot.capabilities.access.notices import list_end_notices
+from bot.capabilities.requests import Ask
+from bot.capabilities.results import AnswerDelta, AnswerEnd
 from bot.text.markdown import Citation, Link, MarkdownMarkup, render_parts
 from engine import ChatTurn
 from engine.errors import InvalidQuestion
@@ -25,7 +25,7 @@ from engine.errors import InvalidQuestion
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
     from bot.text.markdown import Part
     from engine import Source
 

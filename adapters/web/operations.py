@@ -6,10 +6,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.admin.access.authorized import limit_to_space
-from bot.admin.access.requests import CheckToken, LogIn, LogOut
-from bot.admin.requests import Authorized
-from bot.admin.results import Completed, TokenChecked, TokenCreated
+from bot.capabilities.access.authorized import limit_to_space
+from bot.capabilities.access.requests import CheckToken, LogIn, LogOut
+from bot.capabilities.requests import Authorized
+from bot.capabilities.results import Completed, TokenChecked, TokenCreated
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from fastapi import Request
 
     from adapters.web.oauth.providers import Identity
-    from bot.admin.requests import OperationRequest
-    from bot.admin.results import OperationResult
-    from bot.admin.rpc.service import AdminService
+    from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.results import OperationResult
+    from bot.rpc.service import AdminService
 
 Result = TypeVar("Result")
 

@@ -15,9 +15,9 @@ from starlette.requests import ClientDisconnect
 
 from adapters.web.admission import to_token_key
 from adapters.web.operations import get_result, perform
-from bot.admin.documents.requests import AddUpload, PrepareUpload
-from bot.admin.documents.results import UploadPlace
-from bot.admin.results import ProgressUpdate
+from bot.capabilities.documents.requests import AddUpload, PrepareUpload
+from bot.capabilities.documents.results import UploadPlace
+from bot.capabilities.results import ProgressUpdate
 from bot.errors import TooManyRequests, file_write_error
 from bot.listeners.admission import Admission, Budget
 from engine import create_upload
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
     from adapters.web.operations import Access
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
 
 FIELD = "file"  # the part of the form that is the file
 UPLOAD_BUDGET = Budget(total=4, share=2)  # at once, of this process

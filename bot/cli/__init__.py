@@ -1,4 +1,4 @@
 """Command line: each command builds a request and shows its results.
 
-Imports `admin`, `server` and what these import.
+Imports `capabilities`, `rpc`, `server` and what these import.
 """

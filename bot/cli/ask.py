@@ -14,7 +14,7 @@ from engine import RetrievalMode, Scope
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.admin.requests import AskOutput
+    from bot.capabilities.requests import AskOutput
     from bot.settings import Settings
 
 QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="Your question.", show_default=False)]
@@ -102,7 +102,7 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
         space: SpaceOption = "",
         as_json: JsonOption = False,  # noqa: FBT002  - an option
     ) -> None:
-        from bot.admin.requests import Ask, RetrievalOptions  # noqa: PLC0415  - keeps --help fast
+        from bot.capabilities.requests import Ask, RetrievalOptions  # noqa: PLC0415  - keeps --help fast
 
         budgets = (max_entity_tokens, max_relation_tokens, max_total_tokens)
         retrieval = RetrievalOptions(

@@ -28,8 +28,8 @@ def chat(context: typer.Context, space: SpaceOption = "") -> None:
     """Run the chat loop of the console adapter."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
         from bot.plugins import load_conversation  # noqa: PLC0415  - keeps --help fast
+        from bot.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         console = load_conversation("console")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.admin.requests import Ask
-from bot.admin.results import AnswerDelta, AnswerEnd
+from bot.capabilities.requests import Ask
+from bot.capabilities.results import AnswerDelta, AnswerEnd
 from engine import ChatTurn, Scope
 
 if TYPE_CHECKING:
-    from bot.admin.rpc.service import AdminService
     from bot.cli.render.console import Screen
+    from bot.rpc.service import AdminService
     from engine import RetrievalMode, Source
 
 MAX_TURNS = 20  # older turns are dropped

@@ -34,7 +34,7 @@ correct = typer.Typer(help=CORRECT_HELP, no_args_is_help=True)
 @correct.command()
 def merge(context: typer.Context, name: NameArgument, into: IntoArgument, space: SpaceOption = "") -> None:
     """Merge the entity NAME into the entity INTO: both names mean the same."""
-    from bot.admin.requests import Merge  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Merge(settings.space, name, into, allow_unknown=True), space=space)
 
@@ -42,7 +42,7 @@ def merge(context: typer.Context, name: NameArgument, into: IntoArgument, space:
 @correct.command()
 def unmerge(context: typer.Context, name: NameArgument, space: SpaceOption = "") -> None:
     """Undo a merge or an automatic join; the names are not joined automatically again."""
-    from bot.admin.requests import Merge  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Merge(settings.space, name), space=space)
 
@@ -55,7 +55,7 @@ def separate(
     space: SpaceOption = "",
 ) -> None:
     """Keep two entities apart: they are never joined automatically, and not listed as duplicates."""
-    from bot.admin.requests import Separate  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Separate  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Separate(settings.space, name, other, allow_unknown=True), space=space)
 
@@ -71,7 +71,7 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
     space: SpaceOption = "",
 ) -> None:
     """Add a fact about an entity, or a relation to another one. `threadlore forget KEY` removes it."""
-    from bot.admin.requests import AddFact  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import AddFact  # noqa: PLC0415  - keeps --help fast
 
     perform_request(
         context,
@@ -91,7 +91,7 @@ def describe(
     space: SpaceOption = "",
 ) -> None:
     """Replace the description of an entity or a relation."""
-    from bot.admin.requests import SetDescription  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import SetDescription  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: SetDescription(settings.space, name, description, other), space=space)
 
@@ -99,7 +99,7 @@ def describe(
 @correct.command()
 def hide(context: typer.Context, name: NameArgument, other: OtherOption = "", space: SpaceOption = "") -> None:
     """Hide an entity with its relations, or a single relation."""
-    from bot.admin.requests import Hide  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Hide  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Hide(settings.space, name, other), space=space)
 
@@ -107,6 +107,6 @@ def hide(context: typer.Context, name: NameArgument, other: OtherOption = "", sp
 @correct.command()
 def unhide(context: typer.Context, name: NameArgument, other: OtherOption = "", space: SpaceOption = "") -> None:
     """Undo hide."""
-    from bot.admin.requests import Hide  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Hide  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Hide(settings.space, name, other, hidden=False), space=space)

@@ -13,7 +13,7 @@ from engine import Scope, describe_formats
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
 
 INGEST_HELP = f"""Ingest files and folders. Files that have not changed since the last run are skipped.
 
@@ -70,8 +70,8 @@ def ingest(
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Ingest files and folders."""
-    from bot.admin.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
-    from bot.admin.requests import Ingest  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Ingest  # noqa: PLC0415  - keeps --help fast
 
     resolved = tuple(str(resolve_path(path, str(Path.cwd()))) for path in paths)
     perform_request(
@@ -85,14 +85,14 @@ def ingest(
 
 def ingest_exit_code(results: Sequence[OperationResult]) -> int:
     """Return 1 if a file failed or is not indexed yet."""
-    from bot.admin.results import IngestResult  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.results import IngestResult  # noqa: PLC0415  - keeps --help fast
 
     return int(any(event.failures or event.trouble for event in results if isinstance(event, IngestResult)))
 
 
 def status(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
     """Show the index status."""
-    from bot.admin.requests import GetStatus  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import GetStatus  # noqa: PLC0415  - keeps --help fast
 
     perform_request(
         context,
@@ -104,7 +104,7 @@ def status(context: typer.Context, space: SpaceOption = "", as_json: JsonOption 
 
 def documents(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
     """List documents."""
-    from bot.admin.requests import ListDocuments  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import ListDocuments  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: ListDocuments(Scope.of(settings.space)), space=space, as_json=as_json)
 
@@ -115,7 +115,7 @@ def forget(
     space: SpaceOption = "",
 ) -> None:
     """Delete one document or one chat."""
-    from bot.admin.requests import Forget  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Forget  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Forget(document, Scope.of(settings.space), str(Path.cwd())), space=space)
 
@@ -125,7 +125,7 @@ def forget_workspace(
     workspace: Annotated[str, typer.Argument(metavar="PLATFORM:ID", help="The workspace, as in names of rooms.")],
 ) -> None:
     """Delete a workspace."""
-    from bot.admin.requests import ForgetWorkspace  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import ForgetWorkspace  # noqa: PLC0415  - keeps --help fast
 
     platform, _, id_ = workspace.partition(":")
     if not (platform and id_):
@@ -135,6 +135,6 @@ def forget_workspace(
 
 def retry(context: typer.Context, space: SpaceOption = "") -> None:
     """Try again what failed."""
-    from bot.admin.requests import Retry  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Retry  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Retry(Scope.of(settings.space)), space=space)

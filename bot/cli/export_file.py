@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bot.admin.results import ExportLine
+from bot.capabilities.results import ExportLine
 from bot.errors import file_write_error
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
     from engine import Journal
 
 

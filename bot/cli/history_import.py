@@ -64,7 +64,7 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Import an export."""
-    from bot.admin.requests import ImportHistory  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import ImportHistory  # noqa: PLC0415  - keeps --help fast
 
     request = ImportHistory(
         platform, str(path.resolve()), workspace, url, direct_messages, into, tuple(channel_map or ())

@@ -14,7 +14,7 @@ from engine import Scope
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
 
 BackupArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Backup file.", show_default=False)]
 ExportFormat = Literal["jsonl", "graphml"]
@@ -69,7 +69,7 @@ def _group() -> None:
 @retention.command()
 def confirm(context: typer.Context) -> None:
     """Allow the deletion that waits; the bot runs it within a minute."""
-    from bot.admin.requests import ConfirmRetention  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import ConfirmRetention  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: ConfirmRetention())
 
@@ -81,7 +81,7 @@ def graph(
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Show an entity and its relations."""
-    from bot.admin.requests import GetEntity  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import GetEntity  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: GetEntity(name, Scope.of(settings.space)), space=space, as_json=as_json)
 
@@ -93,7 +93,7 @@ def duplicates(
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """List likely duplicates."""
-    from bot.admin.requests import FindDuplicates  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import FindDuplicates  # noqa: PLC0415  - keeps --help fast
 
     perform_request(
         context, lambda settings: FindDuplicates(Scope.of(settings.space), limit), space=space, as_json=as_json
@@ -106,13 +106,13 @@ def verify(
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Compare the indexes with the ledger, and repair them on request."""
-    from bot.admin.requests import Verify  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Verify  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: Verify(repair), as_json=as_json, exit_code=_verify_exit_code)
 
 
 def _verify_exit_code(results: Sequence[OperationResult]) -> int:
-    from bot.admin.results import VerifyResult  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.results import VerifyResult  # noqa: PLC0415  - keeps --help fast
 
     return int(any(event.differences for event in results if isinstance(event, VerifyResult)))
 
@@ -121,9 +121,9 @@ def reindex(context: typer.Context) -> None:
     """Rebuild both indexes, if necessary with another embedder."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.requests import Reindex  # noqa: PLC0415  - keeps --help fast
-        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+        from bot.capabilities.requests import Reindex  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
+        from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
 
         async with connect_or_open(common.load_settings(), common.clock, replace_embedder=True) as service:
             await Screen(common.clock).show(service.perform(Reindex()))
@@ -146,9 +146,9 @@ def export(
     """Export line by line; a file is replaced only when it is complete."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.requests import Export  # noqa: PLC0415  - keeps --help fast
-        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+        from bot.capabilities.requests import Export  # noqa: PLC0415  - keeps --help fast
         from bot.cli.export_file import save_lines  # noqa: PLC0415  - keeps --help fast
+        from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from engine import DataDir  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
@@ -164,7 +164,7 @@ def export(
 
 def backup(context: typer.Context, file: BackupArgument) -> None:
     """Write a backup."""
-    from bot.admin.requests import Backup  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Backup  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: Backup(str(file.expanduser().absolute())))
 
@@ -177,10 +177,10 @@ def restore(
     """Unpack the ledger, then rebuild the indexes."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin import archive  # noqa: PLC0415  - keeps --help fast
-        from bot.admin.requests import Reindex  # noqa: PLC0415  - keeps --help fast
-        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+        from bot.capabilities import archive  # noqa: PLC0415  - keeps --help fast
+        from bot.capabilities.requests import Reindex  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
+        from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings()
         if database := settings.database.get_secret_value():

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from bot.admin.requests import OperationRequest
-    from bot.admin.results import OperationResult
-    from bot.admin.rpc.service import AdminService
+    from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.results import OperationResult
+    from bot.rpc.service import AdminService
     from bot.settings import Settings
     from engine import Clock
 
@@ -106,13 +106,13 @@ def _open_service(
     settings: Settings, clock: Clock, request: OperationRequest
 ) -> AbstractAsyncContextManager[AdminService]:
     """The service that performs a request; read-only requests open only the ledger."""
-    from bot.admin import requests  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities import requests  # noqa: PLC0415  - keeps --help fast
 
     if isinstance(request, requests.GetStatus | requests.ListDocuments):
-        from bot.admin.rpc.ledger_service import connect_or_open_ledger  # noqa: PLC0415  - keeps --help fast
+        from bot.rpc.ledger_service import connect_or_open_ledger  # noqa: PLC0415  - keeps --help fast
 
         return connect_or_open_ledger(settings, clock)
-    from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+    from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
 
     return connect_or_open(settings, clock)
 

@@ -62,8 +62,8 @@ def serve(
 
 async def _serve_web(settings: Settings, clock: Clock, stop: asyncio.Event) -> None:
     """Serve the HTTP API without a platform: beside a running process, or on an engine of its own."""
-    from bot.admin.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
     from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
+    from bot.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
 
     async with open_monitored_session(settings, clock) as (session, health):
         await load_door("web")(session, settings, stop, clock=clock, listening=health.expect_door("web"))

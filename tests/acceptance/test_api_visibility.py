@@ -9,7 +9,7 @@ import pytest
 
 from adapters.web.app import build_app
 from bot.access.control import AccessControl
-from bot.admin.rpc.service import LocalService
+from bot.rpc.service import LocalService
 from bot.server import build_admin_context
 from bot.store import Subject
 from tests.support.town.live_bot import LiveBot

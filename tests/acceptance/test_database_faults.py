@@ -19,8 +19,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.admin.rpc.session import PATIENCE_SECONDS, RETURN_SECONDS
 from bot.lifecycle import LEAVE_SECONDS
+from bot.rpc.session import PATIENCE_SECONDS, RETURN_SECONDS
 from engine.errors import LOST
 from tests.support.faulty_postgres import FaultyPostgres, open_faulty_postgres
 from tests.support.patience import PATIENCE

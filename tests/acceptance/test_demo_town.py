@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot import bootstrap
-from bot.admin.operations import run_operation
-from bot.admin.requests import Ingest
+from bot.capabilities.operations import run_operation
+from bot.capabilities.requests import Ingest
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
 from engine import SYSTEM_CLOCK, ChatTurn, Engine, Question, Scope, Source

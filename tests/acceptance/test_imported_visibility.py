@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.admin.history_import import import_history
-from bot.admin.requests import ImportHistory
-from bot.admin.results import HistoryImportResult
+from bot.capabilities.history_import import import_history
+from bot.capabilities.requests import ImportHistory
+from bot.capabilities.results import HistoryImportResult
 from bot.ingest.sync.import_target import NO_READERS, NOT_CLOSED, WAS_CLOSED
 from tests.acceptance.test_verified_answers import AGAIN, ask_publicly
 from tests.support.exports import MattermostExportFiles, mattermost_post

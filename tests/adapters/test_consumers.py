@@ -23,8 +23,8 @@ from adapters.web.models import AnswerBody, DocumentItem, SourceItem
 from adapters.web.openai_api import format_citations
 from adapters.web.pages.answer_html import render_answer
 from adapters.web.pages.shell import render_text
-from bot.admin.results import AnswerEnd
 from bot.answers.footer import build_answer_footer, build_answer_source
+from bot.capabilities.results import AnswerEnd
 from bot.cli.render import tables
 from bot.platform.models import AnswerFooter
 from bot.text.markdown import markdown_link

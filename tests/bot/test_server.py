@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bot.admin.requests import Forget
-from bot.admin.results import Completed
-from bot.admin.rpc import socket
+from bot.capabilities.requests import Forget
+from bot.capabilities.results import Completed
 from bot.errors import PlatformError, SetupError
+from bot.rpc import socket
 from bot.server import PlatformConnection, _run_until_stopped, running_bot
 from bot.settings import load_settings
 from bot.store import AnswerResult, AnswerSource

@@ -21,7 +21,7 @@ from playwright.async_api import Browser, BrowserContext, Response, expect
 from adapters.mcp.resources import document_uri
 from adapters.web.app import build_app
 from adapters.web.oauth.options import LoginOptions
-from bot.admin.rpc.service import LocalService
+from bot.rpc.service import LocalService
 from bot.server import build_admin_context
 from tests.browser.calls import API_CALLS, MCP_CALLS, PAGE_CALLS, SECRETS, SHARED_NAME, WHAT, Call, list_operations
 from tests.support.login_server import open_login_server

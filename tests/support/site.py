@@ -15,7 +15,7 @@ from adapters.web.app import build_app
 from adapters.web.listener import Server, bind
 from adapters.web.pages.session import PageOptions
 from bot.access.control import AccessControl
-from bot.admin.rpc.service import LocalService
+from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject
 from engine import SYSTEM_CLOCK, child_task
 from engine.models import Document, Passage, Prompt

@@ -16,14 +16,14 @@ from adapters.web.pages.answer_html import render_answer
 from adapters.web.pages.session import PageAccess, get_viewer
 from adapters.web.pages.shell import NavigationEntry, find_first_page, render_page, render_text
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
-from bot.admin.access.notices import list_end_notices
-from bot.admin.results import AnswerDelta, AnswerEnd, ProgressUpdate
+from bot.capabilities.access.notices import list_end_notices
+from bot.capabilities.results import AnswerDelta, AnswerEnd, ProgressUpdate
 from engine import RetrievalMode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
     from engine import Clock
 
 router = APIRouter(include_in_schema=False)

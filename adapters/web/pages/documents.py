@@ -14,10 +14,10 @@ from adapters.web.routes.documents import list_upload_events
 from adapters.web.scope import OF_TOKEN
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import add_upload
-from bot.admin.documents.requests import GetDocument
-from bot.admin.documents.results import DocumentResult
-from bot.admin.requests import Forget, ListDocuments
-from bot.admin.results import Completed, DocumentList
+from bot.capabilities.documents.requests import GetDocument
+from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.requests import Forget, ListDocuments
+from bot.capabilities.results import Completed, DocumentList
 
 if TYPE_CHECKING:
     from engine import DocumentInfo

@@ -22,9 +22,9 @@ from adapters.web.routes.graph_models import (
     SubgraphParameters,
 )
 from adapters.web.scope import OF_TOKEN
-from bot.admin.graph.requests import GetProvenance, ListCorrections, SearchEntities
-from bot.admin.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
-from bot.admin.results import Corrected
+from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
+from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
+from bot.capabilities.results import Corrected
 from bot.errors import InvalidToken, NotAllowed
 
 router = APIRouter(include_in_schema=False)

@@ -14,16 +14,16 @@ from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import FIELD, add_upload
-from bot.admin.documents.requests import GetDocument
-from bot.admin.documents.results import DocumentResult, UploadResult
-from bot.admin.requests import Forget, ListDocuments
-from bot.admin.results import Completed, DocumentList, ProgressUpdate
+from bot.capabilities.documents.requests import GetDocument
+from bot.capabilities.documents.results import DocumentResult, UploadResult
+from bot.capabilities.requests import Forget, ListDocuments
+from bot.capabilities.results import Completed, DocumentList, ProgressUpdate
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
 
 router = APIRouter(tags=["documents"])
 

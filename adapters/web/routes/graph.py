@@ -23,10 +23,10 @@ from adapters.web.routes.graph_models import (
 )
 from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
-from bot.admin.graph.requests import GetProvenance, ListCorrections, SearchEntities
-from bot.admin.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
-from bot.admin.requests import GetEntity
-from bot.admin.results import Corrected, EntityResult
+from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
+from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
+from bot.capabilities.requests import GetEntity
+from bot.capabilities.results import Corrected, EntityResult
 
 router = APIRouter(tags=["graph"])
 

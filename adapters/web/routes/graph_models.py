@@ -11,13 +11,13 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
 from adapters.web.scope import OF_TOKEN
-from bot.admin.graph.requests import GetSubgraph
-from bot.admin.requests import Hide, Merge, Separate, SetDescription, UndoCorrection
+from bot.capabilities.graph.requests import GetSubgraph
+from bot.capabilities.requests import Hide, Merge, Separate, SetDescription, UndoCorrection
 from engine import CorrectionChange, ManualCorrection
 
 if TYPE_CHECKING:
-    from bot.admin.graph.results import CorrectionList
-    from bot.admin.results import Corrected
+    from bot.capabilities.graph.results import CorrectionList
+    from bot.capabilities.results import Corrected
     from engine import EntitySummary, FactProvenance, StatedFact, Subgraph
 
 MAX_DESCRIPTION_LENGTH = 5000

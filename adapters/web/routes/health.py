@@ -14,13 +14,13 @@ from adapters.web.models import StatusBody
 from adapters.web.operations import get_result
 from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
-from bot.admin.requests import CheckHealth, GetStatus
-from bot.admin.results import StatusResult
+from bot.capabilities.requests import CheckHealth, GetStatus
+from bot.capabilities.results import StatusResult
 from bot.monitoring.report import HealthState
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from bot.admin.rpc.service import AdminService
+    from bot.rpc.service import AdminService
 
 log = structlog.get_logger(__name__)
 

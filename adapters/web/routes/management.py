@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from adapters.web.models import Body
 from adapters.web.operations import get_result
 from adapters.web.security import Token  # noqa: TC001  - read at run time
-from bot.admin.management import requests
-from bot.admin.management.results import (
+from bot.capabilities.management import requests
+from bot.capabilities.management.results import (
     ChannelResult,
     HealthReport,
     QuestionList,
@@ -19,10 +19,10 @@ from bot.admin.management.results import (
     VerifiedList,
     WorkspaceChannels,
 )
-from bot.admin.results import Completed
+from bot.capabilities.results import Completed
 
 if TYPE_CHECKING:
-    from bot.admin.management.requests import ManagementRequest
+    from bot.capabilities.management.requests import ManagementRequest
 
 router = APIRouter(tags=["management"])
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
 
-    from bot.admin.rpc.service import AdminService
+    from bot.rpc.service import AdminService
     from engine import Clock
 
 PATH = "/mcp"

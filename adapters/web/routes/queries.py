@@ -12,13 +12,13 @@ from adapters.web.models import AnswerBody, ContextBody, EntityItem, QueryBody, 
 from adapters.web.operations import get_result, perform
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
-from bot.admin.access.notices import list_context_notices, list_end_notices
-from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult
+from bot.capabilities.access.notices import list_context_notices, list_end_notices
+from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
 
 router = APIRouter(tags=["questions"])
 

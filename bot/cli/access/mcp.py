@@ -40,8 +40,8 @@ def serve(context: typer.Context) -> None:
 
 
 async def _serve(settings: Settings, clock: Clock) -> None:
-    from bot.admin.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
     from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
+    from bot.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
 
     async with open_monitored_session(settings, clock, lazily=True) as (session, health):
         stop = asyncio.Event()

@@ -59,7 +59,7 @@ def create(  # noqa: PLR0913, PLR0917  - each parameter is an option
 ) -> None:
     """Create a token and show it once; only a hash of it is stored."""
     from bot.access.tokens import parse_permissions, parse_subject  # noqa: PLC0415  - keeps --help fast
-    from bot.admin.access.requests import CreateToken  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.access.requests import CreateToken  # noqa: PLC0415  - keeps --help fast
 
     def build_request(settings: Settings) -> CreateToken:
         subject = parse_subject(person or f"space:{settings.space}")
@@ -71,7 +71,7 @@ def create(  # noqa: PLR0913, PLR0917  - each parameter is an option
 @token.command("list")
 def list_tokens(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
     """List all tokens with what they permit and when they were last used."""
-    from bot.admin.access.requests import ListTokens  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.access.requests import ListTokens  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: ListTokens(), as_json=as_json)
 
@@ -79,6 +79,6 @@ def list_tokens(context: typer.Context, as_json: JsonOption = False) -> None:  #
 @token.command()
 def revoke(context: typer.Context, id_: IdArgument) -> None:
     """Revoke a token; it is refused from now on."""
-    from bot.admin.access.requests import RevokeToken  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.access.requests import RevokeToken  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: RevokeToken(id_))

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bot.admin.requests import Ingest
-from bot.admin.rpc.service import connect_or_open
+from bot.capabilities.requests import Ingest
 from bot.cli.chat_session import ChatSession
 from bot.cli.demo import TOWN_DIR
 from bot.cli.render.console import Screen
 from bot.plugins import load_conversation
+from bot.rpc.service import connect_or_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

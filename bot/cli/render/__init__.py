@@ -1,1 +1,1 @@
-"""What the command line prints: progress, tables and hints. Imports `rich` and the results of `admin`."""
+"""What the command line prints: progress, tables and hints. Imports `rich` and the results of `capabilities`."""

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from bot import texts
-from bot.admin import results
-from bot.admin.access.notices import UNDATED_NOTICE
+from bot.capabilities import results
+from bot.capabilities.access.notices import UNDATED_NOTICE
 from bot.cli.render import tables
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.tokens import render_new_token, render_tokens
@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Task
 
-    from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, OperationResult, ProgressUpdate
+    from bot.capabilities.results import (
+        AnswerDelta,
+        AnswerEnd,
+        Completed,
+        DocumentList,
+        OperationResult,
+        ProgressUpdate,
+    )
     from bot.settings import Settings
     from engine import Clock
     from engine.errors import EngineError

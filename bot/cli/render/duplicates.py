@@ -15,7 +15,7 @@ from bot.texts.corrections import format_duplicate_evidence
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from bot.admin.results import DuplicatesResult
+    from bot.capabilities.results import DuplicatesResult
     from engine import Duplicate
 
 

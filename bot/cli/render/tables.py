@@ -16,8 +16,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from bot import texts
-from bot.admin.access.notices import UNDATED_NOTICE
-from bot.admin.results import (
+from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
     ContextResult,
@@ -30,8 +30,8 @@ from bot.admin.results import (
     StatusResult,
     VerifyResult,
 )
-from bot.admin.rpc import codec
 from bot.i18n import gettext
+from bot.rpc import codec
 from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from bot.admin.results import OperationResult
+    from bot.capabilities.results import OperationResult
     from engine import DocumentInfo, SandboxState, Source, Usage
 
 RESUME_HINT = "Run the command again when the model is reachable, or use --wait."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from bot.admin.results import TokenCreated, TokenList
+    from bot.capabilities.results import TokenCreated, TokenList
 
 SHOWN_ONCE = "Keep it now: it is not stored and will not be shown again."
 OF_PERSON = "Whoever has it acts with the rights of this person: hand it to them alone."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from bot.admin.management.results import ChannelEntry, ChannelResult, WorkspaceChannels
-from bot.admin.results import Completed
+from bot.capabilities.management.results import ChannelEntry, ChannelResult, WorkspaceChannels
+from bot.capabilities.results import Completed
 from bot.commands.forms import settings as settings_form
 from bot.commands.settings.fields import FORM_TITLES
 from bot.errors import PlatformError
@@ -18,7 +18,7 @@ from engine.errors import InvalidQuestion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.admin.management.requests import ChangeChannel, GetChannel, ListChannels
+    from bot.capabilities.management.requests import ChangeChannel, GetChannel, ListChannels
     from bot.commands.context import CommandContext
     from bot.commands.management.manager import Manager
     from engine import Scope

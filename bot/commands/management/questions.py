@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
-from bot.admin.management.results import QuestionEntry, QuestionList, VerifiedEntry, VerifiedList
-from bot.admin.results import Completed
 from bot.answers.review.verification import AnswerVerifier
+from bot.capabilities.management.results import QuestionEntry, QuestionList, VerifiedEntry, VerifiedList
+from bot.capabilities.results import Completed
 from bot.commands.review.unanswered import MAX_ASKERS, find_name, find_unanswered
 from bot.commands.review.verify import can_read_verified, remove_verified
 from bot.errors import PlatformError
@@ -18,7 +18,13 @@ from engine.errors import EngineError, InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.management.requests import ListQuestions, ListVerified, PinAnswer, RemoveVerified, VerifyAnswer
+    from bot.capabilities.management.requests import (
+        ListQuestions,
+        ListVerified,
+        PinAnswer,
+        RemoveVerified,
+        VerifyAnswer,
+    )
     from bot.commands.context import CommandContext
     from bot.commands.management.manager import Manager
     from bot.commands.review.unanswered import Group

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.admin.management import requests
+from bot.capabilities.management import requests
 from bot.commands.management import channels, questions
 from bot.commands.management.manager import Manager
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
-    from bot.admin.management.requests import ManagementRequest
-    from bot.admin.results import OperationResult
+    from bot.capabilities.management.requests import ManagementRequest
+    from bot.capabilities.results import OperationResult
     from bot.commands.context import BotServices
 
 HANDLERS: Mapping[type, Callable[[Manager, Any], Awaitable[OperationResult]]] = {

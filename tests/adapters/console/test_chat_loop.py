@@ -21,8 +21,8 @@ from adapters.console.chat_loop import ChatLoop
 from adapters.console.commands import COMMANDS
 from adapters.console.completion import ChatCompleter
 from adapters.console.terminal_input import read_terminal
-from bot.admin.requests import Ask, Forget, GetEntity, GetStatus, ListFilterNames, OperationRequest
-from bot.admin.results import (
+from bot.capabilities.requests import Ask, Forget, GetEntity, GetStatus, ListFilterNames, OperationRequest
+from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
     Completed,

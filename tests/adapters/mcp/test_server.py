@@ -22,9 +22,9 @@ from adapters.mcp.resources import document_uri
 from adapters.mcp.server import build_server
 from adapters.web.app import build_app
 from bot.access.control import AccessControl
-from bot.admin.rpc.service import LocalService
-from bot.admin.rpc.socket import serve_socket
 from bot.context import EngineContext
+from bot.rpc.service import LocalService
+from bot.rpc.socket import serve_socket
 from bot.store import BotStore, Permission, Subject
 from engine import SYSTEM_CLOCK
 from engine.models import Document, Passage

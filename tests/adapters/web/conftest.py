@@ -14,8 +14,8 @@ from fastapi import FastAPI
 
 from adapters.web.app import build_app
 from bot.access.control import AccessControl
-from bot.admin.rpc.service import LocalService
 from bot.permissions.audience import ResolvedScope
+from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject
 from engine import SYSTEM_CLOCK, Engine
 from engine.models import Document, Passage

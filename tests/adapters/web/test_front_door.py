@@ -16,9 +16,9 @@ from adapters.web.app import build_app
 from adapters.web.listener import Server, bind
 from adapters.web.pages.session import PageOptions
 from adapters.web.protocol import ConnectionLimits, LimitedProtocol
-from bot.admin.access.requests import CheckToken
-from bot.admin.requests import Authorized, CheckHealth, OperationRequest
-from bot.admin.results import OperationResult
+from bot.capabilities.access.requests import CheckToken
+from bot.capabilities.requests import Authorized, CheckHealth, OperationRequest
+from bot.capabilities.results import OperationResult
 from bot.errors import BadSetting, InvalidToken
 from bot.listeners.admission import Budget
 from bot.monitoring.report import HealthState

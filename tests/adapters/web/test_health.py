@@ -11,8 +11,8 @@ import pytest
 from adapters.web import problems
 from adapters.web.app import build_app
 from adapters.web.routes import health
-from bot.admin.requests import CheckHealth, OperationRequest
-from bot.admin.results import OperationResult
+from bot.capabilities.requests import CheckHealth, OperationRequest
+from bot.capabilities.results import OperationResult
 from bot.monitoring.report import HealthState
 from engine import SYSTEM_CLOCK
 from engine.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, StoreError, UnstorableText

@@ -12,9 +12,9 @@ import pytest
 from adapters.web.app import build_app
 from adapters.web.problems import describe
 from adapters.web.security import RequestLimits
-from bot.admin.access.requests import CheckToken
-from bot.admin.requests import OperationRequest
-from bot.admin.results import AnswerDelta, OperationResult
+from bot.capabilities.access.requests import CheckToken
+from bot.capabilities.requests import OperationRequest
+from bot.capabilities.results import AnswerDelta, OperationResult
 from engine import SYSTEM_CLOCK
 from engine.errors import DiskError, EngineError, StoreError
 from tests.support.patience import PATIENCE

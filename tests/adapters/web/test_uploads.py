@@ -15,10 +15,10 @@ from adapters.web import security, uploads
 from adapters.web.app import build_app
 from adapters.web.problems import describe
 from adapters.web.security import RequestLimits
-from bot.admin.documents.requests import AddUpload, PrepareUpload
-from bot.admin.documents.results import UploadPlace
-from bot.admin.requests import Authorized, OperationRequest
-from bot.admin.results import OperationResult, ProgressUpdate
+from bot.capabilities.documents.requests import AddUpload, PrepareUpload
+from bot.capabilities.documents.results import UploadPlace
+from bot.capabilities.requests import Authorized, OperationRequest
+from bot.capabilities.results import OperationResult, ProgressUpdate
 from bot.errors import TooManyRequests
 from bot.listeners.admission import Budget
 from engine import SYSTEM_CLOCK, ParserLimits, child_task

@@ -18,7 +18,7 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
-from bot.admin.results import IngestFailure, IngestResult, ProgressUpdate
+from bot.capabilities.results import IngestFailure, IngestResult, ProgressUpdate
 from bot.cli.documents import INGEST_HELP, ingest_exit_code
 from engine import describe_formats
 from tests.support.clock import ManualClock

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.admin.results import ExportLine
+from bot.capabilities.results import ExportLine
 from bot.cli.export_file import save_lines
 from engine import Journal
 from engine.errors import DiskError

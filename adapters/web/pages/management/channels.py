@@ -10,9 +10,9 @@ from adapters.web.operations import Access, get_result
 from adapters.web.pages.management.plain_words import to_plain_lines
 from adapters.web.pages.session import PageAccess, get_space
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
-from bot.admin.management.requests import ChangeChannel, GetChannel, ListChannels
-from bot.admin.management.results import ChannelResult, WorkspaceChannels
-from bot.admin.results import Completed
+from bot.capabilities.management.requests import ChangeChannel, GetChannel, ListChannels
+from bot.capabilities.management.results import ChannelResult, WorkspaceChannels
+from bot.capabilities.results import Completed
 
 router = APIRouter(include_in_schema=False)
 

@@ -10,10 +10,10 @@ from adapters.web.operations import Access, get_result
 from adapters.web.pages.session import OPEN_HINT, PageAccess, PageOptions
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from adapters.web.scope import OF_TOKEN
-from bot.admin.management.requests import GetHealth
-from bot.admin.management.results import HealthReport
-from bot.admin.requests import GetStatus
-from bot.admin.results import StatusResult
+from bot.capabilities.management.requests import GetHealth
+from bot.capabilities.management.results import HealthReport
+from bot.capabilities.requests import GetStatus
+from bot.capabilities.results import StatusResult
 
 router = APIRouter(include_in_schema=False)
 

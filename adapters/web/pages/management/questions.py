@@ -10,7 +10,7 @@ from adapters.web.operations import Access, get_result
 from adapters.web.pages.management.plain_words import to_plain_lines
 from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
-from bot.admin.management.requests import (
+from bot.capabilities.management.requests import (
     ListChannels,
     ListQuestions,
     ListVerified,
@@ -19,8 +19,8 @@ from bot.admin.management.requests import (
     RemoveVerified,
     VerifyAnswer,
 )
-from bot.admin.management.results import QuestionList, VerifiedList, WorkspaceChannels
-from bot.admin.results import Completed
+from bot.capabilities.management.results import QuestionList, VerifiedList, WorkspaceChannels
+from bot.capabilities.results import Completed
 
 router = APIRouter(include_in_schema=False)
 

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query, Request, Response
 from adapters.web.operations import get_result
 from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
 from adapters.web.pages.shell import NavigationEntry, render_page
-from bot.admin.management.requests import GetUsage
-from bot.admin.management.results import DayUsage, UsageReport
+from bot.capabilities.management.requests import GetUsage
+from bot.capabilities.management.results import DayUsage, UsageReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

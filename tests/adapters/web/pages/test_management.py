@@ -16,9 +16,9 @@ from adapters.web.pages.management.plain_words import to_plain_lines
 from adapters.web.pages.management.usage import CHART_HEIGHT, CHART_WIDTH, add_up, build_bars, format_cost
 from adapters.web.pages.session import PageOptions
 from bot.access.control import AccessControl
-from bot.admin.management.results import DayUsage
-from bot.admin.rpc.service import LocalService
+from bot.capabilities.management.results import DayUsage
 from bot.platform.models import Person
+from bot.rpc.service import LocalService
 from bot.server import build_admin_context
 from bot.store import AnswerResult, Subject
 from tests.adapters.web.pages.test_pages import MANAGER_PAGES, OWN

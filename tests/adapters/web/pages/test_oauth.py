@@ -14,10 +14,10 @@ import pytest
 from adapters.web.app import build_app
 from adapters.web.oauth.options import LoginOptions
 from bot.access.control import AccessControl
-from bot.admin.rpc.service import LocalService
 from bot.errors import InvalidToken
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location, Person
+from bot.rpc.service import LocalService
 from bot.store import BotStore, Subject
 from engine import SYSTEM_CLOCK, Document, Passage
 from tests.support import echo_language

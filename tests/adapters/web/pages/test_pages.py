@@ -15,8 +15,8 @@ from adapters.web.pages import assets
 from adapters.web.pages.login import MAX_FAILURES, MAX_FORM_BYTES, WINDOW_SECONDS, FailedLogins
 from adapters.web.pages.session import PageOptions, read_page_options
 from bot import texts
-from bot.admin.requests import OperationRequest
-from bot.admin.results import OperationResult
+from bot.capabilities.requests import OperationRequest
+from bot.capabilities.results import OperationResult
 from bot.errors import TooManyRequests
 from bot.settings import Settings
 from engine import SYSTEM_CLOCK

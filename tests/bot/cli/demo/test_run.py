@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.admin.requests import Ask, Ingest, OperationRequest
-from bot.admin.results import AnswerDelta, AnswerEnd, IngestResult, OperationResult
+from bot.capabilities.requests import Ask, Ingest, OperationRequest
+from bot.capabilities.results import AnswerDelta, AnswerEnd, IngestResult, OperationResult
 from bot.cli.demo import run
 from bot.cli.demo.run import QUESTIONS
 from bot.settings import Settings, load_settings

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from bot import texts
-from bot.admin.results import (
+from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
     Completed,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from bot.admin.results import DuplicatesResult
+from bot.capabilities.results import DuplicatesResult
 from bot.cli.render.duplicates import render_duplicates
 from engine import Duplicate, DuplicateReport
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from bot.admin import results
-from bot.admin.results import OperationResult
+from bot.capabilities import results
+from bot.capabilities.results import OperationResult
 from bot.cli.render import tables, tokens
 from bot.store import AccessToken, Subject
 from engine import SandboxState

@@ -9,10 +9,16 @@ from typing import TypeVar, get_args
 import pytest
 
 from bot import texts
-from bot.admin.management import requests
-from bot.admin.management.requests import GetHealth, GetUsage, ManagementRequest
-from bot.admin.management.results import ChannelEntry, ChannelResult, QuestionList, VerifiedList, WorkspaceChannels
-from bot.admin.results import Completed
+from bot.capabilities.management import requests
+from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
+from bot.capabilities.management.results import (
+    ChannelEntry,
+    ChannelResult,
+    QuestionList,
+    VerifiedList,
+    WorkspaceChannels,
+)
+from bot.capabilities.results import Completed
 from bot.commands.management.table import HANDLERS, perform_management
 from bot.errors import NotAllowed
 from bot.store import AnswerResult, AnswerSource, ChannelSettings, Subject

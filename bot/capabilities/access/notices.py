@@ -1,0 +1,36 @@
+"""Say in words what an answer for a program leaves out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.i18n import gettext
+
+if TYPE_CHECKING:
+    from bot.capabilities.results import AnswerEnd, ContextResult
+
+UNDATED_NOTICE = "Documents without a date are excluded from this period."
+
+
+def list_end_notices(end: AnswerEnd) -> list[str]:
+    """What an answer leaves out."""
+    return [
+        *_list_gap_notices(end.gap),
+        *([UNDATED_NOTICE] if end.undated else []),
+        *([gettext(texts.ONLY_NEWEST)] if end.truncated else []),
+        *([gettext(texts.REBUILDING)] if end.rebuilding else []),
+    ]
+
+
+def list_context_notices(result: ContextResult) -> list[str]:
+    """What a retrieved context leaves out."""
+    return [
+        *_list_gap_notices(result.gap),
+        *([UNDATED_NOTICE] if result.context.undated else []),
+        *([gettext(texts.REBUILDING)] if result.context.rebuilding else []),
+    ]
+
+
+def _list_gap_notices(gap: str) -> list[str]:
+    return [gettext(texts.GAP_NOTICES[gap])] if gap else []

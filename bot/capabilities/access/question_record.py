@@ -1,0 +1,67 @@
+"""Count a question of a program, or of this machine, in the metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult
+from bot.errors import NotAllowed, TooManyRequests
+from engine.errors import InvalidQuestion, NotFound
+
+if TYPE_CHECKING:
+    from bot.capabilities.results import OperationResult
+    from bot.context import QuestionMetrics
+    from engine import Answer, Clock
+
+PLATFORM, TERMINAL = "api", "console"  # the labels of programs, and of this machine, in the metrics
+OUTCOMES = (((NotAllowed, TooManyRequests, InvalidQuestion), "refused"), (NotFound, "nothing"))
+
+
+class QuestionRecord:
+    """What the metrics learn of one question, each thing once."""
+
+    def __init__(self, metrics: QuestionMetrics | None, clock: Clock, platform: str = PLATFORM) -> None:
+        self._metrics = metrics
+        self._platform = platform
+        self._clock = clock
+        self._began = clock.monotonic()
+        self._has_text = False
+        self._outcome = ""
+        self._answer: Answer | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether there are metrics to record in."""
+        return self._metrics is not None
+
+    def observe_answer(self, answer: Answer) -> None:
+        """Record how long the retrieval of an answer took."""
+        self._answer = answer
+        if self._metrics is not None:
+            self._metrics.record_retrieval(answer.context.timings)
+
+    def observe_result(self, result: OperationResult) -> None:
+        """Record the first words of an answer, and whether it has sources."""
+        if isinstance(result, AnswerDelta) and not self._has_text and self._metrics is not None:
+            self._has_text = True
+            self._metrics.record_first_token(self._platform, self._clock.monotonic() - self._began)
+        elif isinstance(result, AnswerEnd):
+            self._outcome = "answered" if result.sources else "nothing"
+        elif isinstance(result, ContextResult):
+            self._outcome = "nothing" if result.context.is_empty else "answered"
+
+    def observe_error(self, error: BaseException) -> None:
+        """Record that a question was refused or failed; a client that leaves ends it too."""
+        if not self._outcome:
+            self._outcome = next(
+                (outcome for kinds, outcome in OUTCOMES if isinstance(error, kinds)),
+                "failed" if isinstance(error, Exception) else "stopped",
+            )
+
+    def close(self) -> None:
+        """Record the outcome, and what the answer took."""
+        if self._metrics is None:
+            return
+        self._metrics.record_question(self._platform, self._outcome or "stopped")
+        if self._answer is not None:
+            self._metrics.record_usage(self._answer.usage)

@@ -1,0 +1,82 @@
+"""Import an export of a workspace, and wait until it is indexed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.capabilities.ingest.progress import wait_until_indexed
+from bot.capabilities.results import HistoryImportResult, ProgressUpdate
+from bot.errors import BadSetting
+from bot.permissions.import_destination import parse_destination
+from bot.platform.export_readers import ExportOptions, list_adapter_names, load_export_reader
+from engine import Scope
+from engine.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.capabilities.requests import ImportHistory
+    from bot.capabilities.results import OperationResult
+    from bot.context import EngineContext
+    from bot.permissions.import_destination import ImportDestination
+    from bot.platform.history_source import HistorySource
+
+
+async def import_history(engine_context: EngineContext, request: ImportHistory) -> AsyncGenerator[OperationResult]:
+    """Import new messages, edits and files of an export; a second run continues an interrupted one."""
+    if engine_context.open_import is None:
+        raise StoreError("The bot's database is not open.")
+    began = engine_context.clock.monotonic()
+    destination = _parse_destination(request)
+    options = ExportOptions(request.workspace, request.url, request.direct_messages)
+    open_export = load_export_reader(request.platform)
+    source = await asyncio.to_thread(open_export, Path(request.path), options, clock=engine_context.clock)
+    try:
+        if destination is not None:
+            _check_channels(source, destination)
+        async with engine_context.open_import(source, destination) as running:
+            stats, total = running.stats, len(source.list_channels())
+            yield ProgressUpdate("importing", 0, total)
+            async for channel in running.run():
+                yield ProgressUpdate(
+                    "importing", stats.channels, total, remaining=f"{stats.seen:,} messages, now #{channel.name}"
+                )
+        async for step in wait_until_indexed(engine_context.engine, Scope.of(*running.spaces), "indexing"):
+            yield step
+    finally:
+        source.close()
+    omissions = stats.omissions + source.omissions  # without those that did not happen
+    yield HistoryImportResult(
+        stats.channels,
+        stats.seen,
+        stats.new,
+        stats.edited,
+        stats.files,
+        engine_context.clock.monotonic() - began,
+        tuple(sorted(omissions.items())),
+    )
+
+
+def _parse_destination(request: ImportHistory) -> ImportDestination | None:
+    """Where the person who imports says that it is read; None if the platform says it. Raises BadSetting."""
+    served = list_adapter_names()
+    if not request.into:
+        if request.channel_map:
+            raise BadSetting("--channel-map needs --into.")
+        return None
+    if request.platform in served:
+        raise BadSetting(f"{request.platform.title()} says itself who reads its channels: import without --into.")
+    return parse_destination(request.into, request.channel_map, served)
+
+
+def _check_channels(source: HistorySource, destination: ImportDestination) -> None:
+    """Raise BadSetting if the channels are of several workspaces, or lack one that is mapped."""
+    channels = source.list_channels()
+    workspaces = sorted({each.location.workspace for each in channels} - {""})
+    if len(workspaces) > 1:
+        raise BadSetting(f"The export has several teams: {', '.join(workspaces)}.", hint="Choose one with --workspace.")
+    unknown = sorted(set(destination.channels) - {each.name.casefold() for each in channels})
+    if unknown:
+        raise BadSetting(f"The export has no channel “{unknown[0]}”.", hint="Correct --channel-map.")

@@ -1,0 +1,216 @@
+"""Ingest files and folders: parse them, add the documents, and wait until they are indexed."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from bot.capabilities.document_lookup import build_scope, file_key
+from bot.capabilities.ingest import files
+from bot.capabilities.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
+from bot.capabilities.results import IngestFailure, IngestResult, ProgressUpdate
+from engine import read_file_content
+from engine.errors import InvalidDocument, ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sized
+    from pathlib import Path
+
+    from bot.capabilities.requests import Ingest
+    from bot.capabilities.results import OperationResult
+    from bot.context import EngineContext
+    from engine import Document, DocumentInfo, IndexStatus
+
+SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress
+MAX_SIMILAR_FAILURES = 5  # documents listed with the same error
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(slots=True)
+class IngestStats:
+    """Counters of an ingest: the keys of documents, and how many were new or changed.
+
+    `started_files`: files that are being read, with the time of their start. `places`: the last label of those of which
+    a part is stored already.
+    """
+
+    keys: set[str] = field(default_factory=set)
+    changed: int = 0
+    failures: list[IngestFailure] = field(default_factory=list)
+    finished_files: int = 0
+    started_files: dict[str, float] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+
+    def slowest_file(self, now: float) -> str:
+        """The file that is parsed for the longest time, "" if none is slow; times in seconds."""
+        name, since = min(self.started_files.items(), key=lambda each: each[1], default=("", now))
+        place = f", at {self.places[name]}" if name in self.places else ""
+        return f"{name} for {now - since:.0f} s{place}" if now - since >= SLOW_FILE_SECONDS else ""
+
+
+async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerator[OperationResult]:
+    """Advanced while files are read and while they are indexed, then Ingested.
+
+    What was taken in before and has not changed since is skipped. A file that cannot be read is a failure of its own;
+    what keeps all of them from being taken in (the disk, for instance) is raised, and a second run goes on.
+    A model that is out of reach or fails is waited for only for a while, unless the request says otherwise: the next
+    run goes on there, too.
+    """
+    clock, scope = engine_context.clock, build_scope([request.space])
+    began = clock.monotonic()
+    found = await asyncio.to_thread(files.find_files, request.paths)
+    there: dict[str, list[DocumentInfo]] = {}
+    for each in await engine_context.engine.list_documents(scope):
+        there.setdefault(each.link, []).append(each)
+    tally = IngestStats()
+    taker = _FileIngester(engine_context, request, there, tally)
+    yield ProgressUpdate("parsing", 0, len(found))
+    async for _ in run_concurrently(
+        found, taker.ingest_file, 2 * engine_context.parser_limits.workers, SLOW_FILE_SECONDS
+    ):
+        slowest = tally.slowest_file(clock.monotonic())
+        yield ProgressUpdate("parsing", tally.finished_files, len(found), remaining=slowest)
+    trouble = ""
+    if tally.changed or tally.keys:
+        try:
+            async for step in wait_until_indexed(
+                engine_context.engine,
+                scope,
+                "indexing",
+                tally.changed,
+                most=math.inf if request.wait else OUTAGE_TIMEOUT_SECONDS,
+            ):
+                yield step
+        except ModelError as error:
+            trouble = format_waiting(error, await engine_context.engine.get_status(scope))
+    tally.failures += await _list_failures(engine_context, request, tally.keys)
+    took = clock.monotonic() - began
+    yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
+
+
+def format_waiting(error: ModelError, status: IndexStatus) -> str:
+    """What happens when the model is reachable again, and how documents are found until then; "" if none waits."""
+    count = count_unindexed(status)
+    if not count:
+        return ""
+    found = "words" if status.documents.get("pending") else "words and by meaning"
+    what = "1 document waits" if count == 1 else f"{count} documents wait"
+    return f"{error} {what} for it, and can be found by {found} already."
+
+
+@dataclass(frozen=True, slots=True)
+class _FileIngester:
+    """Ingests the files of one request. `existing`: the documents that are stored already, by link."""
+
+    context: EngineContext
+    request: Ingest
+    existing: dict[str, list[DocumentInfo]]
+    stats: IngestStats
+
+    async def ingest_file(self, path: Path) -> None:
+        """Ingest one file, or record its failure."""
+        self.stats.started_files[path.name] = self.context.clock.monotonic()
+        try:
+            await self._ingest_file(path)
+        except (InvalidDocument, ModelError) as error:
+            self.stats.failures.append(IngestFailure(str(path), str(error), error.hint))
+        except OSError as error:
+            self.stats.failures.append(IngestFailure(str(path), f"The file cannot be read: {error.strerror or error}."))
+        finally:
+            self.stats.started_files.pop(path.name, None)
+            self.stats.places.pop(path.name, None)
+            self.stats.finished_files += 1
+
+    async def _ingest_file(self, path: Path) -> None:
+        key, stamp = (
+            file_key(path, self.request.space),
+            await asyncio.to_thread(self.context.fingerprints.compute_fingerprint, path),
+        )
+        known = {each.key: each for each in self.existing.get(path.as_uri(), []) if each.kind != "manual"}
+        failed = any(each.status == "failed" for each in known.values())
+        if known and not failed and self.context.fingerprints.is_unchanged(key, _extend_fingerprint(stamp, known)):
+            self.stats.keys |= known.keys()
+            return
+        keys = set[str]()
+        async with aclosing(self._build_documents(path)) as documents:
+            async for document in documents:
+                keys.add(document.key)
+                self.stats.keys.add(document.key)
+                save = self.context.replace_document if document.key in known else self.context.engine.add
+                changed = await save(document)
+                self.stats.changed += changed  # other files run concurrently: do not await in between
+                self.stats.places[path.name] = document.passages[-1].label
+        for removed_key in known.keys() - keys:
+            await self.context.forget_document(removed_key)
+        self.context.fingerprints.record(key, _extend_fingerprint(stamp, keys))
+
+    async def _build_documents(self, path: Path) -> AsyncGenerator[Document]:
+        target = files.IngestTarget(self.request.space, self.request.room)
+        data = await asyncio.to_thread(read_file_content, path, self.context.parser_limits.max_file_size)
+        if await asyncio.to_thread(files.is_chat, path, data):
+            for each in await asyncio.to_thread(
+                files.build_conversations, path, data, target, self.context.count_tokens
+            ):
+                yield each
+            return
+        async with aclosing(
+            files.build_documents(path, data, target, self.context.parser, self.context.clock.now())
+        ) as documents:
+            async for each in documents:
+                yield each
+
+
+def _extend_fingerprint(stamp: str, documents: Sized) -> str:
+    """The fingerprint of a file with the number of its documents: one of them may have been forgotten since."""
+    return f"{stamp}:{len(documents)}"
+
+
+async def _list_failures(engine_context: EngineContext, request: Ingest, keys: Collection[str]) -> list[IngestFailure]:
+    """The documents of this ingest that could not be read completely.
+
+    An error that many of them share, such as a wrong API key, is listed once.
+    """
+    alike: dict[tuple[str, str], list[str]] = {}
+    for each in await engine_context.engine.list_documents(build_scope([request.space])):
+        if each.key in keys and each.error:
+            alike.setdefault((each.error, each.hint), []).append(each.title)
+    return [IngestFailure(title, *why) for why, titles in alike.items() for title in _summarize_titles(titles)]
+
+
+def _summarize_titles(titles: list[str]) -> list[str]:
+    return [f"{titles[0]} and {len(titles) - 1} more documents"] if len(titles) > MAX_SIMILAR_FAILURES else titles
+
+
+async def run_concurrently(
+    items: Iterable[Item],
+    work: Callable[[Item], Awaitable[Outcome]],
+    at_once: int,
+    pulse: float | None = None,
+) -> AsyncIterator[Outcome | None]:
+    """Yield the results of `work` for all items as they complete, `at_once` at a time; the first error ends all.
+
+    Yields None if nothing completed for `pulse` seconds.
+    """
+    waiting = iter(items)
+    running: set[asyncio.Future[Outcome]] = set()
+    done: set[asyncio.Future[Outcome]] = set()
+    try:
+        while True:
+            while len(running) < at_once and (item := next(waiting, None)) is not None:
+                running.add(asyncio.ensure_future(work(item)))
+            if not running:
+                return
+            done, running = await asyncio.wait(running, timeout=pulse, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                yield None
+            for each in done:
+                yield each.result()
+    finally:
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, *done, return_exceptions=True)

@@ -1,0 +1,150 @@
+"""Wait until everything is indexed, with progress updates."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.capabilities.results import ProgressUpdate
+from engine import child_task
+from engine.errors import (
+    DiskError,
+    EngineError,
+    InvalidApiKey,
+    ModelError,
+    ModelNotFound,
+    ModelUnreachable,
+    OutOfCredit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+    from typing import Any
+
+    from engine import Clock, Engine, IndexStatus, Scope
+
+STALL_SECONDS = 4.0  # without an extraction, before the reason is shown
+STALL_MESSAGE = "the model has not replied yet; Ctrl-C stops, and the next run continues."
+OUTAGE_TIMEOUT_SECONDS = 30.0  # without a model, before waiting ends
+RESUME_MESSAGE = "Indexing continues when it is reachable."
+RETRY_MESSAGE = "Retrying automatically."
+LASTING_ERRORS = (InvalidApiKey, ModelNotFound, OutOfCredit)  # somebody has to do something about them
+APPLY_TIMEOUT_SECONDS = 1.0  # without a model that is not needed
+MIN_POLL_SECONDS = 0.2  # minimum seconds between two status queries
+POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that polling does not slow down the work
+
+
+async def poll_until_done(
+    work: Coroutine[Any, Any, object], check: Callable[[], Awaitable[ProgressUpdate]], clock: Clock
+) -> AsyncGenerator[ProgressUpdate]:
+    """Yield what `check` returns until the work is done; cancels the work on exit. Raises what it raises."""
+    async with child_task(work) as task:
+        while not task.done():
+            began = clock.monotonic()
+            yield await check()
+            took = clock.monotonic() - began
+            await asyncio.wait({task}, timeout=max(MIN_POLL_SECONDS, POLL_COST_FACTOR * took))
+        await task
+
+
+async def wait_until_indexed(
+    engine: Engine, scope: Scope, stage: str, total: int = 0, *, most: float = OUTAGE_TIMEOUT_SECONDS
+) -> AsyncGenerator[ProgressUpdate]:
+    """Yield how many of `total` documents are indexed until all are; without a total, of the pending ones.
+
+    Raises the cause (such as a model that cannot be reached) after `most` seconds without progress; the next run
+    continues.
+    """
+    total = total or count_unindexed(await engine.get_status(scope))
+    stall, outage = StallDetector(engine.clock.monotonic()), OutageDetector(most)
+
+    async def check() -> ProgressUpdate:
+        status, now = await engine.get_status(scope), engine.clock.monotonic()
+        away = outage.check_outage(
+            engine.indexing_error, now, (count_unindexed(status), status.unextracted, status.stale)
+        )
+        trouble = away or status.trouble or stall.check_stall(status.unextracted, now)
+        return ProgressUpdate(stage, max(0, total - count_unindexed(status)), total, trouble, format_remaining(status))
+
+    async for step in poll_until_done(_wait_for_engine(engine), check, engine.clock):
+        yield step
+    yield ProgressUpdate(stage, total, total)
+
+
+async def _wait_for_engine(engine: Engine) -> None:
+    while True:
+        try:
+            return await engine.wait_until_indexed()
+        except DiskError:
+            raise
+        except EngineError:  # `check` raises a failure that lasts
+            await asyncio.sleep(MIN_POLL_SECONDS)
+
+
+async def wait_until_applied(engine: Engine, scope: Scope) -> AsyncGenerator[ProgressUpdate]:
+    """Wait until a manual correction is visible; a failing model does not matter, since none is needed."""
+    with suppress(ModelError):
+        async for step in wait_until_indexed(engine, scope, "applying", most=APPLY_TIMEOUT_SECONDS):
+            yield step
+
+
+async def run_with_progress(
+    engine: Engine, stage: str, work: Coroutine[Any, Any, object]
+) -> AsyncGenerator[ProgressUpdate]:
+    """Yield the progress of work without a known size. Raises what the work raises, and an outage that lasts."""
+    outage = OutageDetector(OUTAGE_TIMEOUT_SECONDS)
+
+    async def check() -> ProgressUpdate:
+        return ProgressUpdate(stage, trouble=outage.check_outage(engine.indexing_error, engine.clock.monotonic()))
+
+    async for step in poll_until_done(work, check, engine.clock):
+        yield step
+
+
+@dataclass(slots=True)
+class OutageDetector:
+    """Detects that an error keeps the work from continuing, and for how long. Times in seconds."""
+
+    max_seconds: float
+    since: float = math.nan
+    remaining: object = 0
+
+    def check_outage(self, error: EngineError | None, now: float, left: object = 0) -> str:
+        """The outage as a sentence, empty if there is none; `left`: the work that remains. Raises a lasting outage."""
+        if error is None:
+            self.since = math.nan
+            return ""
+        if math.isnan(self.since) or left != self.remaining:
+            self.since, self.remaining = now, left
+        waits_for_ever = self.max_seconds == math.inf
+        if now - self.since >= self.max_seconds or (isinstance(error, LASTING_ERRORS) and not waits_for_ever):
+            raise error
+        return f"{error} {RESUME_MESSAGE if isinstance(error, ModelUnreachable) else RETRY_MESSAGE}"
+
+
+@dataclass(slots=True)
+class StallDetector:
+    """Detects that extraction is stalled, long before the last attempt of a call fails. Times in seconds."""
+
+    since: float
+    unextracted: int = 0
+
+    def check_stall(self, unread: int, now: float) -> str:
+        """The notice that extraction is stalled; empty while the number of unextracted chunks changes."""
+        if unread != self.unextracted:
+            self.unextracted, self.since = unread, now
+        return STALL_MESSAGE if unread and now - self.since >= STALL_SECONDS else ""
+
+
+def format_remaining(status: IndexStatus) -> str:
+    """What is left to do within documents, "" if nothing: of a large one, hardly anything else can be seen."""
+    waits = ((status.unextracted, "chunk", "to read"), (status.stale, "key", "to project"))
+    return ", ".join(f"{number:,} {noun}{'s' * (number != 1)} {what}" for number, noun, what in waits if number)
+
+
+def count_unindexed(status: IndexStatus) -> int:
+    """Number of documents that are not indexed yet."""
+    return status.documents.get("pending", 0) + status.documents.get("searchable", 0)

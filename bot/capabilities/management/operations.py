@@ -1,0 +1,145 @@
+"""Operations for managers: those about a workspace are done by its bot, the others here."""
+
+from __future__ import annotations
+
+import math
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import date, timedelta
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.capabilities.management.requests import ListChannels, ListQuestions, ListVerified
+from bot.capabilities.management.results import (
+    DayUsage,
+    HealthReport,
+    PlatformState,
+    QuestionList,
+    UsageReport,
+    VerifiedList,
+    WorkspaceChannels,
+)
+from bot.errors import NotConnected, NotPermitted
+from bot.i18n import gettext
+from bot.monitoring.report import BotState
+from engine.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
+    from bot.capabilities.results import OperationResult
+    from bot.context import BotManagement, EngineContext
+    from bot.store import Subject
+    from engine import IndexingDay
+
+MAX_DAYS = 366
+NO_CHANNELS = "A space of the terminal has no channels."
+
+
+async def manage(engine_context: EngineContext, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
+    """Yield the result of a request about a workspace. Raises NotAllowed for all but its managers."""
+    if request.subject.space:
+        yield _describe_no_workspace(request)
+        return
+    async with aclosing(_ask_bot(engine_context, request)) as results:
+        async for result in results:
+            yield result
+
+
+def _ask_bot(engine_context: EngineContext, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
+    return _get_management(engine_context, request.subject).perform_management(request)
+
+
+def _get_management(engine_context: EngineContext, subject: Subject) -> BotManagement:
+    if engine_context.management is None:
+        raise NotConnected(f"There is no connection to {subject.platform}.")
+    return engine_context.management
+
+
+def _describe_no_workspace(request: ManagementRequest) -> OperationResult:
+    """The result for a space of the terminal. Raises NotFound."""
+    match request:
+        case ListChannels():
+            return WorkspaceChannels(())
+        case ListQuestions():
+            return QuestionList(())
+        case ListVerified():
+            return VerifiedList(())
+    raise NotFound(NO_CHANNELS, hint="Use the token of a person who manages a workspace.")
+
+
+async def get_usage(engine_context: EngineContext, request: GetUsage) -> AsyncGenerator[OperationResult]:
+    """Yield the usage of a workspace or a space. Raises NotAllowed for all but managers."""
+    await _require_manager(engine_context, request.subject)
+    if engine_context.open_access is None:
+        raise NotPermitted("The bot's database is not open.")
+    days = min(max(request.days, 1), MAX_DAYS)
+    today = engine_context.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    since = today - timedelta(days=days - 1)
+    async with engine_context.open_access() as access:
+        rows = await access.list_usage(request.subject, since)
+    found = {
+        each.day: DayUsage(
+            date.fromisoformat(each.day), each.answers, each.tokens, each.cost, each.votes_up, each.votes_down
+        )
+        for each in rows
+    }
+    indexing = {each.day: each for each in await _list_indexing(engine_context, request.subject, since.date())}
+    every = [(since + timedelta(days=number)).date() for number in range(days)]
+    shown = (_add_indexing(found.get(day.isoformat(), DayUsage(day)), indexing.get(day.isoformat())) for day in every)
+    yield UsageReport(request.subject.space or _name_workspace(request.subject), tuple(shown))
+
+
+async def _list_indexing(engine_context: EngineContext, subject: Subject, since: date) -> list[IndexingDay]:
+    """What indexing took of all spaces of a person's workspace, or of a space of the terminal."""
+    if subject.space:
+        return await engine_context.engine.list_indexing_usage(since, space=subject.space)
+    return await engine_context.engine.list_indexing_usage(since, prefix=f"{_name_workspace(subject)}:")
+
+
+def _add_indexing(day: DayUsage, indexing: IndexingDay | None) -> DayUsage:
+    return replace(day, indexing_tokens=indexing.tokens, indexing_cost=indexing.cost) if indexing else day
+
+
+def _name_workspace(subject: Subject) -> str:
+    return f"{subject.platform}:{subject.workspace}"
+
+
+async def get_health(engine_context: EngineContext, request: GetHealth) -> AsyncGenerator[OperationResult]:
+    """Yield the state of the program, as far as it concerns the subject. Raises NotAllowed for all but managers."""
+    await _require_manager(engine_context, request.subject)
+    if engine_context.management is not None:
+        state = await engine_context.management.get_state()
+    else:
+        state = BotState(limitations=await engine_context.engine.list_problems())
+    is_owner = request.subject.space != "" and request.subject.space == engine_context.owner_space
+    yield _build_report(state, request.subject, engine_context.models, is_owner=is_owner)
+
+
+def _build_report(
+    state: BotState, subject: Subject, models: tuple[tuple[str, str], ...], *, is_owner: bool
+) -> HealthReport:
+    """The report for the owner of the data, or what of it concerns the manager of one workspace."""
+    own = [] if subject.space else [subject.platform]
+    shown = sorted(state.silent_seconds if is_owner else own)
+    platforms = tuple(PlatformState(name, _to_known(state.silent_seconds.get(name, math.inf))) for name in shown)
+    status = "failing" if state.problems else "degraded" if state.limitations else "ok"
+    reasons = [*state.problems, *state.limitations]
+    if reasons and not is_owner:  # they may name what is in other workspaces
+        reasons = [gettext(texts.BACKGROUND_FAILING)]
+    ages = state.queue_ages
+    oldest = max(ages.values(), default=None) if is_owner else ages.get(f"{subject.platform}:{subject.workspace}")
+    depth = state.queue_depth if is_owner else None
+    return HealthReport(status, tuple(reasons), version("threadlore"), platforms, models, depth, oldest)
+
+
+def _to_known(seconds: float) -> float | None:
+    return None if math.isinf(seconds) else seconds
+
+
+async def _require_manager(engine_context: EngineContext, subject: Subject) -> None:
+    """Raise NotAllowed unless the subject is a space of the terminal, or a manager of their workspace at present."""
+    if not subject.space:
+        await _get_management(engine_context, subject).check_manager(subject)

@@ -1,0 +1,224 @@
+"""Operations that read: answer a question, or return its context or prompt; status, documents and entities."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from bot.capabilities.document_lookup import resolve_documents
+from bot.capabilities.graph.queries import build_not_found
+from bot.capabilities.ingest.progress import format_remaining
+from bot.capabilities.results import (
+    AnswerDelta,
+    AnswerEnd,
+    ContextResult,
+    DocumentList,
+    EntityResult,
+    FilterNames,
+    ProgressUpdate,
+    PromptResult,
+    StatusResult,
+)
+from bot.monitoring.report import HealthState
+from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
+from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task
+from engine.errors import InvalidQuestion, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.capabilities.requests import (
+        Ask,
+        AskOutput,
+        CheckHealth,
+        GetEntity,
+        GetStatus,
+        ListDocuments,
+        ListFilterNames,
+        RetrievalOptions,
+    )
+    from bot.capabilities.results import OperationResult
+    from bot.context import EngineContext
+    from bot.text.search_filters import SearchFilters
+    from engine import Context, Engine, Scope
+
+NO_DOCUMENTS_HINT = "Run `threadlore ingest FILE_OR_FOLDER`, then ask again."
+SEARCHING = "the search takes longer than usual."
+SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
+
+
+async def ask(engine_context: EngineContext, request: Ask) -> AsyncGenerator[OperationResult]:
+    """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
+    question = await _build_question(engine_context, request)
+    async with aclosing(answer_question(engine_context, question, request.output)) as results:
+        async for result in results:
+            yield result
+
+
+async def check_health(engine_context: EngineContext, request: CheckHealth) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
+    """Yield the state of this process; that of a single command is the state of its engine."""
+    if engine_context.health is not None:
+        yield await engine_context.health.describe()
+        return
+    problems = tuple(await engine_context.engine.list_problems())
+    yield HealthState("degraded" if problems else "ok", problems)
+
+
+async def answer_question(
+    engine_context: EngineContext, question: Question, output: AskOutput = "answer"
+) -> AsyncGenerator[OperationResult]:
+    """Yield the results of `ask` for a question that is built."""
+    engine = engine_context.engine
+    async with child_task(_start_answer(engine, question, output)) as working:
+        if not (await asyncio.wait({working}, timeout=SLOW_START_SECONDS))[0]:
+            yield await _build_delay(engine, question.scope)
+        begun = await working
+    if not isinstance(begun, Answer):
+        yield begun
+        return
+    if engine_context.observe_answer is not None:
+        engine_context.observe_answer(begun)
+    async with aclosing(begun) as answer:
+        context = answer.context
+        await _check_not_empty(engine, context, question.scope)
+        async for piece in answer:
+            yield AnswerDelta(piece)
+        truncated = context.overview is not None and context.overview.truncated
+        cut_off, filtered = answer.is_truncated, answer.is_filtered
+        yield AnswerEnd(
+            answer.sources,
+            answer.usage,
+            cut_off,
+            context.undated,
+            truncated,
+            filtered,
+            rebuilding=context.rebuilding,
+        )
+
+
+async def _start_answer(
+    engine: Engine, question: Question, outcome: AskOutput
+) -> Answer | ContextResult | PromptResult:
+    """An answer with its context, or the complete result of another output."""
+    if outcome == "context":
+        return ContextResult(await engine.retrieve(question))
+    if outcome == "prompt":
+        return PromptResult(tuple(await engine.build_messages(question)))
+    return await engine.ask(question)
+
+
+async def _check_not_empty(engine: Engine, context: Context, scope: Scope) -> None:
+    """Raise NotFound if nothing was found because there are no documents."""
+    if context.is_empty and context.mode != "bypass" and not (await engine.get_status(scope)).documents:
+        raise NotFound(
+            "There are no documents yet.",
+            hint=NO_DOCUMENTS_HINT,
+        )
+
+
+async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
+    """Explain why the answer is delayed."""
+    waiting = format_remaining(await engine.get_status(scope))
+    known = "the answer is drawn from what is known by now."
+    return ProgressUpdate("searching", trouble=f"{waiting}; {known}" if waiting else SEARCHING)
+
+
+async def _build_question(engine_context: EngineContext, request: Ask) -> Question:
+    if not request.text.strip():
+        raise InvalidQuestion("The question is empty.", hint="Type a question.")
+    scope = request.scope
+    documents = {
+        key
+        for words in request.documents
+        for key in await resolve_documents(engine_context, words, request.working_dir, scope)
+    }
+    sought = parse_search_filters(request.text.strip(), engine_context.clock.now())
+    question = Question(
+        sought.text or FILTERED_OVERVIEW,
+        scope,
+        history=request.history,
+        mode=request.mode,
+        filters=Filters(
+            documents=frozenset(documents),
+            rooms=frozenset(request.rooms),
+            authors=frozenset(request.authors),
+            since=request.since,
+            until=request.until,
+        ),
+        model=request.model,
+        **_collect_retrieval_options(request.retrieval),
+    )
+    if question.mode == "bypass":
+        return question
+    return await _apply_search_filters(engine_context, await _apply_overview(engine_context, question), sought)
+
+
+async def _apply_search_filters(engine_context: EngineContext, question: Question, sought: SearchFilters) -> Question:
+    """Narrow a question by the filters in it. A channel that is not known contains nothing."""
+    within = question.filters
+    if names := sought.channel_names:
+        found = [await resolve_rooms(engine_context, name, question.scope) for name in sorted(names)]
+        rooms = frozenset[str]().union(*found)
+        within = replace(within, rooms=(rooms & within.rooms if within.rooms else rooms) or frozenset({UNKNOWN_ROOM}))
+    within = replace(
+        within,
+        since=max(filter(None, (within.since, sought.since)), default=None),
+        until=min(filter(None, (within.until, sought.until)), default=None),
+        kinds=frozenset({"file"}) if sought.only_files else within.kinds,
+    )
+    return replace(question, filters=within, writers=(*question.writers, *sought.person_names))
+
+
+async def _apply_overview(engine_context: EngineContext, question: Question) -> Question:
+    """Add what an overview question is about: a channel, a time, a person."""
+    question, asked = by_author(question, engine_context.clock.now())
+    channel = asked.channel if asked else channel_of(question)
+    rooms = await resolve_rooms(engine_context, channel, question.scope) if channel else frozenset[str]()
+    if channel and not rooms:
+        return question
+    question = replace(question, filters=replace(question.filters, rooms=question.filters.rooms or rooms))
+    return apply_overview_request(question, asked) if asked else question
+
+
+def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
+    """The options that are set, by the names of the question's fields."""
+    given = {field.name: getattr(options, field.name) for field in fields(options)}
+    return {name: value for name, value in given.items() if value not in (None, ())}
+
+
+async def resolve_rooms(engine_context: EngineContext, name: str, scope: Scope) -> frozenset[str]:
+    """The chats in scope with this name."""
+    there = (each.room for each in await engine_context.engine.list_documents(scope) if each.kind == "conversation")
+    return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())
+
+
+async def get_status(engine_context: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
+    """Yield the index status."""
+    probe = engine_context.sandbox if request.with_sandbox else None
+    yield StatusResult(
+        await engine_context.engine.get_status(request.scope), await probe.get_state() if probe else None
+    )
+
+
+async def list_documents(engine_context: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
+    """Yield the list of documents."""
+    yield DocumentList(tuple(await engine_context.engine.list_documents(request.scope)))
+
+
+async def list_filter_names(engine_context: EngineContext, request: ListFilterNames) -> AsyncGenerator[OperationResult]:
+    """Yield the names of channels and people."""
+    engine, scope = engine_context.engine, request.scope
+    rooms = {each.room for each in await engine.list_documents(scope) if each.kind == "conversation"}
+    authors = await engine.list_authors(scope)
+    yield FilterNames(tuple(sorted(room.rpartition(":")[2] for room in rooms)), tuple(authors))
+
+
+async def get_entity(engine_context: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
+    """Yield an entity. Raises NotFound with similar names in the hint."""
+    scope = request.scope
+    found = await engine_context.engine.get_neighborhood(request.name, scope, request.limit)
+    if found.entity is None:
+        raise await build_not_found(engine_context.engine, request.name, scope)
+    yield EntityResult(found.entity, found.relations)

@@ -1,0 +1,237 @@
+"""Results of requests, also sent over the local socket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bot.capabilities.documents.results import DocumentResults
+from bot.capabilities.graph.results import GraphResults
+from bot.capabilities.management.results import ManagementResult
+from bot.monitoring.report import HealthState
+from bot.store import AccessToken  # noqa: TC001  - as below
+from engine import (
+    Context,
+    ContextEntity,
+    ContextRelation,
+    CorrectionChange,
+    DocumentInfo,
+    DuplicateReport,
+    IndexStatus,
+    LLMMessage,
+    SandboxState,
+    Source,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDelta:
+    """The next piece of an answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEnd:
+    """The answer has ended: its sources by number, what it took, and whether the model stopped before its end.
+
+    `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
+    span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
+    the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
+    incomplete.
+    """
+
+    sources: tuple[Source, ...]
+    usage: tuple[Usage, ...]
+    cut_off: bool = False
+    undated: bool = False
+    truncated: bool = False
+    filtered: bool = False
+    gap: str = ""
+    rebuilding: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """The context of a question, without an answer; `gap` as in AnswerEnd."""
+
+    context: Context
+    gap: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """The prompt of a question."""
+
+    messages: tuple[LLMMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressUpdate:
+    """Progress of a stage: `done` of `total`; 0 of 0 while the total is unknown.
+
+    `trouble`: what it waits for, if anything. `remaining`: what is left within the counted things.
+    """
+
+    stage: str
+    done: int = 0
+    total: int = 0
+    trouble: str = ""
+    remaining: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestFailure:
+    """A file or document that could not be ingested, with the error and a hint."""
+
+    what: str
+    error: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """The end of an ingest; documents are files and conversations.
+
+    `trouble`: why some of them are not indexed yet, if a model was out of reach too long.
+    """
+
+    files: int
+    documents: int
+    changed: int
+    seconds: float
+    failures: tuple[IngestFailure, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryImportResult:
+    """The end of an import: `messages` that were read, those that were `new` or `edited`, and the `files` added.
+
+    `omissions`: what was left out, and how often, by reason.
+    """
+
+    channels: int
+    messages: int
+    new: int
+    edited: int
+    files: int
+    seconds: float
+    omissions: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StatusResult:
+    """The index status of spaces, and what bounds parsers in that process, if that was asked for."""
+
+    status: IndexStatus
+    sandbox: SandboxState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    """The documents of spaces."""
+
+    documents: tuple[DocumentInfo, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilterNames:
+    """The names of channels and of people who wrote something."""
+
+    channels: tuple[str, ...]
+    authors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityResult:
+    """An entity and its relations."""
+
+    entity: ContextEntity
+    relations: tuple[ContextRelation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatesResult:
+    """Names that may mean the same entity, and those that were joined automatically."""
+
+    report: DuplicateReport
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyResult:
+    """The differences found by a verification, and whether they were repaired."""
+
+    differences: tuple[str, ...]
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExportLine:
+    """A line of an export, without the line break."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The request is completed; the text is a sentence for the user."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected(Completed):
+    """A correction was made in a space. `change`: what its undo reverses."""
+
+    space: str = ""
+    change: CorrectionChange = field(default_factory=CorrectionChange)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCreated:
+    """A new access token, and its text, which is shown once."""
+
+    token: AccessToken
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChecked:
+    """A valid access token, without its secret."""
+
+    token: AccessToken
+
+
+@dataclass(frozen=True, slots=True)
+class TokenList:
+    """All access tokens."""
+
+    tokens: tuple[AccessToken, ...]
+
+
+OperationResult = (
+    AnswerDelta
+    | AnswerEnd
+    | ContextResult
+    | PromptResult
+    | ProgressUpdate
+    | IngestResult
+    | HistoryImportResult
+    | StatusResult
+    | DocumentList
+    | FilterNames
+    | EntityResult
+    | DuplicatesResult
+    | VerifyResult
+    | ExportLine
+    | Completed
+    | Corrected
+    | TokenCreated
+    | TokenChecked
+    | TokenList
+    | HealthState
+    | DocumentResults
+    | GraphResults
+    | ManagementResult
+)

@@ -1,0 +1,126 @@
+"""Encode requests, results and errors as JSON lines {"kind": class name, fields…} for the local socket."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot import errors as bot_errors
+from bot.capabilities.requests import Authorized, OperationRequest
+from bot.capabilities.results import OperationResult
+from engine import ContextEntity, ContextRelation, Overview, Source, errors
+from engine.errors import EngineError
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+
+
+class ProtocolError(EngineError):
+    """A line of the socket is not a valid record of this version."""
+
+    hint = "Run the command with the same version of Threadlore as the running process."
+
+
+def encode(record: Any) -> bytes:
+    """A record as one line."""
+    return json.dumps(_to_object(record), ensure_ascii=False).encode() + b"\n"
+
+
+def _to_object(record: Any) -> dict[str, Any]:
+    fields = (
+        {"token": record.token, "request": _to_object(record.request)}
+        if isinstance(record, Authorized)
+        else dump_fields(record)
+    )
+    return {"kind": type(record).__name__, **fields}
+
+
+def dump_fields(record: Any) -> dict[str, Any]:
+    """A record as plain data for JSON."""
+    plain: dict[str, Any] = get_adapter(record.__class__).dump_python(record, mode="json")
+    return plain
+
+
+def encode_error(error: EngineError) -> bytes:
+    """An error as one line; the client raises the same class."""
+    fields = {"kind": "Error", "name": type(error).__name__, "message": str(error), "hint": error.hint}
+    return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
+
+
+def parse_request(line: bytes) -> OperationRequest:
+    """The request of a line. Raises ProtocolError."""
+    record: OperationRequest = _build_record(_parse_object(line), REQUEST_TYPES)
+    return record
+
+
+def parse_result(line: bytes) -> OperationResult:
+    """The result of a line. Raises ProtocolError, or the error that the line contains."""
+    plain = _parse_object(line)
+    if plain.get("kind") == "Error":
+        raise _build_error(plain)
+    record: OperationResult = _build_record(plain, RESULT_TYPES)
+    return record
+
+
+REQUEST_TYPES = {kind.__name__: kind for kind in get_args(OperationRequest)}
+RESULT_TYPES = {kind.__name__: kind for kind in get_args(OperationResult)}
+
+
+# The engine's records import these for the type checker only; pydantic needs them at run time.
+TYPE_NAMESPACE = {
+    "date": date,
+    "datetime": datetime,
+    "Mapping": Mapping,
+    "Overview": Overview,
+    "ContextEntity": ContextEntity,
+    "ContextRelation": ContextRelation,
+    "Source": Source,
+}
+
+
+@functools.cache
+def get_adapter(kind: type) -> TypeAdapter[Any]:
+    """The pydantic adapter of a record class."""
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    adapter.rebuild(_types_namespace=TYPE_NAMESPACE)
+    return adapter
+
+
+def _parse_object(line: bytes) -> dict[str, Any]:
+    try:
+        plain = json.loads(line)
+    except ValueError as error:
+        raise ProtocolError("A line of the socket is not JSON.") from error
+    if not isinstance(plain, dict):
+        raise ProtocolError("A line of the socket is not a record.")
+    return plain
+
+
+def _build_record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
+    kind = plain.pop("kind", "")
+    if kind not in kinds:
+        raise ProtocolError(f"“{kind}” is unknown to this version.")
+    if kinds[kind] is Authorized:
+        return _build_authorized(plain)
+    try:
+        return get_adapter(kinds[kind]).validate_python(plain)
+    except ValidationError as error:
+        raise ProtocolError(f"“{kind}” has fields that this version does not know.") from error
+
+
+def _build_authorized(plain: dict[str, Any]) -> Authorized:
+    token, inner = plain.get("token"), plain.get("request")
+    if not isinstance(token, str) or not isinstance(inner, dict) or inner.get("kind") == Authorized.__name__:
+        raise ProtocolError("The request of an access token has no valid fields.")
+    return Authorized(token, _build_record(inner, REQUEST_TYPES))
+
+
+def _build_error(plain: dict[str, Any]) -> EngineError:
+    name = str(plain.get("name"))
+    kind = getattr(bot_errors, name, None) or getattr(errors, name, EngineError)
+    error_class = kind if isinstance(kind, type) and issubclass(kind, EngineError) else EngineError
+    return error_class(str(plain.get("message")), hint=str(plain.get("hint", "")))

@@ -1,0 +1,69 @@
+"""A service that opens only the ledger, for requests without graph, vectors and models."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bot.capabilities.requests import GetStatus, ListDocuments
+from bot.capabilities.results import DocumentList, StatusResult
+from bot.rpc import socket
+from engine import DataDir, FileAccess, Ledger, ParserLimits, SandboxProbe
+from engine.errors import DataDirInUse
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.results import OperationResult
+    from bot.rpc.service import AdminService
+    from bot.settings import Settings
+    from engine import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerService:
+    """Performs GetStatus and ListDocuments."""
+
+    ledger: Ledger
+    sandbox: SandboxProbe
+    problems: tuple[str, ...] = ()  # of the disk
+
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+        """Yield the result from the ledger. Raises StoreError."""
+        if not isinstance(request, GetStatus | ListDocuments):
+            raise TypeError(type(request).__name__)
+        if isinstance(request, GetStatus):
+            sandbox = await self.sandbox.get_state() if request.with_sandbox else None
+            found = await self.ledger.stats.load_index_status(request.scope)
+            yield StatusResult(replace(found, background=self.problems), sandbox)
+        else:
+            yield DocumentList(tuple(await self.ledger.stats.list_documents(request.scope)))
+
+
+@asynccontextmanager
+async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncIterator[AdminService]:
+    """Connect to the process that holds the data directory, or else open only the ledger, which is much faster."""
+    async with AsyncExitStack() as stack:
+        if remote := await socket.find_service(settings.data_path):
+            yield remote
+            return
+        if settings.database.get_secret_value():
+            from bot.rpc.service import connect_or_open  # noqa: PLC0415  - takes a second
+
+            yield await stack.enter_async_context(connect_or_open(settings, clock))
+            return
+        folder = DataDir(settings.data_path)
+        try:
+            claim = stack.enter_context(folder.claim(settings.disk_reserve_mb << 20))
+        except DataDirInUse:  # by a process that is starting or stopping
+            from bot.rpc.service import connect_or_open  # noqa: PLC0415  - rarely needed
+
+            yield await stack.enter_async_context(connect_or_open(settings, clock))
+            return
+        folder.check_ledger()
+        access = FileAccess(claim.reserve.release, claim.refusal)
+        ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer, clock=clock, access=access)
+        stack.push_async_callback(ledger.close)
+        yield LedgerService(ledger, SandboxProbe(ParserLimits()), tuple(claim.list_problems()))

@@ -1,0 +1,269 @@
+"""Services that perform requests: this process with its own engine, or a running process over the local socket."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
+
+from bot.lifecycle import failing_when_lost
+from bot.rpc import socket
+from engine import DataDir
+from engine.errors import DataDirInUse
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
+
+    from bot.access.control import AccessControl
+    from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.results import OperationResult
+    from bot.context import EngineContext
+    from bot.monitoring.health import ServerHealth
+    from bot.monitoring.metrics import Metrics
+    from bot.permissions.import_destination import ImportDestination
+    from bot.platform.history_source import HistorySource, RunningImport
+    from bot.settings import Settings
+    from bot.store.schedules.retention import HeldDeletion
+    from engine import Clock, Document, Engine
+
+# For another process to answer after it locked the data directory; a program of somebody else never will.
+START_SECONDS, FOREIGN_SECONDS, POLL_SECONDS = 6.0, 1.0, 0.1
+
+
+log = structlog.get_logger(__name__)
+
+
+class AdminService(Protocol):
+    """Performs requests."""
+
+    def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+        """Perform a request and yield its results; closing the generator stops the work. Raises EngineError."""
+
+
+class RunningRequests:
+    """How many requests a service performs now; `idle` is set while there is none."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.idle = asyncio.Event()
+        self.idle.set()
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count one more meanwhile."""
+        self._count += 1
+        self.idle.clear()
+        try:
+            yield
+        finally:
+            self._count -= 1
+            if not self._count:
+                self.idle.set()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalService:
+    """Performs requests in this process."""
+
+    context: EngineContext
+    running: RunningRequests = field(default_factory=RunningRequests, compare=False)
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the engine."""
+        return self.context.clock
+
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+        """Perform a request on the own engine."""
+        from bot.capabilities.operations import perform_counted  # noqa: PLC0415  - a client does not need it
+
+        with self.running.counting():
+            async with aclosing(perform_counted(self.context, request)) as results:
+                async for result in results:
+                    yield result
+
+
+@asynccontextmanager
+async def connect_or_open(
+    settings: Settings, clock: Clock, *, replace_embedder: bool = False
+) -> AsyncIterator[AdminService]:
+    """Connect to the process that holds the data directory, or open the engine and serve the commands of others.
+
+    For a single command: if others may have taken over the work of this process meanwhile, the block is cancelled, and
+    DatabaseLost is raised. Raises DataDirInUse if another program holds the data directory and does not answer.
+    """
+    async with open_service(settings, clock, replace_embedder=replace_embedder) as service:
+        if not isinstance(service, LocalService):
+            yield service
+            return
+        async with failing_when_lost(service.context.engine.processes):
+            yield service
+
+
+@asynccontextmanager
+async def open_service(
+    settings: Settings,
+    clock: Clock,
+    *,
+    replace_embedder: bool = False,
+    metrics: Metrics | None = None,
+    hand_over: Callable[[], None] | None = None,
+) -> AsyncIterator[AdminService]:
+    """As `connect_or_open`, for a caller that watches the registration itself.
+
+    `metrics`: of a program that runs for long, whose health they count for. `hand_over`: called when a bot that starts
+    asks for the data directory; None if this program does not leave it to one.
+    """
+    async with AsyncExitStack() as stack:
+        if (remote := await socket.find_service(settings.data_path)) is not None:
+            yield remote
+        else:
+            yield await _ServiceOpener(settings, clock, stack, metrics, hand_over).open(replace_embedder)
+
+
+@dataclass(frozen=True, slots=True)
+class _ServiceOpener:
+    """Opens the engine and serves its socket, until the stack is closed."""
+
+    settings: Settings
+    clock: Clock
+    stack: AsyncExitStack
+    metrics: Metrics | None
+    hand_over: Callable[[], None] | None
+
+    async def open(self, replace_embedder: bool) -> AdminService:  # noqa: FBT001  - of `open_service`
+        """The service of this process, or of one that was faster."""
+        bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
+        models = await self.stack.enter_async_context(bootstrap.open_models(self.settings, self.clock))
+        holder = HolderWait(DataDir(self.settings.data_path), self.clock)
+        while True:
+            opened = bootstrap.open_engine(self.settings, models, self.clock, replace_embedder=replace_embedder)
+            try:
+                engine_context = await self.stack.enter_async_context(opened)
+            except DataDirInUse:
+                if remote := await socket.find_service(self.settings.data_path):
+                    return remote
+                if holder.is_over():
+                    raise
+                await asyncio.sleep(POLL_SECONDS)
+            else:
+                return await self._serve(engine_context)
+
+    async def _serve(self, engine_context: EngineContext) -> LocalService:
+        """The service of an engine; others reach it over the socket, unless the disk takes no socket."""
+        service = LocalService(await self._build_context(engine_context))
+        if engine_context.engine.file_access.refusal is None:
+            serving = socket.serve_socket(self.settings.data_path, service.perform, self.hand_over)
+            await self.stack.enter_async_context(serving)
+        return service
+
+    async def _build_context(self, engine_context: EngineContext) -> EngineContext:
+        """The context of an engine beside which no bot runs."""
+        settings, metrics = self.settings, self.metrics
+        access = SharedAccess(partial(_open_access, engine_context, settings))
+        self.stack.push_async_callback(access.close)
+        return replace(
+            engine_context,
+            forget_document=partial(_forget_document, engine_context, settings),
+            replace_document=partial(_replace_document, engine_context, settings),
+            open_import=partial(_open_import, engine_context, settings),
+            forget_workspace=partial(_forget_workspace, engine_context, settings),
+            confirm_retention=partial(_confirm_retention, engine_context, settings),
+            open_access=access.open,
+            question_metrics=metrics,
+            health=None if metrics is None else await _build_health(metrics, engine_context.engine),
+        )
+
+
+class HolderWait:
+    """How long to wait for a process that holds a data directory without a socket: it starts, or it stops."""
+
+    def __init__(self, folder: DataDir, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._since = clock.monotonic()
+        self._owner: int | None = None
+
+    def is_over(self) -> bool:
+        """Whether it took too long; a program of somebody else never answers."""
+        found = self._folder.find_owner()
+        if self._clock.monotonic() - self._since >= (START_SECONDS if found else FOREIGN_SECONDS):
+            return True
+        if found != self._owner:
+            log.info("data_dir.waiting", process=found)
+        self._owner = found
+        return False
+
+
+async def _build_health(metrics: Metrics, engine: Engine) -> ServerHealth:
+    """What an engine without a bot says of its health."""
+    module: Any = await asyncio.to_thread(importlib.import_module, "bot.monitoring.health")
+    metrics.register_supervisor(engine.supervisor)
+    health: ServerHealth = module.ServerHealth(metrics)
+    health.become_ready(metrics, list_limitations=engine.list_problems, list_obstacles=engine.list_obstacles)
+    return health
+
+
+class SharedAccess:
+    """Access control on the bot's database, which the first request opens, and all requests share until `close`."""
+
+    def __init__(self, opener: Callable[[], AbstractAsyncContextManager[AccessControl]]) -> None:
+        self._opener = opener
+        self._stack = AsyncExitStack()
+        self._lock = asyncio.Lock()
+        self._access: AccessControl | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AccessControl]:
+        """The access control, the same one for all requests."""
+        async with self._lock:
+            if self._access is None:
+                self._access = await self._stack.enter_async_context(self._opener())
+        yield self._access
+
+    async def close(self) -> None:
+        """Close the database, if a request opened it."""
+        await self._stack.aclose()
+
+
+@asynccontextmanager
+async def _open_import(
+    engine_context: EngineContext, settings: Settings, source: HistorySource, destination: ImportDestination | None
+) -> AsyncIterator[RunningImport]:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
+    async with offline_forget.open_import(engine_context, settings, source, destination) as history_import:
+        yield history_import
+
+
+@asynccontextmanager
+async def _open_access(engine_context: EngineContext, settings: Settings) -> AsyncIterator[AccessControl]:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
+    async with offline_forget.open_access(engine_context, settings) as access:
+        yield access
+
+
+async def _replace_document(engine_context: EngineContext, settings: Settings, document: Document) -> bool:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
+    return bool(await offline_forget.replace(engine_context, settings, document))
+
+
+async def _forget_document(engine_context: EngineContext, settings: Settings, document: str) -> bool:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
+    return bool(await offline_forget.forget(engine_context, settings, document))
+
+
+async def _forget_workspace(engine_context: EngineContext, settings: Settings, platform: str, workspace: str) -> int:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
+    return int(await offline_forget.forget_workspace(engine_context, settings, platform, workspace))
+
+
+async def _confirm_retention(engine_context: EngineContext, settings: Settings) -> HeldDeletion:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
+    held: HeldDeletion = await offline_forget.confirm_retention(engine_context, settings)
+    return held

@@ -1,0 +1,74 @@
+"""Operations on an engine, and a small town of files for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from bot.capabilities.document_lookup import LOCAL_SPACE, file_key
+from bot.capabilities.ingest.files import IngestTarget, build_conversations
+from bot.capabilities.operations import run_operation
+from bot.capabilities.requests import OperationRequest
+from bot.capabilities.results import OperationResult
+from bot.context import EngineContext
+from engine.models import Document, Passage
+from tests.support.fake_platform import START
+
+Perform = Callable[[OperationRequest], Awaitable[list[OperationResult]]]
+
+Kind = TypeVar("Kind")
+
+
+async def run(context: EngineContext, request: OperationRequest) -> list[OperationResult]:
+    """All results of an operation."""
+    return [event async for event in run_operation(context, request)]
+
+
+def last(events: Iterable[OperationResult], kind: type[Kind]) -> Kind:
+    """The last result, which is of this kind."""
+    *_, event = events
+    assert isinstance(event, kind)
+    return event
+
+
+def of_kind(events: Iterable[OperationResult], kind: type[Kind]) -> list[Kind]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+@pytest.fixture
+def perform(engine_context: EngineContext) -> Perform:
+    return lambda request: run(engine_context, request)
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Path:
+    """A folder with two notes and a chat of two conversations."""
+    folder = tmp_path / "town"
+    folder.mkdir()
+    ferry = "# Ferry\n\nThe ferry leaves at noon. Mina sells tickets for the Gudgeon, which leaves at noon.\n"
+    (folder / "ferry.md").write_text(ferry)
+    (folder / "tea.txt").write_text("Tea is served by Ada in the Kiosk.\n")
+    chat = [("m1", "Ada", "The Kiosk is closed today.", "08"), ("m2", "Mina", "The Gudgeon is late, says Ada.", "14")]
+    lines = [
+        {"id": id_, "user": user, "text": text, "time": f"2026-05-12T{hour}:00:00Z", "link": f"https://t.example/{id_}"}
+        for id_, user, text, hour in chat
+    ]
+    (folder / "harbour.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    return folder
+
+
+@pytest.fixture
+async def ingested(engine_context: EngineContext, town: Path) -> None:
+    """The town is indexed already."""
+    for path in (town / "ferry.md", town / "tea.txt"):
+        key, passages = file_key(path, LOCAL_SPACE), (Passage("1", path.read_text()),)
+        document = Document(key, LOCAL_SPACE, "files", path.name, passages, START, path.as_uri())
+        await engine_context.engine.add(document)
+    chat, target = town / "harbour.jsonl", IngestTarget(LOCAL_SPACE, "files")
+    for document in build_conversations(chat, chat.read_bytes(), target, engine_context.count_tokens):
+        await engine_context.engine.add(document)
+    await engine_context.engine.wait_until_indexed()

@@ -1,0 +1,18 @@
+"""Whoever does not run the bot is not told what its models are called, or what they answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot import texts
+from bot.capabilities.documents.errors import word_errors
+from bot.capabilities.results import StatusResult
+from engine import IndexStatus
+
+QUIET = StatusResult(IndexStatus({"indexed": 1}, 1, 1, 0, 0, 0, 0, 0))
+
+
+def test_trouble_in_a_status_is_worded_as_in_the_chat() -> None:
+    told = replace(QUIET, status=replace(QUIET.status, trouble="http://models.internal:8000 refused parrot-70b."))
+    assert word_errors(told) == replace(QUIET, status=replace(QUIET.status, trouble=texts.MODEL_TROUBLE))
+    assert word_errors(QUIET) == QUIET

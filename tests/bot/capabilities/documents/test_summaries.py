@@ -1,0 +1,57 @@
+"""A summary covers what it is asked for, in the words of the chat."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.capabilities.document_lookup import LOCAL_SPACE
+from bot.capabilities.documents.requests import Summarize
+from bot.capabilities.results import AnswerEnd
+from bot.context import EngineContext
+from engine import Scope
+from engine.errors import NotFound
+from engine.models import Document, Passage
+from tests.bot.capabilities.conftest import last, run
+
+HERE = Scope.of(LOCAL_SPACE)
+MONDAY, FRIDAY = datetime(2026, 5, 4, 9, tzinfo=UTC), datetime(2026, 5, 8, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+async def context(engine_context: EngineContext) -> EngineContext:
+    for space, room, time in ((LOCAL_SPACE, "roof", MONDAY), (LOCAL_SPACE, "pier", FRIDAY), ("vault", "vault", FRIDAY)):
+        passages = tuple(
+            Passage(str(number), f"Ada: We decided about the {room}, part {number}.", time=time) for number in range(3)
+        )
+        document = Document(f"chat:{room}", space, f"{space}:{room}", room, passages, time, kind="conversation")
+        await engine_context.engine.add(document)
+    await engine_context.engine.wait_until_indexed()
+    return engine_context
+
+
+@pytest.mark.parametrize(
+    ("request_", "rooms"),
+    [
+        (Summarize(HERE), {"roof", "pier"}),
+        (Summarize(HERE, overview="digest"), {"roof", "pier"}),
+        (Summarize(HERE, since=FRIDAY), {"pier"}),
+        (Summarize(HERE, until=MONDAY), {"roof"}),
+        (Summarize(HERE, "#roof"), {"roof"}),
+        (Summarize(HERE, f"{LOCAL_SPACE}:pier"), {"pier"}),
+        (Summarize(HERE, document="chat:roof"), {"roof"}),
+    ],
+    ids=lambda each: str(sorted(each) if isinstance(each, set) else each)[-40:],
+)
+async def test_a_summary_has_sources_of_what_it_is_about(
+    context: EngineContext, request_: Summarize, rooms: set[str]
+) -> None:
+    sources = last(await run(context, request_), AnswerEnd).sources
+    assert {each.room.rpartition(":")[2] for each in sources} == rooms
+
+
+@pytest.mark.parametrize("asked", [Summarize(HERE, "vault"), Summarize(HERE, document="chat:vault")])
+async def test_what_is_out_of_scope_does_not_exist(context: EngineContext, asked: Summarize) -> None:
+    with pytest.raises(NotFound):
+        await run(context, asked)

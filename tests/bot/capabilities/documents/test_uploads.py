@@ -1,0 +1,126 @@
+"""The name of an uploaded file leads nowhere, and only files of the folder of uploads are read."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.capabilities.documents.requests import AddUpload, GetDocument, PrepareUpload
+from bot.capabilities.documents.results import DocumentResult, UploadPlace, UploadResult
+from bot.capabilities.documents.uploads import MAX_NAME_LENGTH, clean_name
+from bot.capabilities.requests import ListDocuments
+from bot.capabilities.results import DocumentList
+from bot.context import EngineContext
+from bot.errors import NotConnected, NotPermitted
+from bot.store import Subject
+from engine import FileParser, ParsedFile, Scope, create_upload
+from engine.errors import InvalidDocument
+from tests.bot.capabilities.conftest import last, run
+
+SHED = Subject(space="shed")
+
+
+@pytest.fixture
+def context(engine_context: EngineContext, tmp_path: Path) -> EngineContext:
+    return replace(engine_context, upload_dir=tmp_path / "uploads")
+
+
+async def upload(context: EngineContext, text: str, name: str = "tiles.txt", subject: Subject = SHED) -> UploadResult:
+    place = last(await run(context, PrepareUpload(subject)), UploadPlace)
+    path = Path(place.folder, "x")
+    await asyncio.to_thread(path.write_text, text)
+    return last(await run(context, AddUpload(str(path), name, subject)), UploadResult)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\ada\\tiles.txt", "tiles.txt"),
+        ("/absolute.md", "absolute.md"),
+        ("a\x00b\n\u202ec.txt", "abc.txt"),
+        ("dir/..txt", "..txt"),
+        (f"{'x' * 500}.pdf", f"{'x' * (MAX_NAME_LENGTH - 4)}.pdf"),
+    ],
+)
+def test_a_name_is_its_last_part_without_what_cannot_be_shown(given: str, shown: str) -> None:
+    assert clean_name(given) == shown
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/", "/", ".", "\x00", " ", "..\\.."])
+def test_a_name_of_nothing_is_refused(name: str) -> None:
+    with pytest.raises(InvalidDocument):
+        clean_name(name)
+
+
+async def test_an_upload_is_a_document_that_the_same_file_leaves_and_another_replaces(context: EngineContext) -> None:
+    first, again = await upload(context, "Tiles come on Monday."), await upload(context, "Tiles come on Monday.")
+    changed = await upload(context, "Tiles come on Tuesday.")
+    assert [each.changed for each in (first, again, changed)] == [True, False, True]
+    [info] = changed.documents
+    assert (info.key, info.space, info.title) == ("upload:shed:tiles.txt", "shed", "tiles.txt")
+    assert info.status in {"searchable", "indexed"}
+    found = last(await run(context, GetDocument(info.key, Scope.of("shed"))), DocumentResult)
+    assert [each.text for each in found.passages] == ["Tiles come on Tuesday."]
+
+
+class RecordedOrigins(FileParser):
+    """Records who sent the files."""
+
+    origins: tuple[str, ...] = ()
+
+    def stream(self, name: str, data: bytes, *, origin: str = "") -> AsyncGenerator[ParsedFile]:
+        self.origins += (origin,)
+        return super().stream(name, data, origin=origin)
+
+
+async def test_uploads_are_read_by_the_parser_of_the_process_which_learns_their_space(context: EngineContext) -> None:
+    async with RecordedOrigins(context.parser_limits) as parser:
+        shared = replace(context, parser=parser)
+        await upload(shared, "Tiles come on Monday.")
+        await upload(shared, "The ferry leaves at nine.", subject=Subject(space="harbor"))
+    assert parser.origins == ("shed", "harbor")
+
+
+async def test_no_name_replaces_another_file_or_one_of_another_space(context: EngineContext) -> None:
+    places = [
+        ("shed", "tiles.txt"),
+        ("shed", "tiles.txt#1.txt"),
+        ("shed", "a:tiles.txt"),
+        ("shed:a", "tiles.txt"),
+        ("console:local", "shed:tiles.txt"),
+        ("console:local", "shed:a:tiles.txt"),
+    ]
+    for space, name in (*places, places[0]):
+        await upload(context, f"{name} of {space}", name, Subject(space=space))
+    listed = last(await run(context, ListDocuments(Scope.of("shed", "shed:a", "console:local"))), DocumentList)
+    assert sorted((each.space, each.title) for each in listed.documents) == sorted(places)
+
+
+async def test_no_other_file_of_the_machine_is_read(context: EngineContext, tmp_path: Path) -> None:
+    place = last(await run(context, PrepareUpload(SHED)), UploadPlace)
+    secret, link = tmp_path / "secret.txt", Path(place.folder, "link")
+    secret.write_text("zircon")
+    await asyncio.to_thread(link.symlink_to, secret)
+    for path in (str(secret), f"{place.folder}/../secret.txt", str(link), place.folder, f"{place.folder}/absent"):
+        with pytest.raises(NotPermitted):
+            await run(context, AddUpload(path, "a.txt", SHED))
+
+
+async def test_what_an_ended_program_left_is_deleted(context: EngineContext) -> None:
+    folder = Path(last(await run(context, PrepareUpload(SHED)), UploadPlace).folder)
+    (folder / "left").touch()
+    descriptor, running = create_upload(folder)
+    await run(context, PrepareUpload(SHED))
+    assert await asyncio.to_thread(lambda: [*folder.iterdir()]) == [running]
+    os.close(descriptor)
+
+
+async def test_a_person_adds_nothing_where_no_bot_runs(context: EngineContext) -> None:
+    with pytest.raises(NotConnected):
+        await run(context, PrepareUpload(Subject("slack", "T1", "ada")))

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.capabilities.document_lookup import LOCAL_SPACE
+from bot.capabilities.requests import (
+    AddFact,
+    Forget,
+    GetEntity,
+    Hide,
+    Merge,
+    OperationRequest,
+    Reindex,
+    Separate,
+    SetDescription,
+)
+from bot.capabilities.results import Completed, Corrected, EntityResult
+from engine import Scope
+from engine.errors import ModelUnreachable, NotFound
+from tests.bot.capabilities.conftest import Perform, last, run
+from tests.support.echo_language import EchoLanguage, open_engine_context
+from tests.support.engine_fixture import doc
+from tests.support.patience import PATIENCE
+
+pytestmark = pytest.mark.usefixtures("ingested")
+HERE = LOCAL_SPACE
+
+
+async def get(perform: Perform, name: str) -> EntityResult:
+    return last(await perform(GetEntity(name, Scope.of(HERE))), EntityResult)
+
+
+async def known(perform: Perform, name: str) -> set[str]:
+    """The description of a name, and the names that it is related to."""
+    found = await get(perform, name)
+    ends = {end for each in found.relations for end in (each.source, each.target)}
+    return {found.entity.description, *ends} - {found.entity.name}
+
+
+@pytest.mark.parametrize(
+    ("correction", "undo", "name", "words", "before"),
+    [
+        (Merge(HERE, "Mina", "Ada"), Merge(HERE, "Mina"), "Mina", "Kiosk", False),
+        (SetDescription(HERE, "Mina", "The boss."), SetDescription(HERE, "Mina", ""), "Mina", "The boss.", False),
+        (Hide(HERE, "Mina"), Hide(HERE, "Mina", hidden=False), "gudgeon", "Mina", True),
+    ],
+)
+async def test_a_correction_holds_through_a_reindex_until_it_is_undone(
+    perform: Perform, correction: OperationRequest, undo: OperationRequest, name: str, words: str, *, before: bool
+) -> None:
+    assert (words in await known(perform, name)) is before
+    await perform(correction)
+    await perform(Reindex())
+    assert (words in await known(perform, name)) is not before
+    assert (
+        not isinstance(correction, Merge) or (await get(perform, "Mina")).entity == (await get(perform, "Ada")).entity
+    )
+    await perform(undo)
+    assert (words in await known(perform, name)) is before
+
+
+async def test_an_unknown_name_is_an_error_with_similar_names(perform: Perform) -> None:
+    with pytest.raises(NotFound, match="Gudrun") as caught:
+        await get(perform, "Gudrun")
+    assert "Gudgeon" in caught.value.hint
+
+
+async def test_a_merge_with_an_unknown_name_says_so(perform: Perform) -> None:
+    assert last(await perform(Merge(HERE, "Minna", "Mina", allow_unknown=True)), Completed).text == (
+        "“Minna” is now merged into “Mina”. “Minna” does not occur yet. Check its spelling."
+    )
+    with pytest.raises(NotFound, match="Neither “Otto” nor “Emil”"):
+        await perform(Merge(HERE, "Otto", "Emil", allow_unknown=True))
+
+
+async def test_the_owner_alone_separates_a_name_that_does_not_occur_yet(perform: Perform) -> None:
+    with pytest.raises(NotFound, match="“Minna” is not known here"):
+        await perform(Separate(HERE, "Mina", "Minna"))
+    assert last(await perform(Separate(HERE, "Mina", "Minna", allow_unknown=True)), Corrected).change.made
+
+
+async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Path) -> None:
+    away = EchoLanguage()
+    away.failing["extract", "Carla"] = ModelUnreachable("Nobody is there.")
+    async with open_engine_context(tmp_path / "other", away) as context, asyncio.timeout(PATIENCE):
+        await context.engine.add(doc("a", "Ada met Bob.", space=HERE))
+        await context.engine.wait_until_indexed()
+        await context.engine.add(doc("b", "Carla met Bob.", space=HERE))
+        done = last(await run(context, Merge(HERE, "Bob", "Ada")), Completed)
+        assert done.text == "“Bob” is now merged into “Ada”."
+
+
+async def test_an_added_fact_is_known_until_it_is_forgotten(perform: Perform) -> None:
+    fact = AddFact(HERE, "Gudgeon", "The Gudgeon belongs to Otto.", "Otto", keywords="owner")
+    done = last(await perform(fact), Completed)
+    assert "Otto" in await known(perform, "Gudgeon")
+    await perform(Forget(done.text.split("`")[1].rpartition(" ")[2], Scope.of(HERE)))
+    assert "Otto" not in await known(perform, "Gudgeon")
+    await perform(AddFact(HERE, "Otto", "Owner of the Gudgeon.", type="Person"))
+    entity = (await get(perform, "Otto")).entity
+    assert (entity.type, entity.description) == ("person", "Owner of the Gudgeon.")

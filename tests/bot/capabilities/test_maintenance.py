@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from bot.capabilities import archive, archive_format
+from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
+from bot.capabilities.requests import Backup, Export, Forget, GetStatus, Ingest, ListDocuments, Reindex, Retry, Verify
+from bot.capabilities.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
+from bot.context import EngineContext
+from bot.errors import file_write_error
+from engine import Scope, format_bytes
+from engine.errors import CorruptFile, DataDirInUse, DiskError, DiskFull, ModelUnavailable, NotFound, StoreError
+from tests.bot.capabilities.conftest import Perform, last, of_kind, run
+from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
+from tests.support.engine_fixture import doc
+from tests.support.fake_embedder import HashEmbedder
+
+ingested = pytest.mark.usefixtures("ingested")
+HERE = Scope.of(LOCAL_SPACE)
+
+
+async def export(context: EngineContext) -> list[str]:
+    return [event.text for event in of_kind(await run(context, Export(HERE)), ExportLine)]
+
+
+async def titles(perform: Perform) -> list[str]:
+    return [each.title for each in last(await perform(ListDocuments(HERE)), DocumentList).documents]
+
+
+@ingested
+async def test_a_forgotten_file_is_gone_from_the_export(
+    perform: Perform, engine_context: EngineContext, town: Path
+) -> None:
+    assert "Tea" in str(await export(engine_context))
+    done = last(await perform(Forget("tea.txt", HERE, str(town))), Completed)
+    assert done.text == f"Forgotten: file:{town / 'tea.txt'}"
+    after = str(await export(engine_context))
+    assert ("Tea" in after, "Gudgeon" in after) == (False, True)
+
+
+@ingested
+async def test_the_file_of_a_chat_is_forgotten_as_a_whole(
+    perform: Perform, engine_context: EngineContext, town: Path
+) -> None:
+    (town / "harbour.jsonl").unlink()
+    done = last(await perform(Forget("harbour.jsonl", HERE, str(town))), Completed)
+    assert done.text == "Forgotten: 2 conversations of harbour.jsonl"
+    assert await titles(perform) == ["ferry.md", "tea.txt"]
+    after = str(await export(engine_context))
+    assert ("closed today" in after, "Tea" in after) == (False, True)
+
+
+async def test_forgetting_waits_neither_for_other_documents_nor_for_the_embedder(tmp_path: Path) -> None:
+    slow, embedder = EchoLanguage(), HashEmbedder()
+    async with open_engine_context(tmp_path / "other", slow, embedder) as context:
+        await context.engine.add(doc("old", "Ada met Bob."))
+        await context.engine.wait_until_indexed()
+        slow.gate.clear()
+        embedder.failing[""] = ModelUnavailable("No embedder.")
+        await context.engine.add(doc("new", "Ada met Carla."))
+        done = last(await run(context, Forget("old", Scope.of("here"))), Completed)
+        assert done.text == "Forgotten: old"
+        assert [each.key for each in await context.engine.list_documents(build_scope(["here"]))] == ["new"]
+
+
+@ingested
+@pytest.mark.parametrize("space", [LOCAL_SPACE, "elsewhere"])
+async def test_what_is_not_in_the_space_cannot_be_forgotten(perform: Perform, town: Path, space: str) -> None:
+    with pytest.raises(NotFound):
+        await perform(Forget(str(town / ("none.md" if space == LOCAL_SPACE else "tea.txt")), Scope.of(space)))
+
+
+@ingested
+async def test_a_reindex_changes_nothing_and_an_export_is_json_lines_or_graphml(
+    perform: Perform, engine_context: EngineContext
+) -> None:
+    before = await export(engine_context)
+    last(await perform(Reindex()), Completed)
+    assert await export(engine_context) == before
+    assert of_kind(await perform(Verify()), VerifyResult) == [VerifyResult(())]
+    assert all(json.loads(line)["kind"] for line in before)
+    graph = of_kind(await perform(Export(HERE, "graphml")), ExportLine)
+    assert "graphml" in "".join(each.text for each in graph[:2])
+
+
+@ingested
+async def test_only_failed_documents_are_tried_again(perform: Perform, town: Path) -> None:
+    assert await perform(Retry(HERE)) == [Completed("There were no failed documents.")]
+    (town / "odd.txt").write_text(f"This is {UNREADABLE}.")
+    await perform(Ingest((str(town),), LOCAL_SPACE))
+    *_, again, end = await perform(Retry(HERE))
+    assert again == Completed("“odd.txt” failed again: The parrot does not say that.")
+    assert end == Completed("Retried: 1 document.")
+
+
+@ingested
+async def test_a_backup_is_one_private_file_from_which_everything_comes_back(
+    perform: Perform, engine_context: EngineContext, tmp_path: Path
+) -> None:
+    backup, other = tmp_path / "b.tar.gz", tmp_path / "other"
+    await perform(Backup(str(backup)))
+    assert backup.stat().st_mode & 0o077 == 0
+    assert sorted(os.listdir(tmp_path)) == ["b.tar.gz", "home", "town"]  # noqa: PTH208 - a glance, in a test
+    archive.restore_backup(backup, other)
+    with pytest.raises(StoreError, match="already") as caught:
+        archive.restore_backup(backup, other)
+    assert "--force" in caught.value.hint
+    archive.restore_backup(backup, other, force=True)
+    async with open_engine_context(other) as context:
+        await run(context, Reindex())
+        assert await export(context) == await export(engine_context)
+        assert last(await run(context, Verify()), VerifyResult) == VerifyResult(())
+
+
+@ingested
+async def test_a_backup_for_which_the_disk_lacks_space_writes_nothing(
+    perform: Perform, engine_context: EngineContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = archive_format.database_size(engine_context.engine.data_dir.ledger_path)
+    needed, asked = 2 * size + archive_format.RESERVED_SPACE, list[Path]()
+
+    def free(folder: Path) -> int:
+        asked.append(folder)
+        return needed - 1
+
+    monkeypatch.setattr(archive_format, "free_space", free)
+    with pytest.raises(DiskFull) as caught:
+        await perform(Backup(str(tmp_path / "b.tar.gz")))
+    assert f"b.tar.gz needs {format_bytes(needed)}; the disk at " in str(caught.value)
+    assert set(asked) == {tmp_path}  # that of the backup, not that of the data
+    assert sorted(os.listdir(tmp_path)) == ["home", "town"]  # noqa: PTH208 - a glance, in a test
+
+
+@ingested
+async def test_a_folder_that_is_in_use_is_not_replaced(perform: Perform, tmp_path: Path) -> None:
+    await perform(Backup(str(tmp_path / "b.tar.gz")))
+    with pytest.raises(DataDirInUse):
+        archive.restore_backup(tmp_path / "b.tar.gz", tmp_path / "home", force=True)
+    assert last(await perform(GetStatus(HERE)), StatusResult).status.documents == {"indexed": 4}
+
+
+def test_a_file_that_is_no_backup_leaves_the_folder_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "b.tar.gz").write_text("no backup")
+    for name, error, words in (("b.tar.gz", CorruptFile, r"b\.tar\.gz"), ("none", NotFound, "There is no file .*none")):
+        with pytest.raises(error, match=words):
+            archive.restore_backup(tmp_path / name, tmp_path / "other")
+    assert not (tmp_path / "other" / "ledger.db").exists()
+
+
+async def test_a_backup_to_nowhere_is_an_error(perform: Perform, tmp_path: Path) -> None:
+    with pytest.raises(DiskError, match="nowhere does not exist") as caught:
+        await perform(Backup(str(tmp_path / "nowhere" / "b.tar.gz")))
+    assert caught.value.hint == "Create the folder first, or choose another one."
+    with pytest.raises(DiskError, match="is a folder"):
+        await perform(Backup(str(tmp_path)))
+    assert await titles(perform) == []
+
+
+def test_an_error_of_writing_names_what_is_in_the_way(tmp_path: Path) -> None:
+    folder, note, path = tmp_path / "folder", tmp_path / "note", tmp_path / "b"
+    folder.mkdir()
+    note.touch()
+    with pytest.raises(OSError, match="directory") as caught:
+        (note / "b").touch()
+    assert str(file_write_error(note / "b", caught.value)).endswith("note is not a folder.")
+    with pytest.raises(OSError, match="directory") as caught:
+        note.replace(folder)
+    assert str(file_write_error(folder, caught.value)) == f"{folder} is a folder."
+    full = file_write_error(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert "is full" in str(full)
+    assert full.hint.startswith("Free some space")
+    forbidden = file_write_error(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+    assert "may not be used (Permission denied)" in str(forbidden)
+    assert "the right to read and write" in forbidden.hint

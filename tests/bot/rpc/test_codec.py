@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+import pytest
+
+from bot.capabilities import requests, results
+from bot.capabilities.access import requests as token_requests
+from bot.capabilities.documents import requests as document_requests
+from bot.capabilities.documents import results as document_results
+from bot.capabilities.graph import requests as graph_requests
+from bot.capabilities.graph import results as graph_results
+from bot.capabilities.management import requests as management_requests
+from bot.capabilities.management import results as management_results
+from bot.capabilities.requests import OperationRequest
+from bot.capabilities.results import OperationResult
+from bot.monitoring.report import HealthState
+from bot.platform.forms import FormField, FormOption
+from bot.rpc import codec
+from bot.store import AccessToken, Subject
+from engine import (
+    CorrectionChange,
+    EntitySummary,
+    FactProvenance,
+    ManualCorrection,
+    Scope,
+    StatedFact,
+    Subgraph,
+    SubgraphEdge,
+    SubgraphNode,
+)
+from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
+from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
+from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Passage, SearchQuery
+from engine.storage.ledger.records.query_results import IndexStatus
+from engine.usage import Usage
+from tests.support.builders import make_listed, make_source
+
+NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
+SOURCE = make_source(text="Tea “ü”\n")
+TOKEN = AccessToken("1", "n", Subject(space="s"), ("ask", "read"), 60, NOON, None, NOON)
+ADA, MET = ContextEntity("A", "t", "d", (1,)), ContextRelation("A", "B", "k", "d", 2.0, (1,))
+CHANGE = CorrectionChange((ManualCorrection("merge", "s", "Mina", "Ada", ""),), (), ("Ada",))
+CHANNEL = management_results.ChannelEntry("slack:T1:C1", "roof", "open", is_read=True, documents=3)
+REQUESTS: list[OperationRequest] = [
+    requests.Ask(
+        "Why?", Scope.of("s"), "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"
+    ),
+    requests.Ingest(("/a", "/b"), "s", "files"),
+    requests.GetStatus(Scope.of("s")),
+    requests.ListDocuments(Scope.of("s")),
+    requests.ListFilterNames(Scope.of("s")),
+    requests.GetEntity("Ada", Scope.of("s")),
+    requests.Forget("x", Scope.of("s")),
+    requests.ForgetWorkspace("slack", "T1"),
+    requests.Merge("s", "a", "b"),
+    requests.Separate("s", "a", "b"),
+    requests.FindDuplicates(Scope.of("s"), 5),
+    requests.SetDescription("s", "a", "words", "b"),
+    requests.Hide("s", "a", hidden=False),
+    requests.UndoCorrection("s", CHANGE, "r"),
+    requests.AddFact("s", "a", "words", type="person"),
+    requests.Reindex(),
+    requests.Verify(repair=True),
+    requests.Export(Scope.of("s"), "graphml"),
+    requests.Backup("/b"),
+    requests.ImportHistory("slack", "/e.zip", "T1", "https://t.example", direct_messages=True),
+    requests.ConfirmRetention(),
+    requests.Retry(Scope.of("s")),
+    requests.CheckHealth(),
+    requests.Authorized("tl_1_x", requests.GetEntity("Ada", Scope.of("s"))),
+    token_requests.CheckToken("tl_1_x"),
+    token_requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
+    token_requests.ListTokens(),
+    token_requests.RevokeToken("1"),
+    token_requests.LogIn("slack", "U1", ("T1",), with_guests=True),
+    token_requests.LogOut("tl_1_x"),
+    document_requests.Summarize(Scope.of("s"), "roof", "k", NOON, None, "digest"),
+    management_requests.ListChannels(Subject(space="s")),
+    management_requests.GetChannel("slack:T1:C1"),
+    management_requests.ChangeChannel("slack:T1:C1", (("mode", "local"),)),
+    management_requests.ListQuestions("slack:T1:C1"),
+    management_requests.VerifyAnswer("a", "At noon."),
+    management_requests.PinAnswer("slack:T1:C1", "When?", "At noon."),
+    management_requests.ListVerified(),
+    management_requests.RemoveVerified("slack:T1:C1", "v"),
+    management_requests.GetUsage(7),
+    management_requests.GetHealth(),
+    document_requests.GetDocument("k", Scope.of("s"), 1, 2),
+    document_requests.PrepareUpload(Subject(space="s")),
+    document_requests.AddUpload("/u/1", "a.txt", Subject("slack", "T1", "U1")),
+    graph_requests.SearchEntities("ad", Scope.of("s"), 5),
+    graph_requests.GetSubgraph("Ada", Scope.of("s"), 2, 9, ("person",), NOON),
+    graph_requests.GetProvenance("Ada", Scope.of("s"), "B"),
+    graph_requests.ListCorrections(Scope.of("s")),
+]
+EVENTS: list[OperationResult] = [
+    results.AnswerDelta("a “b”\n"),
+    results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
+    results.ContextResult(Context(SearchQuery("q", ("h",), ("l",)), "mix", (ADA,), (MET,), (SOURCE,), {"search": 1.5})),
+    results.PromptResult((LLMMessage("system", "x"),)),
+    results.ProgressUpdate("parsing", 1, 2),
+    results.IngestResult(1, 2, 1, 0.5, (results.IngestFailure("a", "b", "c"),)),
+    results.HistoryImportResult(1, 2, 1, 0, 3, 0.5, (("notices", 4),)),
+    results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
+    HealthState("degraded", ("The disk is full.",), is_ready=False),
+    results.DocumentList((make_listed("k", time=NOON),)),
+    results.FilterNames(("roof",), ("Ada",)),
+    results.EntityResult(ADA, ()),
+    results.DuplicatesResult(
+        DuplicateReport((), (Duplicate("s", "a", "b", is_joined=True, score=1, spelling=90.0),), 2)
+    ),
+    results.VerifyResult(("x",), repaired=True),
+    results.ExportLine("{}"),
+    results.Completed("Well."),
+    results.Corrected("Well.", "s", CHANGE),
+    results.TokenCreated(TOKEN, "tl_1_x"),
+    results.TokenChecked(TOKEN),
+    results.TokenList((TOKEN,)),
+    management_results.WorkspaceChannels((CHANNEL,)),
+    management_results.ChannelResult(
+        CHANNEL, (("Answers", (FormField("mode", "Mode", "choice", "mix", (FormOption("mix", "mix"),)),)),)
+    ),
+    management_results.QuestionList(
+        (management_results.QuestionEntry("a", "When?", "r", "roof", NOON, "", 2, 1, ("Ada",), ("Old",), "At noon."),)
+    ),
+    management_results.VerifiedList(
+        (management_results.VerifiedEntry("v", "r", "roof", "When?", "At noon.", "Ada", NOON, ""),)
+    ),
+    management_results.UsageReport("slack:T1", (management_results.DayUsage(NOON.date(), 1, 2, 0.5, 3, 4),)),
+    management_results.HealthReport(
+        "ok", (), "1", (management_results.PlatformState("slack", None),), (("answers", "m"),), 0, 1.5
+    ),
+    document_results.DocumentResult(make_listed("k", time=NOON), (Passage("1", "Tea.", "p. 1", time=NOON),)),
+    document_results.UploadPlace("/u", 5),
+    document_results.UploadResult((make_listed("k"),), changed=True),
+    graph_results.EntityList((EntitySummary("a", "A", "t", 2, 3),)),
+    graph_results.SubgraphResult(
+        Subgraph((SubgraphNode("a", "A", "t", "d", 0, 1, 1),), (SubgraphEdge("a", "b", "k", "d", 2),), spaces=("s",))
+    ),
+    graph_results.ProvenanceResult(
+        FactProvenance(ADA, MET, ("A",), (StatedFact("A", "t", "d", NOON, (1,)),), (SOURCE,), ("s",))
+    ),
+    graph_results.CorrectionList(("s",), (ManualCorrection("hide", "s", "a", "", ""),)),
+]
+
+
+def test_every_kind_of_request_and_event_is_tried_here() -> None:
+    assert {type(each) for each in REQUESTS} == set(get_args(OperationRequest))
+    assert {type(each) for each in EVENTS} == set(get_args(OperationResult))
+
+
+@pytest.mark.parametrize("record", [*REQUESTS, *EVENTS], ids=lambda record: type(record).__name__)
+def test_a_record_comes_over_whole_and_on_one_line(record: Any) -> None:
+    line = codec.encode(record)
+    assert line.index(b"\n") == len(line) - 1
+    assert (codec.parse_request if record in REQUESTS else codec.parse_result)(line) == record
+
+
+def test_no_record_shows_a_token_to_a_log() -> None:
+    assert "tl_1_x" not in repr([*REQUESTS, *EVENTS])
+
+
+@pytest.mark.parametrize(
+    "error", [NotFound("Nothing.", hint="Look."), DataDirInUse("In use."), EmbedderMismatch("Other.")]
+)
+def test_an_error_is_raised_on_the_other_side_as_it_was(error: EngineError) -> None:
+    with pytest.raises(type(error)) as caught:
+        codec.parse_result(codec.encode_error(error))
+    assert (str(caught.value), caught.value.hint) == (str(error), error.hint)
+
+
+@pytest.mark.parametrize(
+    "line", [b"nonsense\n", b"[]\n", b"{}\n", b'{"kind": "Unheard"}\n', b'{"kind": "Ask", "text": 3}\n']
+)
+def test_a_line_that_is_no_request_is_refused(line: bytes) -> None:
+    with pytest.raises(codec.ProtocolError):
+        codec.parse_request(line)
+
+
+def test_an_error_of_a_foreign_name_is_still_an_error() -> None:
+    line = json.dumps({"kind": "Error", "name": "annotations", "message": "Hm."}).encode()
+    with pytest.raises(EngineError, match=r"Hm\."):
+        codec.parse_result(line)
