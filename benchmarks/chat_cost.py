@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import temporary_folder
 from benchmarks.rule_model import RuleProvider
 from bot import bootstrap
-from bot.capabilities.operations import run_operation
+from bot.capabilities.deps import Deps, LazyParts
 from bot.capabilities.requests import Ingest
+from bot.capabilities.run import run
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
 from engine import SYSTEM_CLOCK
@@ -55,8 +57,10 @@ async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> Inges
     config = LLMConfig(ModelConfig("rules"), **chosen)  # type: ignore[arg-type]
     language = LiteLLMModel(config, ModelClient(provider=provider), O200kTokenizer().count)
     able = bootstrap.EngineModels(language, HashingEmbedder(), None, language.client)
-    async with bootstrap.open_engine(settings, able, SYSTEM_CLOCK) as desk:
-        async for _ in run_operation(desk, Ingest(paths=tuple(paths), space=SPACE)):
+    async with bootstrap.open_engine(settings, able, SYSTEM_CLOCK) as desk, AsyncExitStack() as stack:
+        parts = LazyParts(desk, settings)
+        stack.push_async_callback(parts.close)
+        async for _ in run(Deps(desk, parts), Ingest(paths=tuple(paths), space=SPACE)):
             pass
         await desk.engine.wait_until_indexed()
         async with sql_ledger(desk.engine._ledger).read_connection() as db:

@@ -13,6 +13,7 @@ import random
 import time
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import parse_arguments, resident_mib, temporary_folder
 from benchmarks.synthetic import THINGS, VERBS, build_names
 from bot import bootstrap
-from bot.capabilities import offline_forget
+from bot.capabilities.deps import LazyParts
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import ImportStats
 from bot.settings import Settings
@@ -90,11 +91,14 @@ async def run_import(home: Path, export: Path, total: int, *, indexing: bool) ->
     async with (
         bootstrap.open_models(settings, SYSTEM_CLOCK) as models,
         bootstrap.open_engine(settings, replace(models, embedder=HashingEmbedder()), SYSTEM_CLOCK) as context,
+        AsyncExitStack() as stack,
     ):
+        parts = LazyParts(context, settings)
+        stack.push_async_callback(parts.close)
         if not indexing:
             await context.engine._worker.stop()
         source = open_export(export, ExportOptions(), clock=SYSTEM_CLOCK)
-        async with offline_forget.open_import(context, settings, source) as running:
+        async with (await parts.open()).ingest.open_import(source) as running:
             began = since = time.perf_counter()
             cpu, last = time.process_time(), 0
             async for _ in running.run():

@@ -90,12 +90,10 @@ async def open_engine(
             await stack.enter_async_context(FileParser(limits, describer)),
             FileFingerprints(settings.data_path / "fingerprints"),
             O200kTokenizer().count,
-            engine.forget,
-            engine.add,
-            upload_dir=settings.data_path / UPLOADS,
-            owner_space=settings.space,
-            models=list_models(settings),
-            sandbox=SandboxProbe(limits),
+            settings.data_path / UPLOADS,
+            SandboxProbe(limits),
+            settings.space,
+            list_models(settings),
         )
 
 

@@ -6,12 +6,13 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
+from bot.access.control import AccessControl
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.digests import DigestWriter
 from bot.answers.service import AnswerService
+from bot.capabilities.deps import BotParts, Deps, RunningParts
 from bot.commands.forms.table import build_form, check_form
 from bot.commands.home import build_home_card
-from bot.commands.management.manager import Manager
 from bot.commands.management.table import perform_management
 from bot.context import BotContext
 from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
@@ -70,10 +71,13 @@ class Bot:
         self.quotas = Quotas(context.store, *limits, context.clock)
         self.ingest_service = IngestService(context)
         self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
+        access = AccessControl(context.store, context.clock, context.audience, self.quotas)
+        parts = BotParts(context.store, self.ingest_service, access, self)
+        self.deps = Deps(context.engine_context, RunningParts(parts), self.metrics)
         self.supervisor = context.engine_context.engine.supervisor
         self.metrics.register_supervisor(self.supervisor)
         services = (self.ingest_service, self.answer_service)
-        self.dispatcher = Dispatcher(context, services, self.metrics, self._retry_visibility)
+        self.dispatcher = Dispatcher(context, services, self.deps, self.metrics, self._retry_visibility)
         processes = context.engine_context.engine.processes
         self.event_queue = EventQueue(context.store, self.dispatcher, context.clock, self.supervisor, processes)
         self._visibility_changes = VisibilityChanges(context, self.event_queue, self.ingest_service)
@@ -212,13 +216,9 @@ class Bot:
 
     # What managers do outside of the chat (`BotManagement`).
 
-    def perform_management(self, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
-        """Yield the result of a request. Raises NotAllowed unless its subject is a manager of their workspace now."""
-        return perform_management(self.dispatcher, request)
-
-    async def check_manager(self, subject: Subject) -> None:
-        """Raise NotAllowed unless a person is a manager of their workspace now."""
-        await Manager(self.dispatcher, subject).check()
+    def perform_management(self, subject: Subject, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
+        """Yield the result of a request."""
+        return perform_management(self.dispatcher, subject, request)
 
     async def get_state(self) -> BotState:
         """The state of the bot, its connections and its queue."""

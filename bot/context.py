@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -16,110 +16,38 @@ from bot.store import ChannelSettings
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from bot.access.control import AccessControl
-    from bot.monitoring.health import ServerHealth
-    from bot.monitoring.report import BotState
-    from bot.permissions.import_destination import ImportDestination
     from bot.permissions.resolver import AudienceResolver
-    from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Card
     from bot.platform.ports import Platform, ReplyTarget
     from bot.settings import Settings
-    from bot.store import BotStore, Subject
+    from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
-    from bot.store.schedules.retention import HeldDeletion
-    from engine import Answer, Clock, Document, Engine, FileParser, ParserLimits, SandboxProbe, Usage
+    from engine import Clock, Engine, FileParser, ParserLimits, SandboxProbe
 
-    OpenImport = Callable[[HistorySource, ImportDestination | None], AbstractAsyncContextManager[RunningImport]]
 
 log = structlog.get_logger(__name__)
-
-
-class QuestionMetrics(Protocol):
-    """Counts questions that programs ask."""
-
-    def record_question(self, platform: str, outcome: str) -> None:
-        """Count a question whose handling ended, with an answer or without one."""
-
-    def record_first_token(self, platform: str, seconds: float) -> None:
-        """Record the time from a question to the first words of its answer."""
-
-    def record_retrieval(self, timings: Mapping[str, float]) -> None:
-        """Record the milliseconds that each stage of a retrieval took."""
-
-    def record_usage(self, usage: Iterable[Usage]) -> None:
-        """Count the tokens of model calls."""
-
-
-class FileTarget(Protocol):
-    """Where the documents of one uploaded file are added. `key`: of the first one."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def space(self) -> str: ...
-    @property
-    def room(self) -> str: ...
-
-    async def add(self, document: Document) -> bool:
-        """Add a document of the file; returns whether anything changed."""
-
-    async def finish(self, keys: Collection[str]) -> bool:
-        """Forget what an earlier version had besides these documents; returns whether there was any."""
-
-
-class BotManagement(Protocol):
-    """What a running bot does for managers outside of the chat."""
-
-    def perform_management(self, request: Any) -> AsyncGenerator[Any]:
-        """Yield the result of a request of bot/capabilities/management. Raises NotAllowed for all but managers."""
-
-    async def check_manager(self, subject: Subject) -> None:
-        """Raise NotAllowed unless a person is a manager of their workspace now."""
-
-    async def get_state(self) -> BotState:
-        """The state of the bot."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineContext:
     """The engine, and what ingestion needs.
 
-    `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
-    existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
-    `parser` reads all files of this process, so that its workers are shared fairly. `open_import` prepares an import of
-    the past of a workspace; `forget_workspace` deletes all of one and returns the number of its channels.
-    `confirm_retention` allows a deletion that waits. `open_access` checks access tokens. `open_personal_file` adds an
-    upload to what a person shared with the bot alone. All five are None where only the engine is open. `observe_answer`
-    receives each answer before its text. `upload_dir`: for uploads until they are added. `question_metrics` counts the
-    questions of programs. `management`: of the running bot, if there is one. `health`: what the probes of this process
-    say. `owner_space`: the space of whoever runs the program. `models`: names by purpose. `sandbox`: what bounds
-    parsers.
+    `parser` reads all files of this process, so that its workers are shared fairly. `count_tokens` counts o200k_base
+    tokens. `upload_dir`: for uploads until they are added. `sandbox`: what bounds parsers. `owner_space`: the space of
+    whoever runs the program. `models`: names by purpose.
     """
 
     engine: Engine
     parser: FileParser
     fingerprints: FileFingerprints
     count_tokens: Callable[[str], int]
-    forget_document: Callable[[str], Awaitable[bool]]
-    replace_document: Callable[[Document], Awaitable[bool]]
-    open_import: OpenImport | None = None
-    forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
-    confirm_retention: Callable[[], Awaitable[HeldDeletion]] | None = None
-    open_access: Callable[[], AbstractAsyncContextManager[AccessControl]] | None = None
-    observe_answer: Callable[[Answer], None] | None = None
-    question_metrics: QuestionMetrics | None = None
-    open_personal_file: Callable[[Subject, str], Awaitable[FileTarget]] | None = None
-    upload_dir: Path | None = None
-    management: BotManagement | None = None
-    health: ServerHealth | None = None
+    upload_dir: Path
+    sandbox: SandboxProbe
     owner_space: str = ""
     models: tuple[tuple[str, str], ...] = ()
-    sandbox: SandboxProbe | None = None
 
     @property
     def clock(self) -> Clock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from bot import bootstrap, lifecycle, standby
-from bot.access.control import AccessControl
 from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from bot.bootstrap import EngineModels
+    from bot.capabilities.deps import Deps
     from bot.context import EngineContext
     from bot.settings import Settings
     from engine import Clock, Supervisor
@@ -75,7 +75,7 @@ async def serve(
                 PlatformConnection(name, partial(run, bot, settings, leaving), leaving)
                 for name, run in adapters.items()
             ),
-            *_list_doors(doors, LocalService(build_admin_context(bot, engine_context, health)), settings, leaving),
+            *_list_doors(doors, LocalService(build_deps(bot, health)), settings, leaving),
         ]
         await _run_until_stopped({each.start(bot.supervisor): each for each in connections}, leaving)
         if bot.processes.lost.is_set():
@@ -110,7 +110,7 @@ def _list_doors(
     """The doors through which programs ask."""
 
     def connect(name: str) -> PlatformConnection:
-        health = service.context.health
+        health = service.deps.health
         listening = None if health is None else health.expect_door(name)
         opening = partial(load_door(name), service, settings, leaving, clock=service.clock, listening=listening)
         return PlatformConnection(name, opening, leaving)
@@ -131,7 +131,7 @@ async def running_bot(
     async with (
         BotStore.open(settings.store_place, engine.clock, engine.processes.id, engine.file_access) as store,
         Bot.open(engine_context, store, settings, engine_context.clock) as bot,
-        socket.serve_socket(settings.data_path, LocalService(build_admin_context(bot, engine_context, health)).perform),
+        socket.serve_socket(settings.data_path, LocalService(build_deps(bot, health)).perform),
     ):
         bot.processes.lost.on_set(store.abandon)
         yield bot
@@ -144,21 +144,9 @@ def _leave(leaving: asyncio.Event, health: ServerHealth) -> None:
     leaving.set()
 
 
-def build_admin_context(bot: Bot, engine_context: EngineContext, health: ServerHealth | None = None) -> EngineContext:
-    """The context of commands from other processes."""
-    return replace(
-        engine_context,
-        forget_document=bot.ingest_service.forget_document,
-        replace_document=bot.ingest_service.replace_document,
-        open_import=bot.ingest_service.open_import,
-        forget_workspace=bot.ingest_service.forget_workspace,
-        confirm_retention=bot.ingest_service.confirm_retention,
-        management=bot,
-        open_personal_file=bot.ingest_service.open_personal_file,
-        open_access=lambda: nullcontext(AccessControl(bot.store, bot.clock, bot.context.audience, bot.quotas)),
-        question_metrics=bot.metrics,
-        health=health,
-    )
+def build_deps(bot: Bot, health: ServerHealth | None = None) -> Deps:
+    """The services of a bot, for what other processes and programs ask of it."""
+    return replace(bot.deps, health=health)
 
 
 def configured_platforms(settings: Settings) -> tuple[str, ...]:

@@ -137,8 +137,8 @@ lifecycle:
 capabilities: {BASE} store permissions context settings ingest access monitoring
 rpc: {BASE} store permissions context settings access monitoring lifecycle capabilities bootstrap
 commands: {BASE} store permissions context settings ingest answers graph_image capabilities
-dispatch: {BASE} store permissions context ingest answers commands monitoring
-bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring capabilities
+dispatch: {BASE} store permissions context ingest answers commands monitoring capabilities
+bot: {BASE} store permissions access context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings
 bootstrap: context errors settings store
 standby: rpc bootstrap context errors monitoring settings store

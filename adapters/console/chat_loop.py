@@ -15,7 +15,7 @@ from bot.capabilities.requests import GetStatus
 from bot.capabilities.results import StatusResult
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
-from engine import Scope, child_task
+from engine import child_task
 from engine.errors import EngineError, InvalidQuestion
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ class ChatLoop:
 
     async def greet(self) -> None:
         """Show the number of documents. Raises the error that keeps the service from opening."""
-        results = await self._session.screen.collect(
-            self._session.service.perform(GetStatus(Scope.of(self._session.space)))
-        )
+        results = await self._session.screen.collect(self._session.perform(GetStatus()))
         document_count = sum(
             sum(event.status.documents.values()) for event in results if isinstance(event, StatusResult)
         )

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from bot.capabilities.requests import Forget, GetEntity, GetStatus, ListDocuments
 from bot.cli.render import tables
-from engine import RetrievalMode, Scope
+from engine import RetrievalMode
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ async def forget_document(session: ChatSession, words: str) -> None:
     previous = session.history, session.sources
     session.reset()  # first: Ctrl-C may interrupt after the document was deleted
     try:
-        await session.screen.show(session.service.perform(Forget(document, Scope.of(session.space), str(Path.cwd()))))
+        await session.screen.show(session.perform(Forget(document, str(Path.cwd()))))
     except (InvalidQuestion, NotFound):
         session.history, session.sources = previous
         raise
@@ -62,17 +62,17 @@ async def forget_document(session: ChatSession, words: str) -> None:
 async def show_graph(session: ChatSession, words: str) -> None:
     """Show an entity and its relations."""
     name = _require_argument(words, "/graph needs a name.")
-    await session.screen.show(session.service.perform(GetEntity(name, Scope.of(session.space))))
+    await session.screen.show(session.perform(GetEntity(name)))
 
 
 async def show_status(session: ChatSession, _: str) -> None:
     """Show the index status."""
-    await session.screen.show(session.service.perform(GetStatus(Scope.of(session.space))))
+    await session.screen.show(session.perform(GetStatus()))
 
 
 async def show_documents(session: ChatSession, _: str) -> None:
     """List the documents."""
-    await session.screen.show(session.service.perform(ListDocuments(Scope.of(session.space))))
+    await session.screen.show(session.perform(ListDocuments()))
 
 
 async def start_new_chat(session: ChatSession, _: str) -> None:

@@ -10,7 +10,6 @@ from adapters.console.commands import COMMANDS
 from bot.capabilities.requests import ListFilterNames
 from bot.capabilities.results import FilterNames
 from bot.text.filter_options import format_filter, match_typed, suggest_times
-from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class ChatCompleter(Completer):
         if self._clock.monotonic() - self._listed_at >= NAMES_SECONDS:
             self._listed_at = self._clock.monotonic()
             try:
-                async for event in self._session.service.perform(ListFilterNames(Scope.of(self._session.space))):
+                async for event in self._session.perform(ListFilterNames()):
                     self._names = event if isinstance(event, FilterNames) else self._names
             except EngineError:
                 return self._names

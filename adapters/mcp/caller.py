@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 from mcp.server.mcpserver.exceptions import ToolError
 
-from bot.capabilities.requests import Authorized
-from engine import Scope
+from bot.capabilities.requests import AtSpace, Authorized
 from engine.errors import EngineError, StoreError
 
 if TYPE_CHECKING:
@@ -37,11 +36,6 @@ class Caller:
     service: AdminService
     token: str | None = field(repr=False)
     space: str = ""
-
-    @property
-    def scope(self) -> Scope:
-        """The scope that requests name; the one of a token replaces it."""
-        return Scope.of() if self.token is None or self.token else Scope.of(self.space)
 
     async def perform(
         self, headers: Mapping[str, str] | None, request: OperationRequest
@@ -73,9 +67,9 @@ class Caller:
         raise ToolError("The request ended without a result.")
 
     def _authorize(self, headers: Mapping[str, str] | None, request: OperationRequest) -> OperationRequest:
-        """The request with the token of a call. Raises an error of the protocol."""
+        """The request with the caller of a call. Raises an error of the protocol."""
         if self.token is not None:
-            return Authorized(self.token, request) if self.token else request
+            return Authorized(self.token, request) if self.token else AtSpace(self.space, request)
         kind, _, token = (headers or {}).get("authorization", "").partition(" ")
         if kind.casefold() != "bearer" or not token.strip():
             raise ToolError("An access token is missing.")

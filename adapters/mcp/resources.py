@@ -49,7 +49,7 @@ class DocumentResources:
             return await call_next(ctx)
         envelope = await call_next(ctx)
         offset = _parse_cursor(ctx.params)
-        request = ListDocuments(self._caller.scope)
+        request = ListDocuments()
         try:
             found = await self._caller.get_result(read_headers(ctx.request), request, DocumentList)
         except ToolError as error:
@@ -64,7 +64,7 @@ class DocumentResources:
         start = int(offset) if offset.isdecimal() and len(offset) < 10 else -1
         if start < 0:
             raise ResourceError("The offset is not a number.")
-        request = GetDocument(key, self._caller.scope, start, MAX_PASSAGES)
+        request = GetDocument(key, start, MAX_PASSAGES)
         headers = read_headers(context.request_context.request)
         try:
             found = await self._caller.get_result(headers, request, DocumentResult)

@@ -45,16 +45,16 @@ class Tools:
 
     async def ask(self, question: QuestionText, context: Context[Any, Any]) -> CitedAnswer:
         """Answer a question about what the team wrote, with numbered sources."""
-        return await self._answer(context, Ask(question, self._caller.scope))
+        return await self._answer(context, Ask(question))
 
     async def retrieve(self, question: QuestionText, context: Context[Any, Any]) -> RetrievedContext:
         """Find the entities, relations and passages that belong to a question, without an answer."""
-        request = Ask(question, self._caller.scope, output="context")
+        request = Ask(question, output="context")
         return RetrievedContext.of(await self._caller.get_result(_headers_of(context), request, ContextResult))
 
     async def entity(self, name: NameText, context: Context[Any, Any]) -> EntityRecord:
         """Look up a person, a thing or a place with its strongest relations."""
-        request = GetEntity(name, self._caller.scope)
+        request = GetEntity(name)
         return EntityRecord.of(await self._caller.get_result(_headers_of(context), request, EntityResult))
 
     async def neighborhood(
@@ -65,14 +65,14 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=200)] = 30,
     ) -> Neighborhood:
         """List who and what a person, a thing or a place is related to, the strongest relations first."""
-        request = GetSubgraph(name, self._caller.scope, depth, limit)
+        request = GetSubgraph(name, depth, limit)
         return Neighborhood.of(await self._caller.get_result(_headers_of(context), request, SubgraphResult))
 
     async def documents(
         self, context: Context[Any, Any], offset: Annotated[int, Field(ge=0)] = 0
     ) -> list[ListedDocument]:
         """List the documents that can be read, with their state; the resource of each has its text."""
-        request = ListDocuments(self._caller.scope)
+        request = ListDocuments()
         listed = (await self._caller.get_result(_headers_of(context), request, DocumentList)).documents
         return [ListedDocument.of(each, document_uri(each.key)) for each in listed[offset : offset + MAX_DOCUMENTS]]
 
@@ -92,7 +92,7 @@ class Tools:
             began = parse_since(since, self._clock.now()) if since.strip() else None
         except InvalidQuestion as error:
             raise ToolError(f"{error} {error.hint}") from error
-        return await self._answer(context, Summarize(self._caller.scope, channel, document, began, overview=form))
+        return await self._answer(context, Summarize(channel, document, began, overview=form))
 
     async def _answer(self, context: Context[Any, Any], request: OperationRequest) -> CitedAnswer:
         """The answer to a request; its text so far is reported as progress to a client that wants this."""

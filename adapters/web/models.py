@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
-from adapters.web.scope import OF_TOKEN
 from bot.capabilities.documents.requests import Summarize
 from bot.capabilities.requests import Ask
 from engine import MAX_QUESTION_CHARACTERS, ChatTurn, RetrievalMode
@@ -75,7 +74,6 @@ class QueryBody(Body):
         """The request of the question, whose scope is that of the token."""
         return Ask(
             self.question,
-            OF_TOKEN,
             mode=self.mode,
             history=tuple(ChatTurn(each.role, each.content) for each in self.history),
             output=output,
@@ -101,7 +99,7 @@ class SummaryBody(Body):
 
     def to_request(self) -> Summarize:
         """The request of the summary, whose scope is that of the token."""
-        return Summarize(OF_TOKEN, self.channel, self.document, self.since, self.until, self.kind)
+        return Summarize(self.channel, self.document, self.since, self.until, self.kind)
 
 
 class SourceItem(BaseModel):

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.web.models import MAX_TURN_LENGTH, SourceItem
 from adapters.web.operations import check_token, perform
-from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, StreamFormat, open_stream
 from bot.capabilities.access.notices import list_end_notices
@@ -120,7 +119,7 @@ def _build_request(body: ChatBody) -> Ask:
     if not talk or talk[-1].role != "user":
         raise InvalidQuestion("The last message must be one of the user.", hint="Put the question at the end.")
     history = tuple(ChatTurn("user" if each.role == "user" else "assistant", each.text) for each in talk[:-1])
-    return Ask(talk[-1].text, OF_TOKEN, history=history)
+    return Ask(talk[-1].text, history=history)
 
 
 async def _list_chunks(

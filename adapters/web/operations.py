@@ -6,9 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.capabilities.access.authorized import limit_to_space
 from bot.capabilities.access.requests import CheckToken, LogIn, LogOut
-from bot.capabilities.requests import Authorized
+from bot.capabilities.requests import Authorized, WithoutLogin
 from bot.capabilities.results import Completed, TokenChecked, TokenCreated
 from engine.errors import StoreError
 
@@ -39,7 +38,7 @@ def perform(http: Request, access: Access, request: OperationRequest) -> AsyncGe
     """The results of a request; closing the generator stops the work. Raises EngineError."""
     service: AdminService = http.app.state.service
     if isinstance(access, TerminalSpace):
-        return service.perform(limit_to_space(request, access.name))
+        return service.perform(WithoutLogin(access.name, request))
     return service.perform(Authorized(access, request))
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.access.tokens import generate_token, matches, parse_token
 from bot.errors import InvalidToken, NotConnected, NotPermitted, PlatformUnavailable, TooManyRequests
-from bot.permissions.audience import EMPTY_SET, ResolvedScope, personal_space
+from bot.permissions.audience import EMPTY_SET, ResolvedScope
 from bot.permissions.managers import list_correctable
-from bot.permissions.provenance import can_read
+from bot.permissions.provenance import Provenance, can_read
 from bot.permissions.quotas import Quotas
 from bot.platform.models import Location
 from bot.store import AccessToken, Subject
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from datetime import datetime
 
-    from bot.permissions.provenance import Provenance
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.models import Person
     from bot.store import BotStore, Permission, UsageRow
@@ -125,19 +124,21 @@ class AccessControl:
         token = await self.authenticate(text)
         if permission not in token.permissions:
             raise NotPermitted(f"This access token does not permit “{permission}”.")
-        if permission == "manage" and is_login(token):
-            await self._check_manager(token.subject)
         who = ("token", "", token.id)
         if not await self._store.recent_questions.count_if_below(who, token.requests_per_minute, self._clock.time()):
             raise TooManyRequests(f"This access token permits {token.requests_per_minute} requests a minute.")
         return token
 
-    async def _check_manager(self, subject: Subject) -> None:
-        """Raise NotPermitted unless a person manages their workspace now, and PlatformError if that is unknown."""
+    async def is_manager(self, subject: Subject) -> bool:
+        """Whether a person manages their workspace now. Raises PlatformError if that is unknown."""
+        person = await self.audience_of(subject).get_person(subject.platform, subject.workspace, subject.person)
+        return person.is_manager and not person.is_deactivated
+
+    def audience_of(self, subject: Subject) -> AudienceResolver:
+        """What tells who may read which channel of a person's platform. Raises NotConnected."""
         if self._audience is None:
             raise NotConnected(f"There is no connection to {subject.platform}.")
-        if not (await self._audience.get_person(subject.platform, subject.workspace, subject.person)).is_manager:
-            raise NotPermitted("You do not manage this workspace any more.")
+        return self._audience
 
     async def authenticate(self, text: str) -> AccessToken:
         """The token with this text. Raises InvalidToken, with one message whatever is wrong."""
@@ -173,6 +174,10 @@ class AccessControl:
             return True
         return await can_read(self._audience, provenance, _locate(subject), subject.person) is True
 
+    async def can_read_room(self, subject: Subject, room: str) -> bool:
+        """Whether a person may read a room now, in whichever space it is; not if that is unknown."""
+        return await self.can_read(subject, Provenance(Scope(EMPTY_SET, frozenset({room})), {}, 0.0))
+
     async def list_correctable(self, subject: Subject, scope: Scope) -> frozenset[str]:
         """The spaces of a scope in which a subject may correct the graph, as a person may in the chat."""
         if subject.space:
@@ -207,14 +212,6 @@ class AccessControl:
 def is_login(token: AccessToken) -> bool:
     """Whether a token was made by a login."""
     return token.expires_at is not None and token.expires_at - token.created_at == LOGIN_LIFETIME
-
-
-def own_scope(subject: Subject) -> Scope:
-    """What a subject may change: a space of the terminal, or what a person shared with the bot alone."""
-    if subject.space:
-        return Scope.of(subject.space)
-    places = {"", subject.workspace}  # direct messages of some platforms belong to no workspace
-    return Scope(frozenset(personal_space(subject.platform, each, subject.person) for each in places), EMPTY_SET)
 
 
 def _locate(subject: Subject) -> Location:

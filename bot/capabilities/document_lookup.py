@@ -14,10 +14,11 @@ from engine.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.context import EngineContext
+    from bot.capabilities.deps import Deps
     from engine import DocumentInfo
 
 LOCAL_SPACE = "console:local"
+FILE_LINK = "file:"  # how links to files of this machine begin
 UNKNOWN_DOCUMENT_HINT = "`threadlore documents` lists keys and titles."
 
 
@@ -55,33 +56,40 @@ def resolve_path(path: str | Path, here: str) -> Path:
     return Path(os.path.normpath(Path(here, at_home)))
 
 
-async def resolve_documents(engine_context: EngineContext, words: str, here: str, scope: Scope) -> list[str]:
-    """The keys of the documents in scope that are meant: by key, by path (from `here`), by title or by a link to it.
+async def resolve_documents(deps: Deps, words: str, scope: Scope, here: str | None = None) -> list[str]:
+    """The keys of the documents in scope that are meant: by key, title or link, and by path if `here` is a folder.
 
     One document, or all conversations of one file. Raises NotFound, and InvalidQuestion if several could be meant.
     """
-    return match_documents(words, here, await engine_context.engine.list_documents(scope))
+    return match_documents(words, await deps.engine.list_documents(scope), here)
 
 
-def match_documents(words: str, here: str, documents: Iterable[DocumentInfo]) -> list[str]:
+def match_documents(words: str, documents: Iterable[DocumentInfo], here: str | None = None) -> list[str]:
     """The keys that the words mean; a key is preferred to a path, a path to a title.
 
-    The path of a chat export means all its conversations.
+    `here`: where relative paths start, None for those who may not know the paths of this machine. The path of a chat
+    export means all its conversations.
     """
-    candidates = list(documents)
-    path, words = resolve_path(words, here), repair_surrogates(words)
-    address = words if words.startswith("file://") else path.as_uri()
+    candidates, words = list(documents), repair_surrogates(words)
+    path = None if here is None else resolve_path(words, here)
     if found := choose_document(
         words,
         [each for each in candidates if words in {each.key, public_key(each.key)}],
-        [each for each in candidates if each.key == file_key(path, each.space)],
+        [each for each in candidates if path and each.key == file_key(path, each.space)],
     ):
         return [found.key]
-    if exported := [each.key for each in candidates if each.kind == "conversation" and each.link == address]:
+    if path is not None and (exported := _list_exported(words, path, candidates)):
         return exported
-    by_link = [each for each in candidates if words and each.link == words]
+    is_link = words and (path is not None or not words.startswith(FILE_LINK))
+    by_link = [each for each in candidates if is_link and each.link == words]
     if found := choose_document(
         words, {each.key: each for each in (*match_title(words, candidates), *by_link)}.values()
     ):
         return [found.key]
     raise NotFound(f"There is no document “{words}”.", hint=UNKNOWN_DOCUMENT_HINT)
+
+
+def _list_exported(words: str, path: Path, documents: Iterable[DocumentInfo]) -> list[str]:
+    """The keys of the conversations of a chat export."""
+    address = words if words.startswith(FILE_LINK) else path.as_uri()
+    return [each.key for each in documents if each.kind == "conversation" and each.link == address]

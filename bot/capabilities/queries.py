@@ -11,6 +11,7 @@ from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
 from bot.capabilities.results import (
+    AnswerBegun,
     AnswerDelta,
     AnswerEnd,
     ContextResult,
@@ -29,6 +30,8 @@ from engine.errors import InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
     from bot.capabilities.requests import (
         Ask,
         AskOutput,
@@ -39,8 +42,7 @@ if TYPE_CHECKING:
         ListFilterNames,
         RetrievalOptions,
     )
-    from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext
+    from bot.capabilities.results import HandlerResult, OperationResult
     from bot.text.search_filters import SearchFilters
     from engine import Context, Engine, Scope
 
@@ -49,28 +51,28 @@ SEARCHING = "the search takes longer than usual."
 SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 
 
-async def ask(engine_context: EngineContext, request: Ask) -> AsyncGenerator[OperationResult]:
+async def ask(deps: Deps, caller: Caller, request: Ask) -> AsyncGenerator[HandlerResult]:
     """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
-    question = await _build_question(engine_context, request)
-    async with aclosing(answer_question(engine_context, question, request.output)) as results:
+    question = await _build_question(deps, request, caller.scope, request.working_dir if caller.is_owner else None)
+    async with aclosing(answer_question(deps, question, request.output)) as results:
         async for result in results:
             yield result
 
 
-async def check_health(engine_context: EngineContext, request: CheckHealth) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
+async def check_health(deps: Deps, _caller: Caller, _request: CheckHealth) -> AsyncGenerator[OperationResult]:
     """Yield the state of this process; that of a single command is the state of its engine."""
-    if engine_context.health is not None:
-        yield await engine_context.health.describe()
+    if deps.health is not None:
+        yield await deps.health.describe()
         return
-    problems = tuple(await engine_context.engine.list_problems())
+    problems = tuple(await deps.engine.list_problems())
     yield HealthState("degraded" if problems else "ok", problems)
 
 
 async def answer_question(
-    engine_context: EngineContext, question: Question, output: AskOutput = "answer"
-) -> AsyncGenerator[OperationResult]:
+    deps: Deps, question: Question, output: AskOutput = "answer"
+) -> AsyncGenerator[HandlerResult]:
     """Yield the results of `ask` for a question that is built."""
-    engine = engine_context.engine
+    engine = deps.engine
     async with child_task(_start_answer(engine, question, output)) as working:
         if not (await asyncio.wait({working}, timeout=SLOW_START_SECONDS))[0]:
             yield await _build_delay(engine, question.scope)
@@ -78,8 +80,7 @@ async def answer_question(
     if not isinstance(begun, Answer):
         yield begun
         return
-    if engine_context.observe_answer is not None:
-        engine_context.observe_answer(begun)
+    yield AnswerBegun(begun)
     async with aclosing(begun) as answer:
         context = answer.context
         await _check_not_empty(engine, context, question.scope)
@@ -125,16 +126,11 @@ async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
     return ProgressUpdate("searching", trouble=f"{waiting}; {known}" if waiting else SEARCHING)
 
 
-async def _build_question(engine_context: EngineContext, request: Ask) -> Question:
+async def _build_question(deps: Deps, request: Ask, scope: Scope, here: str | None) -> Question:
     if not request.text.strip():
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
-    scope = request.scope
-    documents = {
-        key
-        for words in request.documents
-        for key in await resolve_documents(engine_context, words, request.working_dir, scope)
-    }
-    sought = parse_search_filters(request.text.strip(), engine_context.clock.now())
+    documents = {key for words in request.documents for key in await resolve_documents(deps, words, scope, here)}
+    sought = parse_search_filters(request.text.strip(), deps.clock.now())
     question = Question(
         sought.text or FILTERED_OVERVIEW,
         scope,
@@ -152,14 +148,14 @@ async def _build_question(engine_context: EngineContext, request: Ask) -> Questi
     )
     if question.mode == "bypass":
         return question
-    return await _apply_search_filters(engine_context, await _apply_overview(engine_context, question), sought)
+    return await _apply_search_filters(deps, await _apply_overview(deps, question), sought)
 
 
-async def _apply_search_filters(engine_context: EngineContext, question: Question, sought: SearchFilters) -> Question:
+async def _apply_search_filters(deps: Deps, question: Question, sought: SearchFilters) -> Question:
     """Narrow a question by the filters in it. A channel that is not known contains nothing."""
     within = question.filters
     if names := sought.channel_names:
-        found = [await resolve_rooms(engine_context, name, question.scope) for name in sorted(names)]
+        found = [await resolve_rooms(deps, name, question.scope) for name in sorted(names)]
         rooms = frozenset[str]().union(*found)
         within = replace(within, rooms=(rooms & within.rooms if within.rooms else rooms) or frozenset({UNKNOWN_ROOM}))
     within = replace(
@@ -171,11 +167,11 @@ async def _apply_search_filters(engine_context: EngineContext, question: Questio
     return replace(question, filters=within, writers=(*question.writers, *sought.person_names))
 
 
-async def _apply_overview(engine_context: EngineContext, question: Question) -> Question:
+async def _apply_overview(deps: Deps, question: Question) -> Question:
     """Add what an overview question is about: a channel, a time, a person."""
-    question, asked = by_author(question, engine_context.clock.now())
+    question, asked = by_author(question, deps.clock.now())
     channel = asked.channel if asked else channel_of(question)
-    rooms = await resolve_rooms(engine_context, channel, question.scope) if channel else frozenset[str]()
+    rooms = await resolve_rooms(deps, channel, question.scope) if channel else frozenset[str]()
     if channel and not rooms:
         return question
     question = replace(question, filters=replace(question.filters, rooms=question.filters.rooms or rooms))
@@ -188,37 +184,35 @@ def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 
-async def resolve_rooms(engine_context: EngineContext, name: str, scope: Scope) -> frozenset[str]:
+async def resolve_rooms(deps: Deps, name: str, scope: Scope) -> frozenset[str]:
     """The chats in scope with this name."""
-    there = (each.room for each in await engine_context.engine.list_documents(scope) if each.kind == "conversation")
+    there = (each.room for each in await deps.engine.list_documents(scope) if each.kind == "conversation")
     return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())
 
 
-async def get_status(engine_context: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
+async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Yield the index status."""
-    probe = engine_context.sandbox if request.with_sandbox else None
-    yield StatusResult(
-        await engine_context.engine.get_status(request.scope), await probe.get_state() if probe else None
-    )
+    probe = deps.context.sandbox if request.with_sandbox else None
+    yield StatusResult(await deps.engine.get_status(caller.scope), await probe.get_state() if probe else None)
 
 
-async def list_documents(engine_context: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
+async def list_documents(deps: Deps, caller: Caller, _request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
-    yield DocumentList(tuple(await engine_context.engine.list_documents(request.scope)))
+    yield DocumentList(tuple(await deps.engine.list_documents(caller.scope)))
 
 
-async def list_filter_names(engine_context: EngineContext, request: ListFilterNames) -> AsyncGenerator[OperationResult]:
+async def list_filter_names(deps: Deps, caller: Caller, _request: ListFilterNames) -> AsyncGenerator[OperationResult]:
     """Yield the names of channels and people."""
-    engine, scope = engine_context.engine, request.scope
+    engine, scope = deps.engine, caller.scope
     rooms = {each.room for each in await engine.list_documents(scope) if each.kind == "conversation"}
     authors = await engine.list_authors(scope)
     yield FilterNames(tuple(sorted(room.rpartition(":")[2] for room in rooms)), tuple(authors))
 
 
-async def get_entity(engine_context: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
+async def get_entity(deps: Deps, caller: Caller, request: GetEntity) -> AsyncGenerator[OperationResult]:
     """Yield an entity. Raises NotFound with similar names in the hint."""
-    scope = request.scope
-    found = await engine_context.engine.get_neighborhood(request.name, scope, request.limit)
+    scope = caller.scope
+    found = await deps.engine.get_neighborhood(request.name, scope, request.limit)
     if found.entity is None:
-        raise await build_not_found(engine_context.engine, request.name, scope)
+        raise await build_not_found(deps.engine, request.name, scope)
     yield EntityResult(found.entity, found.relations)

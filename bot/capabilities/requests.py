@@ -10,7 +10,7 @@ from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
-from engine import ChatTurn, CorrectionChange, RetrievalMode, Scope  # noqa: TC001  - the socket reads these at run time
+from engine import ChatTurn, CorrectionChange, RetrievalMode  # noqa: TC001  - the socket reads these at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
 
@@ -35,14 +35,13 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask a question about the documents in scope; empty tuples do not filter.
+    """Ask a question about what the caller may read; empty tuples do not filter.
 
     `output`: the streamed answer, only the retrieved context, or the prompt. `documents` are keys, titles or paths
     (relative to `working_dir`).
     """
 
     text: str
-    scope: Scope
     mode: RetrievalMode = "mix"
     history: tuple[ChatTurn, ...] = ()
     output: AskOutput = "answer"
@@ -73,7 +72,6 @@ class Ingest:
 class GetStatus:
     """Get the index status of a scope, on request with the state of the sandbox in which files are parsed."""
 
-    scope: Scope
     with_sandbox: bool = False
 
 
@@ -86,14 +84,10 @@ class CheckHealth:
 class ListDocuments:
     """List the documents in scope with their status."""
 
-    scope: Scope
-
 
 @dataclass(frozen=True, slots=True)
 class ListFilterNames:
     """List the names of channels and people by which questions in this scope can be filtered."""
-
-    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +95,6 @@ class GetEntity:
     """Get an entity with its strongest relations."""
 
     name: str
-    scope: Scope
     limit: int = 30
 
 
@@ -113,7 +106,6 @@ class Forget:
     """
 
     document: str
-    scope: Scope
     working_dir: str = "/"
 
 
@@ -127,68 +119,59 @@ class ForgetWorkspace:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Merge an entity into another one; without `into`, undo the merge.
+    """Make a name another name of an entity; without `into`, undo a merge.
 
-    `room`: the channel with which a correction moves. `allow_unknown`: also a name that does not occur in the space,
-    as the owner of the data may.
+    `space`: where, if the caller may correct several; it can be left out if the name occurs in one of them only.
     """
 
-    space: str
     name: str
     into: str = ""
-    room: str = ""
-    allow_unknown: bool = False
+    space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Separate:
-    """Record that two entities are different. `room` and `allow_unknown` as in Merge."""
+    """Keep two entities apart. `space` as in Merge."""
 
-    space: str
     name: str
     other: str
-    room: str = ""
-    allow_unknown: bool = False
+    space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FindDuplicates:
-    """Find names in scope that may mean the same entity."""
+    """Find names that may mean the same entity. `compare_all`: names that were not compared yet, too."""
 
-    scope: Scope
     limit: int = 50
+    compare_all: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class SetDescription:
-    """Override the description of an entity or a relation; an empty one restores the original."""
+    """Override the description of an entity or a relation; an empty one restores the original. `space` as in Merge."""
 
-    space: str
     name: str
     description: str
     other: str = ""
-    room: str = ""
+    space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Hide:
-    """Hide an entity or a relation, or show it again."""
+    """Hide an entity or a relation, or show it again. `space` as in Merge."""
 
-    space: str
     name: str
     other: str = ""
     hidden: bool = True
-    room: str = ""
+    space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class UndoCorrection:
-    """Undo what a correction changed. `room` and `allow_unknown` as in Merge."""
+    """Undo what a correction changed. `space` as in Merge."""
 
-    space: str
     change: CorrectionChange
-    room: str = ""
-    allow_unknown: bool = False
+    space: str = ""
 
     @property
     def name(self) -> str:
@@ -198,15 +181,17 @@ class UndoCorrection:
 
 @dataclass(frozen=True, slots=True)
 class AddFact:
-    """Add a fact about an entity or, with `other`, about a relation (`type` is then unused)."""
+    """Add a fact about an entity or, with `other`, about a relation (`type` is then unused).
 
-    space: str
+    A person adds it to the channel where they ask, or to `channel` (a room), as if they had posted it there.
+    """
+
     name: str
     description: str
     other: str = ""
     type: str = "other"
     keywords: str = ""
-    room: str = "stated"
+    channel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +210,6 @@ class Verify:
 class Export:
     """Export a scope as lines."""
 
-    scope: Scope
     export_format: Literal["jsonl", "graphml"] = "jsonl"
 
 
@@ -260,19 +244,34 @@ class ConfirmRetention:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Retry failed documents of all spaces; progress is shown for `scope`."""
+    """Retry failed documents of all spaces; progress is shown for the space of the caller."""
 
-    scope: Scope
+
+@dataclass(frozen=True, slots=True)
+class AtSpace:
+    """Perform a request as the owner of the data, at a space of the terminal."""
+
+    space: str
+    request: OperationRequest
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutLogin:
+    """Perform a request for somebody on this machine, as a token of a space of the terminal permits it."""
+
+    space: str
+    request: OperationRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Authorized:
-    """Perform a request as the subject of an access token, whose scope replaces that of the request."""
+    """Perform a request as the subject of an access token."""
 
     token: str = field(repr=False)
     request: OperationRequest
 
 
+Envelope = AtSpace | WithoutLogin | Authorized
 OperationRequest = (
     (
         Ask
@@ -299,6 +298,8 @@ OperationRequest = (
     | ConfirmRetention
     | Retry
     | CheckHealth
+    | AtSpace
+    | WithoutLogin
     | Authorized
     | CheckToken
     | CreateToken

@@ -10,6 +10,7 @@ from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
 from bot.store import AccessToken  # noqa: TC001  - as below
 from engine import (
+    Answer,
     Context,
     ContextEntity,
     ContextRelation,
@@ -22,6 +23,13 @@ from engine import (
     Source,
     Usage,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerBegun:
+    """The answer that will be streamed, for whoever checks and counts it; it does not leave the process."""
+
+    answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,7 @@ class AnswerEnd:
     `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
     span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
     the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
-    incomplete.
+    incomplete. `verified`: who verified this answer and when, if it was not written for this question.
     """
 
     sources: tuple[Source, ...]
@@ -49,6 +57,7 @@ class AnswerEnd:
     filtered: bool = False
     gap: str = ""
     rebuilding: bool = False
+    verified: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +198,21 @@ class Corrected(Completed):
 
 
 @dataclass(frozen=True, slots=True)
+class CorrectionMade:
+    """A correction is stored; graph and vectors follow. `change`: what its undo reverses."""
+
+    space: str
+    change: CorrectionChange
+
+
+@dataclass(frozen=True, slots=True)
+class FactAdded(Completed):
+    """A fact was added. `key`: of its document."""
+
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TokenCreated:
     """A new access token, and its text, which is shown once."""
 
@@ -227,6 +251,8 @@ OperationResult = (
     | ExportLine
     | Completed
     | Corrected
+    | CorrectionMade
+    | FactAdded
     | TokenCreated
     | TokenChecked
     | TokenList
@@ -235,3 +261,5 @@ OperationResult = (
     | GraphResults
     | ManagementResult
 )
+
+HandlerResult = OperationResult | AnswerBegun

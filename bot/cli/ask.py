@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.runner import JsonOption, SpaceOption, perform_request
-from engine import RetrievalMode, Scope
+from engine import RetrievalMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,6 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
         def build_request(settings: Settings) -> Ask:
             return Ask(
                 text,
-                Scope.of(settings.space),
                 mode=mode or settings.retrieval_mode,
                 output=output,
                 documents=tuple(documents or ()),

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.capabilities.requests import Ask
+from bot.capabilities.requests import Ask, AtSpace
 from bot.capabilities.results import AnswerDelta, AnswerEnd
-from engine import ChatTurn, Scope
+from engine import ChatTurn
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.results import OperationResult
     from bot.cli.render.console import Screen
     from bot.rpc.service import AdminService
     from engine import RetrievalMode, Source
@@ -31,13 +35,16 @@ class ChatSession:
 
     async def ask(self, text: str) -> None:
         """Ask the next question and show its answer; an interrupted answer is not added to the history."""
-        request = Ask(text, Scope.of(self.space), mode=self.mode, history=self.history)
-        results = await self.screen.show(self.service.perform(request))
+        results = await self.screen.show(self.perform(Ask(text, mode=self.mode, history=self.history)))
         answer = "".join(event.text for event in results if isinstance(event, AnswerDelta))
         self.sources = next((event.sources for event in results if isinstance(event, AnswerEnd)), ())
         # Citation numbers refer to other passages in the next answer.
         turns = (ChatTurn("user", text), ChatTurn("assistant", _CITATION.sub("", answer)))
         self.history = (*self.history, *turns)[-MAX_TURNS:]
+
+    def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+        """The results of a request at the space of the conversation."""
+        return self.service.perform(AtSpace(self.space, request))
 
     def reset(self) -> None:
         """Clear the history."""

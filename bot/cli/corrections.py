@@ -36,7 +36,7 @@ def merge(context: typer.Context, name: NameArgument, into: IntoArgument, space:
     """Merge the entity NAME into the entity INTO: both names mean the same."""
     from bot.capabilities.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Merge(settings.space, name, into, allow_unknown=True), space=space)
+    perform_request(context, lambda _: Merge(name, into), space=space)
 
 
 @correct.command()
@@ -44,7 +44,7 @@ def unmerge(context: typer.Context, name: NameArgument, space: SpaceOption = "")
     """Undo a merge or an automatic join; the names are not joined automatically again."""
     from bot.capabilities.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Merge(settings.space, name), space=space)
+    perform_request(context, lambda _: Merge(name), space=space)
 
 
 @correct.command()
@@ -57,7 +57,7 @@ def separate(
     """Keep two entities apart: they are never joined automatically, and not listed as duplicates."""
     from bot.capabilities.requests import Separate  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Separate(settings.space, name, other, allow_unknown=True), space=space)
+    perform_request(context, lambda _: Separate(name, other), space=space)
 
 
 @correct.command()
@@ -75,7 +75,7 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
 
     perform_request(
         context,
-        lambda settings: AddFact(settings.space, name, description, other, kind, keywords),
+        lambda _: AddFact(name, description, other, kind, keywords),
         space=space,
     )
 
@@ -93,7 +93,7 @@ def describe(
     """Replace the description of an entity or a relation."""
     from bot.capabilities.requests import SetDescription  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: SetDescription(settings.space, name, description, other), space=space)
+    perform_request(context, lambda _: SetDescription(name, description, other), space=space)
 
 
 @correct.command()
@@ -101,7 +101,7 @@ def hide(context: typer.Context, name: NameArgument, other: OtherOption = "", sp
     """Hide an entity with its relations, or a single relation."""
     from bot.capabilities.requests import Hide  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Hide(settings.space, name, other), space=space)
+    perform_request(context, lambda _: Hide(name, other), space=space)
 
 
 @correct.command()
@@ -109,4 +109,4 @@ def unhide(context: typer.Context, name: NameArgument, other: OtherOption = "", 
     """Undo hide."""
     from bot.capabilities.requests import Hide  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Hide(settings.space, name, other, hidden=False), space=space)
+    perform_request(context, lambda _: Hide(name, other, hidden=False), space=space)

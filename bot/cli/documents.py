@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.runner import JsonOption, SpaceOption, perform_request
-from engine import Scope, describe_formats
+from engine import describe_formats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +96,7 @@ def status(context: typer.Context, space: SpaceOption = "", as_json: JsonOption 
 
     perform_request(
         context,
-        lambda settings: GetStatus(Scope.of(settings.space), with_sandbox=True),
+        lambda _: GetStatus(with_sandbox=True),
         space=space,
         as_json=as_json,
     )
@@ -106,7 +106,7 @@ def documents(context: typer.Context, space: SpaceOption = "", as_json: JsonOpti
     """List documents."""
     from bot.capabilities.requests import ListDocuments  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: ListDocuments(Scope.of(settings.space)), space=space, as_json=as_json)
+    perform_request(context, lambda _: ListDocuments(), space=space, as_json=as_json)
 
 
 def forget(
@@ -117,7 +117,7 @@ def forget(
     """Delete one document or one chat."""
     from bot.capabilities.requests import Forget  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Forget(document, Scope.of(settings.space), str(Path.cwd())), space=space)
+    perform_request(context, lambda _: Forget(document, str(Path.cwd())), space=space)
 
 
 def forget_workspace(
@@ -137,4 +137,4 @@ def retry(context: typer.Context, space: SpaceOption = "") -> None:
     """Try again what failed."""
     from bot.capabilities.requests import Retry  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Retry(Scope.of(settings.space)), space=space)
+    perform_request(context, lambda _: Retry(), space=space)

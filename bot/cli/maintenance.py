@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bot.cli.runner import GlobalOptions, JsonOption, SpaceOption, perform_request, run_command
-from engine import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +82,7 @@ def graph(
     """Show an entity and its relations."""
     from bot.capabilities.requests import GetEntity  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: GetEntity(name, Scope.of(settings.space)), space=space, as_json=as_json)
+    perform_request(context, lambda _: GetEntity(name), space=space, as_json=as_json)
 
 
 def duplicates(
@@ -95,9 +94,7 @@ def duplicates(
     """List likely duplicates."""
     from bot.capabilities.requests import FindDuplicates  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(
-        context, lambda settings: FindDuplicates(Scope.of(settings.space), limit), space=space, as_json=as_json
-    )
+    perform_request(context, lambda _: FindDuplicates(limit), space=space, as_json=as_json)
 
 
 def verify(
@@ -146,7 +143,7 @@ def export(
     """Export line by line; a file is replaced only when it is complete."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.capabilities.requests import Export  # noqa: PLC0415  - keeps --help fast
+        from bot.capabilities.requests import AtSpace, Export  # noqa: PLC0415  - keeps --help fast
         from bot.cli.export_file import save_lines  # noqa: PLC0415  - keeps --help fast
         from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from engine import DataDir  # noqa: PLC0415  - keeps --help fast
@@ -154,7 +151,7 @@ def export(
         settings = common.load_settings(space=space)
         async with (
             connect_or_open(settings, common.clock) as service,
-            aclosing(service.perform(Export(Scope.of(settings.space), export_format))) as events,
+            aclosing(service.perform(AtSpace(settings.space, Export(export_format)))) as events,
         ):
             await save_lines(events, output, DataDir(settings.data_path).journal)
         return 0
@@ -177,7 +174,7 @@ def restore(
     """Unpack the ledger, then rebuild the indexes."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.capabilities import archive  # noqa: PLC0415  - keeps --help fast
+        from bot.capabilities.maintenance import archive  # noqa: PLC0415  - keeps --help fast
         from bot.capabilities.requests import Reindex  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
         from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast

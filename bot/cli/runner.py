@@ -128,13 +128,14 @@ def perform_request(
     """Perform a request and show its results; `exit_code` derives the exit code from them."""
 
     async def work(common: GlobalOptions) -> int:
+        from bot.capabilities.requests import AtSpace  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen, model_hint  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         screen = Screen(common.clock, hint=lambda: model_hint(settings))
         request = build_request(settings)
         async with _open_service(settings, common.clock, request) as service:
-            stream = service.perform(request)
+            stream = service.perform(AtSpace(settings.space, request))
             results = await (screen.collect(stream) if as_json else screen.show(stream))
         if as_json:
             from bot.cli.render.tables import to_json  # noqa: PLC0415  - keeps --help fast

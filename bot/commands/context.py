@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from bot.capabilities.caller import Caller
+from bot.capabilities.run import run_for_person
 from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.permissions.managers import may_manage
 from bot.permissions.provenance import Provenance, can_read
+from bot.store import Subject
 from engine import Scope
+from engine.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import datetime
 
     from bot.answers.service import AnswerService
+    from bot.capabilities.deps import Deps
+    from bot.capabilities.requests import OperationRequest
     from bot.context import BotContext
     from bot.ingest.service import IngestService
     from bot.platform.events import CommandInvoked
@@ -24,6 +31,8 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore
     from engine import Engine
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,8 @@ class BotServices(Protocol):
     def ingest_service(self) -> IngestService: ...
     @property
     def answer_service(self) -> AnswerService: ...
+    @property
+    def deps(self) -> Deps: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,19 @@ class CommandContext:
     async def resolve_scope(self) -> Scope:
         """What the caller may read; only the caller sees the result."""
         return await self.services.context.audience.scope_for_person(self.location, self.invocation.person)
+
+    async def get_result(self, request: OperationRequest, kind: type[Result]) -> Result:
+        """The first result of a kind, of a request of the caller in this place. Raises EngineError."""
+        location, person = self.location, self.invocation.person
+        subject = Subject(location.platform, location.workspace, person)
+        caller = Caller(
+            "person", subject, await self.resolve_scope(), location, self.invocation.may_write, time=self.now
+        )
+        async with aclosing(run_for_person(self.services.deps, caller, request)) as results:
+            async for result in results:
+                if isinstance(result, kind):
+                    return result
+        raise StoreError("The request ended without a result.")
 
     async def can_read(self, room: str) -> bool:
         """Whether the caller may read a room now, in whichever space it currently is."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot import texts
+from bot.capabilities.requests import AddFact, Hide, Merge, Separate, SetDescription
+from bot.capabilities.results import CorrectionMade, FactAdded
 from bot.commands.review.verify import correct_answer
-from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
@@ -19,7 +19,6 @@ from bot.texts.corrections import (
     format_unmerge,
     format_visibility,
 )
-from engine import build_fact
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from bot.commands.context import CommandContext
     from bot.text.arguments import CommandArguments
 
-    CorrectionHandler = Callable[[CommandContext, str, CommandArguments], Awaitable[str]]
+    CorrectionHandler = Callable[[CommandContext, CommandArguments], Awaitable[str]]
 
 OPTIONS = ("with", "type", "keywords")
 
@@ -52,13 +51,7 @@ async def correct_command(call: CommandContext) -> Card:
             gettext("“{name}” has too many or too few arguments.").format(name=name),
             hint=f"{_usage_hint(call)} {gettext('Put several words in quotation marks.')}",
         )
-    space = await call.services.context.audience.get_home_space(call.location)
-    if space not in (await call.resolve_scope()).spaces:
-        raise NotAllowed(
-            gettext("You can't correct what I know here."),
-            hint=gettext("Ask a member who can read all of this channel."),
-        )
-    return Card(await correction(call, space, words))
+    return Card(await correction(call, words))
 
 
 def _usage_hint(call: CommandContext) -> str:
@@ -75,67 +68,49 @@ def _undo_hint(call: CommandContext, command: str) -> str:
     return gettext("{command} undoes this.").format(command=call.format_example(command))
 
 
-async def _merge(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager(gettext("merge names"))
+async def _merge(call: CommandContext, words: CommandArguments) -> str:
     name, into = words.positional
-    change = await call.engine.merge(space, name, into, room=call.location.room)
-    done = format_merge(escape_markdown(name), escape_markdown(into), map(escape_markdown, change.unknown))
+    made = await call.get_result(Merge(name, into), CorrectionMade)
+    done = format_merge(escape_markdown(name), escape_markdown(into), map(escape_markdown, made.change.unknown))
     return f"{done} {_undo_hint(call, 'correct unmerge')}"
 
 
-async def _unmerge(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager(gettext("separate names"))
-    await call.engine.unmerge(space, words.positional[0], room=call.location.room)
+async def _unmerge(call: CommandContext, words: CommandArguments) -> str:
+    await call.get_result(Merge(words.positional[0]), CorrectionMade)
     return format_unmerge(escape_markdown(words.positional[0]))
 
 
-async def _separate(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager(gettext("separate names"))
+async def _separate(call: CommandContext, words: CommandArguments) -> str:
     name, other = words.positional
-    await call.engine.separate(space, name, other, room=call.location.room)
+    await call.get_result(Separate(name, other), CorrectionMade)
     done = format_separation(escape_markdown(name), escape_markdown(other))
     return f"{done} {_undo_hint(call, 'correct merge')}"
 
 
-async def _describe(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager(gettext("change descriptions"))
+async def _describe(call: CommandContext, words: CommandArguments) -> str:
     name, description = (*words.positional, "")[:2]
-    await call.engine.describe(space, name, description, words.options.get("with", ""), room=call.location.room)
+    await call.get_result(SetDescription(name, description, words.options.get("with", "")), CorrectionMade)
     return format_description(_format_name(words), description)
 
 
-async def _hide(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager(gettext("hide names"))
-    await call.engine.hide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
+async def _hide(call: CommandContext, words: CommandArguments) -> str:
+    await call.get_result(Hide(words.positional[0], words.options.get("with", "")), CorrectionMade)
     hint = gettext("{command} shows it again.").format(command=call.format_example("correct unhide"))
     return f"{format_visibility(_format_name(words), hidden=True)} {hint}"
 
 
-async def _unhide(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager(gettext("show names again"))
-    await call.engine.unhide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
+async def _unhide(call: CommandContext, words: CommandArguments) -> str:
+    await call.get_result(Hide(words.positional[0], words.options.get("with", ""), hidden=False), CorrectionMade)
     return format_visibility(_format_name(words), hidden=False)
 
 
-async def _add_fact(call: CommandContext, space: str, words: CommandArguments) -> str:  # noqa: ARG001  - a correction's signature
-    """Add a fact as if the caller had posted it; they must be allowed to post, and the channel must be read."""
-    if not await _can_write(call):
-        raise NotAllowed(gettext(texts.CANNOT_WRITE), hint=gettext("Join it, or ask someone who can post there."))
+async def _add_fact(call: CommandContext, words: CommandArguments) -> str:
     name, description = words.positional
-    options = (words.options.get(each, "") for each in OPTIONS)
-    fact = build_fact(name, description, *options)
-    key = await call.services.ingest_service.manual_facts.add_fact(
-        call.location, call.invocation.person, fact, call.now
-    )
-    added = gettext("Added: {name} – {description}")
-    added = added.format(name=_format_name(words), description=escape_markdown(description))
-    return f"{added}\n{_undo_hint(call, f'forget {key}')}"
-
-
-async def _can_write(call: CommandContext) -> bool:
-    """Whether the caller may post here; where the platform lists members, they must be one of them."""
-    joined = (await call.services.context.audience.get_channel(call.location)).members
-    return call.invocation.may_write and (not joined or call.invocation.person in joined)
+    other, type_, keywords = (words.options.get(each, "") for each in OPTIONS)
+    added = await call.get_result(AddFact(name, description, other, type_, keywords), FactAdded)
+    text = gettext("Added: {name} – {description}")
+    text = text.format(name=_format_name(words), description=escape_markdown(description))
+    return f"{text}\n{_undo_hint(call, f'forget {added.key}')}"
 
 
 def _format_name(words: CommandArguments) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.requests import FindDuplicates
+from bot.capabilities.results import DuplicatesResult
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.text.format import pluralize
@@ -25,7 +27,7 @@ async def duplicates_command(call: CommandContext) -> Card:
     scope = await call.resolve_scope()
     if not scope.spaces:
         return Card(gettext("I can't compare names for you here: they combine channels that you can't all read."))
-    report = await call.engine.find_duplicates(scope, MAX_PAIRS, compare_all=False)
+    report = (await call.get_result(FindDuplicates(MAX_PAIRS, compare_all=False), DuplicatesResult)).report
     lines: list[str] = []
     if report.suggested:
         lines += [f"**{gettext('These names may mean the same')}**", *_format_pairs(report.suggested)]

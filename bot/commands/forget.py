@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import NotAllowed
 from bot.i18n import gettext
+from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
 from bot.platform.models import Button, Card
 from bot.text.document_match import choose_document, match_title
 from bot.text.format import format_list, format_utc, pluralize
@@ -107,7 +108,7 @@ def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInf
 
 
 async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card:
-    await _check_can_forget(call, await _document_authors(call, document), f"“{document.title}”")
+    await _check_can_forget(call, await find_authors(call.store, document.key), f"“{document.title}”")
     await call.services.ingest_service.forget_document(document.key)
     where = await call.store.channels.get_name(document.room)
     location = f", #{escape_markdown(where)}" if where else ""
@@ -120,18 +121,9 @@ async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card
     )
 
 
-async def _document_authors(call: CommandContext, document: DocumentInfo) -> set[str]:
-    """Who wrote or shared a document; empty if it was not ingested from a chat."""
-    file = await call.store.files.get(document.key)
-    return {file.author} if file else {each.author for each in await call.store.messages.list_by_document(document.key)}
-
-
 async def _check_can_forget(call: CommandContext, authors: set[str], what: str) -> None:
     if authors != {call.invocation.person} and not await call.is_manager():
-        raise NotAllowed(
-            gettext("{what} isn't only yours.").format(what=what),
-            hint=gettext("The author, or a manager, can have it forgotten."),
-        )
+        raise NotAllowed(not_only_yours(what), hint=gettext(AUTHOR_OR_MANAGER))
 
 
 async def _forget_message(call: CommandContext, address: str) -> Card:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from bot.answers.request import AnswerRequest
     from bot.answers.service import AnswerService
+    from bot.capabilities.deps import Deps
     from bot.context import BotContext
     from bot.ingest.service import IngestService
     from bot.monitoring.metrics import Metrics
@@ -62,11 +63,13 @@ class Dispatcher:
         self,
         context: BotContext,
         services: tuple[IngestService, AnswerService],
+        deps: Deps,
         metrics: Metrics,
         retry_visibility: Callable[[VisibilityChanged], None],
     ) -> None:
         self.context = context
         self.ingest_service, self.answer_service = services
+        self.deps = deps
         self._retry_visibility = retry_visibility
         self._reply_policy = ReplyPolicy(context, ThreadHistory(context), self.answer_service.stops)
         self._answer_buttons = AnswerButtons(context, metrics)

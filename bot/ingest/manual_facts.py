@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.store import FileRecord
 from engine.errors import InvalidQuestion
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
     from engine import Extraction
 
 
+@dataclass(frozen=True, slots=True)
+class Poster:
+    """Who adds a fact. `may_post`: whether their platform lets them post there; None if it did not say."""
+
+    person: str
+    may_post: bool | None = None
+
+
 class ManualFacts:
     """Adds facts. Callers do not hold the lock of the room."""
 
@@ -25,14 +35,26 @@ class ManualFacts:
         self._context = context
         self._documents = documents
 
-    async def add_fact(self, location: Location, person: str, facts: Extraction, time: datetime) -> str:
-        """Add a fact to the space of its channel; returns its document's key. Raises InvalidQuestion if it may not."""
+    async def add_fact(self, location: Location, poster: Poster, facts: Extraction, time: datetime) -> str:
+        """Add a fact to the space of its channel; returns its document's key.
+
+        Raises NotAllowed for a person who may not post there, InvalidQuestion if nothing can be added there.
+        """
+        person = poster.person
         async with self._documents.lock(location.room):
+            await self._check_may_post(location, poster)
             await self._check_allowed(location, person)
             space = await self._context.audience.get_home_space(location)
             key = await self._context.engine_context.engine.add_facts(space, location.room, facts, time=time)
             await self._context.store.files.insert(FileRecord(key, location.room, "", "", person, time))
         return key
+
+    async def _check_may_post(self, location: Location, poster: Poster) -> None:
+        """Raise NotAllowed unless a person may post; where the platform lists members, they must be one of them."""
+        members = (await self._context.audience.get_channel(location)).members
+        is_allowed = poster.person in members if members else poster.may_post
+        if poster.may_post is False or not is_allowed:
+            raise NotAllowed(gettext(texts.CANNOT_WRITE), hint=gettext("Join it, or ask someone who can post there."))
 
     async def _check_allowed(self, location: Location, person: str) -> None:
         store = self._context.store

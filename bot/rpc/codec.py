@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import date, datetime
 from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from bot import errors as bot_errors
-from bot.capabilities.requests import Authorized, OperationRequest
+from bot.capabilities.requests import Envelope, OperationRequest
 from bot.capabilities.results import OperationResult
 from engine import ContextEntity, ContextRelation, Overview, Source, errors
 from engine.errors import EngineError
@@ -31,12 +32,10 @@ def encode(record: Any) -> bytes:
 
 
 def _to_object(record: Any) -> dict[str, Any]:
-    fields = (
-        {"token": record.token, "request": _to_object(record.request)}
-        if isinstance(record, Authorized)
-        else dump_fields(record)
-    )
-    return {"kind": type(record).__name__, **fields}
+    if isinstance(record, Envelope):
+        plain = {each.name: getattr(record, each.name) for each in fields(record)}
+        return {"kind": type(record).__name__, **plain, "request": _to_object(record.request)}
+    return {"kind": type(record).__name__, **dump_fields(record)}
 
 
 def dump_fields(record: Any) -> dict[str, Any]:
@@ -67,6 +66,7 @@ def parse_result(line: bytes) -> OperationResult:
 
 
 REQUEST_TYPES = {kind.__name__: kind for kind in get_args(OperationRequest)}
+INNER_TYPES = {name: kind for name, kind in REQUEST_TYPES.items() if not issubclass(kind, Envelope)}
 RESULT_TYPES = {kind.__name__: kind for kind in get_args(OperationResult)}
 
 
@@ -104,19 +104,21 @@ def _build_record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
     kind = plain.pop("kind", "")
     if kind not in kinds:
         raise ProtocolError(f"“{kind}” is unknown to this version.")
-    if kinds[kind] is Authorized:
-        return _build_authorized(plain)
+    if issubclass(kinds[kind], Envelope):
+        return _build_envelope(kinds[kind], plain)
     try:
         return get_adapter(kinds[kind]).validate_python(plain)
     except ValidationError as error:
         raise ProtocolError(f"“{kind}” has fields that this version does not know.") from error
 
 
-def _build_authorized(plain: dict[str, Any]) -> Authorized:
-    token, inner = plain.get("token"), plain.get("request")
-    if not isinstance(token, str) or not isinstance(inner, dict) or inner.get("kind") == Authorized.__name__:
-        raise ProtocolError("The request of an access token has no valid fields.")
-    return Authorized(token, _build_record(inner, REQUEST_TYPES))
+def _build_envelope(kind: type[Envelope], plain: dict[str, Any]) -> Envelope:
+    """A request with its caller; the request in it has none."""
+    inner, who = plain.pop("request", None), [*plain.values()]
+    names = [each.name for each in fields(kind) if each.name != "request"]
+    if [*plain] != names or not isinstance(inner, dict) or not isinstance(who[0], str):
+        raise ProtocolError(f"“{kind.__name__}” has fields that this version does not know.")
+    return kind(who[0], _build_record(inner, INNER_TYPES))
 
 
 def _build_error(plain: dict[str, Any]) -> EngineError:

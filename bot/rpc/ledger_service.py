@@ -6,10 +6,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.capabilities.requests import GetStatus, ListDocuments
+from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import DocumentList, StatusResult
 from bot.rpc import socket
-from engine import DataDir, FileAccess, Ledger, ParserLimits, SandboxProbe
+from engine import DataDir, FileAccess, Ledger, ParserLimits, SandboxProbe, Scope
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
@@ -32,14 +32,15 @@ class LedgerService:
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Yield the result from the ledger. Raises StoreError."""
-        if not isinstance(request, GetStatus | ListDocuments):
-            raise TypeError(type(request).__name__)
-        if isinstance(request, GetStatus):
-            sandbox = await self.sandbox.get_state() if request.with_sandbox else None
-            found = await self.ledger.stats.load_index_status(request.scope)
-            yield StatusResult(replace(found, background=self.problems), sandbox)
-        else:
-            yield DocumentList(tuple(await self.ledger.stats.list_documents(request.scope)))
+        match request:
+            case AtSpace(space, GetStatus() as inner):
+                sandbox = await self.sandbox.get_state() if inner.with_sandbox else None
+                found = await self.ledger.stats.load_index_status(Scope.of(space))
+                yield StatusResult(replace(found, background=self.problems), sandbox)
+            case AtSpace(space, ListDocuments()):
+                yield DocumentList(tuple(await self.ledger.stats.list_documents(Scope.of(space))))
+            case _:
+                raise TypeError(type(request).__name__)
 
 
 @asynccontextmanager

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
@@ -18,19 +17,15 @@ from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-    from contextlib import AbstractAsyncContextManager
 
-    from bot.access.control import AccessControl
+    from bot.capabilities.deps import Deps
     from bot.capabilities.requests import OperationRequest
     from bot.capabilities.results import OperationResult
     from bot.context import EngineContext
     from bot.monitoring.health import ServerHealth
     from bot.monitoring.metrics import Metrics
-    from bot.permissions.import_destination import ImportDestination
-    from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
-    from bot.store.schedules.retention import HeldDeletion
-    from engine import Clock, Document, Engine
+    from engine import Clock, Engine
 
 # For another process to answer after it locked the data directory; a program of somebody else never will.
 START_SECONDS, FOREIGN_SECONDS, POLL_SECONDS = 6.0, 1.0, 0.1
@@ -71,20 +66,20 @@ class RunningRequests:
 class LocalService:
     """Performs requests in this process."""
 
-    context: EngineContext
+    deps: Deps
     running: RunningRequests = field(default_factory=RunningRequests, compare=False)
 
     @property
     def clock(self) -> Clock:
         """The clock of the engine."""
-        return self.context.clock
+        return self.deps.clock
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request on the own engine."""
-        from bot.capabilities.operations import perform_counted  # noqa: PLC0415  - a client does not need it
+        from bot.capabilities.run import run  # noqa: PLC0415  - a client does not need it
 
         with self.running.counting():
-            async with aclosing(perform_counted(self.context, request)) as results:
+            async with aclosing(run(self.deps, request)) as results:
                 async for result in results:
                     yield result
 
@@ -102,7 +97,7 @@ async def connect_or_open(
         if not isinstance(service, LocalService):
             yield service
             return
-        async with failing_when_lost(service.context.engine.processes):
+        async with failing_when_lost(service.deps.engine.processes):
             yield service
 
 
@@ -157,28 +152,20 @@ class _ServiceOpener:
 
     async def _serve(self, engine_context: EngineContext) -> LocalService:
         """The service of an engine; others reach it over the socket, unless the disk takes no socket."""
-        service = LocalService(await self._build_context(engine_context))
+        service = LocalService(await self._build_deps(engine_context))
         if engine_context.engine.file_access.refusal is None:
             serving = socket.serve_socket(self.settings.data_path, service.perform, self.hand_over)
             await self.stack.enter_async_context(serving)
         return service
 
-    async def _build_context(self, engine_context: EngineContext) -> EngineContext:
-        """The context of an engine beside which no bot runs."""
-        settings, metrics = self.settings, self.metrics
-        access = SharedAccess(partial(_open_access, engine_context, settings))
-        self.stack.push_async_callback(access.close)
-        return replace(
-            engine_context,
-            forget_document=partial(_forget_document, engine_context, settings),
-            replace_document=partial(_replace_document, engine_context, settings),
-            open_import=partial(_open_import, engine_context, settings),
-            forget_workspace=partial(_forget_workspace, engine_context, settings),
-            confirm_retention=partial(_confirm_retention, engine_context, settings),
-            open_access=access.open,
-            question_metrics=metrics,
-            health=None if metrics is None else await _build_health(metrics, engine_context.engine),
-        )
+    async def _build_deps(self, engine_context: EngineContext) -> Deps:
+        """The services of an engine beside which no bot runs."""
+        module: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.deps")
+        parts, metrics = module.LazyParts(engine_context, self.settings), self.metrics
+        self.stack.push_async_callback(parts.close)
+        health = None if metrics is None else await _build_health(metrics, engine_context.engine)
+        deps: Deps = module.Deps(engine_context, parts, metrics, health)
+        return deps
 
 
 class HolderWait:
@@ -208,62 +195,3 @@ async def _build_health(metrics: Metrics, engine: Engine) -> ServerHealth:
     health: ServerHealth = module.ServerHealth(metrics)
     health.become_ready(metrics, list_limitations=engine.list_problems, list_obstacles=engine.list_obstacles)
     return health
-
-
-class SharedAccess:
-    """Access control on the bot's database, which the first request opens, and all requests share until `close`."""
-
-    def __init__(self, opener: Callable[[], AbstractAsyncContextManager[AccessControl]]) -> None:
-        self._opener = opener
-        self._stack = AsyncExitStack()
-        self._lock = asyncio.Lock()
-        self._access: AccessControl | None = None
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[AccessControl]:
-        """The access control, the same one for all requests."""
-        async with self._lock:
-            if self._access is None:
-                self._access = await self._stack.enter_async_context(self._opener())
-        yield self._access
-
-    async def close(self) -> None:
-        """Close the database, if a request opened it."""
-        await self._stack.aclose()
-
-
-@asynccontextmanager
-async def _open_import(
-    engine_context: EngineContext, settings: Settings, source: HistorySource, destination: ImportDestination | None
-) -> AsyncIterator[RunningImport]:
-    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
-    async with offline_forget.open_import(engine_context, settings, source, destination) as history_import:
-        yield history_import
-
-
-@asynccontextmanager
-async def _open_access(engine_context: EngineContext, settings: Settings) -> AsyncIterator[AccessControl]:
-    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
-    async with offline_forget.open_access(engine_context, settings) as access:
-        yield access
-
-
-async def _replace_document(engine_context: EngineContext, settings: Settings, document: Document) -> bool:
-    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
-    return bool(await offline_forget.replace(engine_context, settings, document))
-
-
-async def _forget_document(engine_context: EngineContext, settings: Settings, document: str) -> bool:
-    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
-    return bool(await offline_forget.forget(engine_context, settings, document))
-
-
-async def _forget_workspace(engine_context: EngineContext, settings: Settings, platform: str, workspace: str) -> int:
-    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
-    return int(await offline_forget.forget_workspace(engine_context, settings, platform, workspace))
-
-
-async def _confirm_retention(engine_context: EngineContext, settings: Settings) -> HeldDeletion:
-    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.offline_forget")
-    held: HeldDeletion = await offline_forget.confirm_retention(engine_context, settings)
-    return held

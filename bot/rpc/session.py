@@ -211,7 +211,7 @@ class ServiceSession:
         return tell_end_of_holder()
 
     async def _wait_for_loss_or_bot(self, service: LocalService) -> StoreError:
-        async with child_task(service.context.engine.processes.lost.wait(), "watch database") as losing:
+        async with child_task(service.deps.engine.processes.lost.wait(), "watch database") as losing:
             while not losing.done():
                 async with child_task(self._bot_starts.wait(), "watch for a bot") as starting:
                     await asyncio.wait({losing, starting}, return_when=asyncio.FIRST_COMPLETED)

@@ -10,7 +10,7 @@ import pytest
 from adapters.web.app import build_app
 from bot.access.control import AccessControl
 from bot.rpc.service import LocalService
-from bot.server import build_admin_context
+from bot.server import build_deps
 from bot.store import Subject
 from tests.support.town.live_bot import LiveBot
 from tests.support.town.slack import SlackTown
@@ -25,8 +25,8 @@ class TokenHolders:
     def __init__(self, live: LiveBot[Any]) -> None:
         self._live = live
         self._tokens: dict[str, str] = {}
-        context = build_admin_context(live.bot, live.bot.context.engine_context)
-        transport = httpx.ASGITransport(build_app(LocalService(context), context.clock), raise_app_exceptions=False)
+        service = LocalService(build_deps(live.bot))
+        transport = httpx.ASGITransport(build_app(service, service.clock), raise_app_exceptions=False)
         self.client = httpx.AsyncClient(transport=transport, base_url="http://testserver")
 
     async def get_token(self, person: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.capabilities import archive
+from bot.capabilities.maintenance import archive
 from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
 from engine import SYSTEM_CLOCK, Engine

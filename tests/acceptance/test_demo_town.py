@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot import bootstrap
-from bot.capabilities.operations import run_operation
+from bot.capabilities.deps import Deps, LazyParts
 from bot.capabilities.requests import Ingest
+from bot.capabilities.run import run
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
 from engine import SYSTEM_CLOCK, ChatTurn, Engine, Question, Scope, Source
@@ -65,7 +66,9 @@ async def _ask_all(home: Path) -> dict[str, GivenAnswer]:
         desk = await stack.enter_async_context(
             bootstrap.open_engine(settings, replace(able, language=language), SYSTEM_CLOCK)
         )
-        async for _ in run_operation(desk, Ingest(paths=(str(TOWN_DIR),), space=SPACE)):
+        parts = LazyParts(desk, settings)
+        stack.push_async_callback(parts.close)
+        async for _ in run(Deps(desk, parts), Ingest(paths=(str(TOWN_DIR),), space=SPACE)):
             pass
         await desk.engine.wait_until_indexed()
         scope = Scope(frozenset({SPACE}), frozenset())

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.capabilities.history_import import import_history
 from bot.capabilities.requests import ImportHistory
 from bot.capabilities.results import HistoryImportResult
+from bot.capabilities.run import run
 from bot.ingest.sync.import_target import NO_READERS, NOT_CLOSED, WAS_CLOSED
 from tests.acceptance.test_verified_answers import AGAIN, ask_publicly
 from tests.support.exports import MattermostExportFiles, mattermost_post
@@ -36,8 +35,7 @@ async def import_town(live: LiveBot[Any], path: Path, *channel_map: str, opened:
         into=f"{home.platform}:{home.workspace}",
         channel_map=channel_map,
     )
-    context = replace(live.bot.context.engine_context, open_import=live.bot.ingest_service.open_import)
-    [result] = [each async for each in import_history(context, request) if isinstance(each, HistoryImportResult)]
+    [result] = [each async for each in run(live.bot.deps, request) if isinstance(each, HistoryImportResult)]
     return dict(result.omissions)
 
 

@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bot.capabilities.requests import Forget
+from bot.capabilities.requests import AtSpace, Forget
 from bot.capabilities.results import Completed
 from bot.errors import PlatformError, SetupError
 from bot.rpc import socket
 from bot.server import PlatformConnection, _run_until_stopped, running_bot
 from bot.settings import load_settings
 from bot.store import AnswerResult, AnswerSource
-from engine import SYSTEM_CLOCK, Scope
+from engine import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import make_answer
 from tests.support.echo_language import open_engine_context
@@ -35,7 +35,7 @@ async def test_commands_are_served_while_the_bot_runs_and_redact_its_answers() -
         await bot.store.answers.finish("a1", AnswerResult("Ada met Bob. [1]", (SOURCE,), frozenset({"old"})))
         remote = await socket.find_service(settings.data_path)
         assert remote is not None
-        *_, done = [event async for event in remote.perform(Forget("old", Scope.of("here")))]
+        *_, done = [event async for event in remote.perform(AtSpace("here", Forget("old")))]
         assert done == Completed("Forgotten: old")
         stored = await bot.store.answers.get("a1")
         assert stored is not None

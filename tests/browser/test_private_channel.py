@@ -22,7 +22,7 @@ from adapters.mcp.resources import document_uri
 from adapters.web.app import build_app
 from adapters.web.oauth.options import LoginOptions
 from bot.rpc.service import LocalService
-from bot.server import build_admin_context
+from bot.server import build_deps
 from tests.browser.calls import API_CALLS, MCP_CALLS, PAGE_CALLS, SECRETS, SHARED_NAME, WHAT, Call, list_operations
 from tests.support.login_server import open_login_server
 from tests.support.patience import PATIENCE
@@ -272,7 +272,7 @@ async def open_pages(live: LiveBot[SlackTown], browser: Browser) -> AsyncIterato
     await live.read("square")
     await live.town.say("bob", "square", f"{password('agate')} {SHARED_NAME} met Carl Brook.")
     await live.close_conversations()
-    app = build_app(LocalService(build_admin_context(live.bot, live.bot.context.engine_context)), live.bot.clock)
+    app = build_app(LocalService(build_deps(live.bot)), live.bot.clock)
     # No connection is kept: the server could close it at the moment of the next request.
     limits = httpx.Limits(max_keepalive_connections=0)
     async with (

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from bot.access.control import AccessControl
 from bot.answers.buttons import AnswerButtons
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.request import request_from_command, request_from_message
 from bot.answers.service import AnswerService
 from bot.bot import Bot
+from bot.capabilities.deps import BotParts, Deps, RunningParts
 from bot.context import BotContext
 from bot.ingest.service import IngestService
 from bot.monitoring.metrics import Metrics
@@ -52,6 +54,12 @@ class BotFixture:
     @property
     def engine(self) -> Engine:
         return self.context.engine_context.engine
+
+    @property
+    def deps(self) -> Deps:
+        access = AccessControl(self.store, self.clock, self.context.audience)
+        parts = BotParts(self.store, self.ingest_service, access)
+        return Deps(self.context.engine_context, RunningParts(parts), self.metrics)
 
     @property
     def clock(self) -> Clock:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.context import EngineContext
 from bot.store.file_fingerprints import FileFingerprints
-from engine import SYSTEM_CLOCK, Clock, FileParser, ParserLimits
+from engine import SYSTEM_CLOCK, Clock, FileParser, ParserLimits, SandboxProbe
 from engine.errors import ModelRefused
 from engine.llm.base import Embedder
 from engine.models import ChatTurn, SearchQuery
@@ -56,6 +56,6 @@ async def open_engine_context(
             parser,
             FileFingerprints(home / "fingerprints"),
             O200kTokenizer().count,
-            engine.forget,
-            engine.add,
+            home / "uploads",
+            SandboxProbe(ParserLimits()),
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
@@ -22,6 +22,7 @@ from engine.models import Document, Passage, Prompt
 from engine.usage import UsageMeter
 from tests.support import echo_language
 from tests.support.patience import PATIENCE
+from tests.support.services import build_deps
 
 HERE, VAULT = "console:local", "slack:T1:VAULT"
 SECRET = "zircon"
@@ -79,8 +80,8 @@ async def open_site(home: Path) -> AsyncIterator[Site]:
             await engine_context.engine.add(document)
         await engine_context.engine.wait_until_indexed()
         access = AccessControl(store, SYSTEM_CLOCK)
-        context = replace(engine_context, open_access=lambda: nullcontext(access), upload_dir=home / "uploads")
-        app = build_app(LocalService(context), context.clock, PageOptions(HERE, "always"))
+        service = LocalService(build_deps(engine_context, store, access))
+        app = build_app(service, service.clock, PageOptions(HERE, "always"))
         async with open_server(app) as url:
             yield Site(url, app, language, access)
 

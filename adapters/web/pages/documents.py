@@ -11,7 +11,6 @@ from adapters.web.operations import Access, get_result
 from adapters.web.pages.session import PageAccess, get_space, get_viewer
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from adapters.web.routes.documents import list_upload_events
-from adapters.web.scope import OF_TOKEN
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import add_upload
 from bot.capabilities.documents.requests import GetDocument
@@ -58,7 +57,7 @@ async def show_list(
 @router.get("/documents/item")
 async def show_document(http: Request, access: PageAccess, key: Key, offset: Offset = 0) -> Response:
     """Show a document with its passages."""
-    found = await get_result(http, access, GetDocument(key, OF_TOKEN, offset, PAGE_SIZE), DocumentResult)
+    found = await get_result(http, access, GetDocument(key, offset, PAGE_SIZE), DocumentResult)
     values: dict[str, Any] = {
         "document": found.document,
         "passages": found.passages,
@@ -84,14 +83,14 @@ async def forget_document(
     title: Annotated[str, Form(max_length=2000)] = "",
 ) -> Response:
     """Forget a document, and show the table without it."""
-    await get_result(http, access, Forget(key, OF_TOKEN), Completed)
+    await get_result(http, access, Forget(key), Completed)
     values = await _list_documents(http, access, "", "", 0)
     return render_part("parts/documents.html", **{**values, "done": f"“{title or key}” is forgotten."})
 
 
 async def _list_documents(http: Request, access: Access, search: str, status: str, offset: int) -> dict[str, Any]:
     """What the table shows."""
-    listed = (await get_result(http, access, ListDocuments(OF_TOKEN), DocumentList)).documents
+    listed = (await get_result(http, access, ListDocuments(), DocumentList)).documents
     words = search.casefold().strip()
     found = [
         each

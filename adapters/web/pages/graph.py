@@ -21,7 +21,6 @@ from adapters.web.routes.graph_models import (
     SubgraphBody,
     SubgraphParameters,
 )
-from adapters.web.scope import OF_TOKEN
 from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
 from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
 from bot.capabilities.results import Corrected
@@ -38,14 +37,14 @@ OptionalName = Annotated[str, Query(max_length=500)]
 @router.get("/graph")
 async def show_graph(http: Request, access: PageAccess, entity: OptionalName = "") -> Response:
     """Show the explorer, around an entity if one is named."""
-    found = await get_result(http, access, SearchEntities("", OF_TOKEN, MAX_SUGGESTIONS), EntityList)
+    found = await get_result(http, access, SearchEntities("", MAX_SUGGESTIONS), EntityList)
     return await render_page(http, access, "graph.html", entity=entity, starts=found.entities)
 
 
 @router.get("/graph/entities")
 async def suggest_entities(http: Request, access: PageAccess, search: OptionalName = "") -> EntitiesBody:
     """Suggest names while one is typed."""
-    found = await get_result(http, access, SearchEntities(search, OF_TOKEN, MAX_SUGGESTIONS), EntityList)
+    found = await get_result(http, access, SearchEntities(search, MAX_SUGGESTIONS), EntityList)
     return EntitiesBody(entities=[EntitySummaryItem.of(each) for each in found.entities])
 
 
@@ -58,7 +57,7 @@ async def show_around(http: Request, access: PageAccess, query: Annotated[Subgra
 @router.get("/graph/details")
 async def show_details(http: Request, access: PageAccess, name: NameQuery, other: OptionalName = "") -> Response:
     """The facts of an entity, or of its relation to another one, as a part of the page."""
-    found = await get_result(http, access, GetProvenance(name, OF_TOKEN, other, MAX_FACTS), ProvenanceResult)
+    found = await get_result(http, access, GetProvenance(name, other, MAX_FACTS), ProvenanceResult)
     shown = ProvenanceBody.of(found.provenance)
     correctable = (await _list_corrections(http, access, limit=1)).spaces
     spaces = [(each, name_space(each)) for each in shown.spaces if each in correctable]
@@ -85,7 +84,7 @@ async def correct(http: Request, access: PageAccess, body: CorrectionBody) -> Co
 async def _list_corrections(http: Request, access: Access, limit: int, offset: int = 0) -> CorrectionsBody:
     """Corrections, and the spaces in which whoever looks may make them; none without the permission."""
     try:
-        found = await get_result(http, access, ListCorrections(OF_TOKEN, limit, offset), CorrectionList)
+        found = await get_result(http, access, ListCorrections(limit, offset), CorrectionList)
     except InvalidToken:
         raise
     except NotAllowed:

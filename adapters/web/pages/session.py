@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from adapters.web.operations import Access, TerminalSpace, check_token
 from adapters.web.pages.guard import is_local_browser, is_loopback_host
-from bot.capabilities.access.authorized import ALL_PERMISSIONS
+from bot.capabilities.caller import ALL_PERMISSIONS
 from bot.errors import InvalidToken
 from bot.listeners.addresses import parse_host
 

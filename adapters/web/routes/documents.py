@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse
 
 from adapters.web.models import DocumentBody, DocumentItem, DocumentsBody, PassageItem, UploadBody
 from adapters.web.operations import get_result
-from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import FIELD, add_upload
@@ -49,7 +48,7 @@ async def list_documents(
     status: Annotated[str, Query(max_length=20, description="pending, searchable, indexed or failed.")] = "",
 ) -> DocumentsBody:
     """List the documents that the token can read, with their state."""
-    listed = (await get_result(http, token, ListDocuments(OF_TOKEN), DocumentList)).documents
+    listed = (await get_result(http, token, ListDocuments(), DocumentList)).documents
     words = search.casefold()
     found = [
         each
@@ -93,7 +92,7 @@ async def get_document(
     http: Request, token: Token, key: DocumentKey, offset: Offset = 0, limit: Limit = 50
 ) -> DocumentBody:
     """Get a document with its passages and their locators."""
-    found = await get_result(http, token, GetDocument(key, OF_TOKEN, offset, limit), DocumentResult)
+    found = await get_result(http, token, GetDocument(key, offset, limit), DocumentResult)
     passages = [PassageItem.of(each) for each in found.passages]
     return DocumentBody(document=DocumentItem.of(found.document), passages=passages, total=found.document.passages)
 
@@ -104,7 +103,7 @@ async def forget_document(http: Request, token: Token, key: DocumentKey) -> None
 
     Answers that used it are redacted. Several documents with the title are a conflict (409).
     """
-    await get_result(http, token, Forget(key, OF_TOKEN), Completed)
+    await get_result(http, token, Forget(key), Completed)
 
 
 def to_upload(result: UploadResult) -> UploadBody:

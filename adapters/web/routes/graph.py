@@ -21,7 +21,6 @@ from adapters.web.routes.graph_models import (
     SubgraphBody,
     SubgraphParameters,
 )
-from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
 from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
@@ -43,7 +42,7 @@ async def search_entities(
     limit: Annotated[int, Query(ge=1, le=MAX_ENTITIES)] = 20,
 ) -> EntitiesBody:
     """Search entities by the beginning, the words or a similar spelling of a name; no text: the most mentioned."""
-    found = await get_result(http, token, SearchEntities(search, OF_TOKEN, limit), EntityList)
+    found = await get_result(http, token, SearchEntities(search, limit), EntityList)
     return EntitiesBody(entities=[EntitySummaryItem.of(each) for each in found.entities])
 
 
@@ -55,7 +54,7 @@ async def get_entity(
     limit: Annotated[int, Query(ge=1, le=200)] = 30,
 ) -> EntityBody:
     """Get an entity with its strongest relations, as far as the token can read them."""
-    found = await get_result(http, token, GetEntity(name, OF_TOKEN, limit), EntityResult)
+    found = await get_result(http, token, GetEntity(name, limit), EntityResult)
     return EntityBody(entity=EntityItem.of(found.entity), relations=[RelationItem.of(each) for each in found.relations])
 
 
@@ -68,7 +67,7 @@ async def get_subgraph(http: Request, token: Token, query: Annotated[SubgraphPar
 @router.get("/graph/entity")
 async def get_entity_provenance(http: Request, token: Token, name: NameQuery, limit: FactLimit = 50) -> ProvenanceBody:
     """Get an entity with every fact that its sources state, down to the message or page."""
-    found = await get_result(http, token, GetProvenance(name, OF_TOKEN, limit=limit), ProvenanceResult)
+    found = await get_result(http, token, GetProvenance(name, limit=limit), ProvenanceResult)
     return ProvenanceBody.of(found.provenance)
 
 
@@ -77,7 +76,7 @@ async def get_relation_provenance(
     http: Request, token: Token, source: NameQuery, target: NameQuery, limit: FactLimit = 50
 ) -> ProvenanceBody:
     """Get a relation with every fact that its sources state, down to the message or page."""
-    found = await get_result(http, token, GetProvenance(source, OF_TOKEN, target, limit), ProvenanceResult)
+    found = await get_result(http, token, GetProvenance(source, target, limit), ProvenanceResult)
     return ProvenanceBody.of(found.provenance)
 
 
@@ -86,7 +85,7 @@ async def list_corrections(
     http: Request, token: Token, offset: Offset = 0, limit: CorrectionLimit = 100
 ) -> CorrectionsBody:
     """List the corrections where the token may make them: in its space, or where its person may in the chat."""
-    return CorrectionsBody.of(await get_result(http, token, ListCorrections(OF_TOKEN, limit, offset), CorrectionList))
+    return CorrectionsBody.of(await get_result(http, token, ListCorrections(limit, offset), CorrectionList))
 
 
 @router.post("/graph/corrections")

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
-from adapters.web.scope import OF_TOKEN
 from bot.capabilities.graph.requests import GetSubgraph
 from bot.capabilities.requests import Hide, Merge, Separate, SetDescription, UndoCorrection
 from engine import CorrectionChange, ManualCorrection
@@ -39,7 +38,7 @@ class SubgraphParameters(Body):
 
     def to_request(self) -> GetSubgraph:
         """The request of the subgraph, whose scope is that of the token."""
-        return GetSubgraph(self.entity, OF_TOKEN, self.depth, self.limit, tuple(self.type), self.since, self.until)
+        return GetSubgraph(self.entity, self.depth, self.limit, tuple(self.type), self.since, self.until)
 
 
 class EntitySummaryItem(BaseModel):
@@ -212,15 +211,15 @@ class CorrectionBody(Body):
     def to_request(self) -> Merge | Separate | Hide | SetDescription | UndoCorrection:
         """The request of the correction."""
         if self.action in {"merge", "unmerge"}:
-            return Merge(self.space, self.name, self.other if self.action == "merge" else "")
+            return Merge(self.name, self.other if self.action == "merge" else "", self.space)
         if self.action == "separate":
-            return Separate(self.space, self.name, self.other)
+            return Separate(self.name, self.other, self.space)
         if self.action == "describe":
-            return SetDescription(self.space, self.name, self.description, self.other)
+            return SetDescription(self.name, self.description, self.other, self.space)
         if self.action == "undo":
             change = CorrectionChange(self._list_corrections(self.made), self._list_corrections(self.removed))
-            return UndoCorrection(self.space, change)
-        return Hide(self.space, self.name, self.other, hidden=self.action == "hide")
+            return UndoCorrection(change, self.space)
+        return Hide(self.name, self.other, hidden=self.action == "hide", space=self.space)
 
     def _list_corrections(self, records: list[RecordBody]) -> tuple[ManualCorrection, ...]:
         return tuple(

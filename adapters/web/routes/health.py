@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from adapters.web.models import StatusBody
 from adapters.web.operations import get_result
-from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from bot.capabilities.requests import CheckHealth, GetStatus
 from bot.capabilities.results import StatusResult
@@ -62,7 +61,7 @@ async def _check_health(service: AdminService) -> HealthState:
 @router.get("/status")
 async def get_status(http: Request, token: Token) -> StatusBody:
     """Count what the token can read."""
-    status = (await get_result(http, token, GetStatus(OF_TOKEN), StatusResult)).status
+    status = (await get_result(http, token, GetStatus(), StatusResult)).status
     return StatusBody(
         documents=status.documents,
         passages=status.passages,

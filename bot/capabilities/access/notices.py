@@ -1,4 +1,4 @@
-"""Say in words what an answer for a program leaves out."""
+"""Say in words what an answer for a program leaves out, and who verified it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ UNDATED_NOTICE = "Documents without a date are excluded from this period."
 
 
 def list_end_notices(end: AnswerEnd) -> list[str]:
-    """What an answer leaves out."""
+    """Who verified an answer, and what it leaves out."""
     return [
+        *([end.verified] if end.verified else []),
         *_list_gap_notices(end.gap),
         *([UNDATED_NOTICE] if end.undated else []),
         *([gettext(texts.ONLY_NEWEST)] if end.truncated else []),

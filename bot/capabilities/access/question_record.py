@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult
@@ -9,34 +10,42 @@ from bot.errors import NotAllowed, TooManyRequests
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bot.capabilities.results import OperationResult
-    from bot.context import QuestionMetrics
+    from bot.monitoring.metrics import Metrics
     from engine import Answer, Clock
 
-PLATFORM, TERMINAL = "api", "console"  # the labels of programs, and of this machine, in the metrics
+PROGRAM, TERMINAL = "api", "console"  # the labels of programs, and of this machine, in the metrics
 OUTCOMES = (((NotAllowed, TooManyRequests, InvalidQuestion), "refused"), (NotFound, "nothing"))
 
 
 class QuestionRecord:
     """What the metrics learn of one question, each thing once."""
 
-    def __init__(self, metrics: QuestionMetrics | None, clock: Clock, platform: str = PLATFORM) -> None:
+    def __init__(self, metrics: Metrics | None, clock: Clock, platform: str) -> None:
         self._metrics = metrics
         self._platform = platform
         self._clock = clock
         self._began = clock.monotonic()
         self._has_text = False
         self._outcome = ""
-        self._answer: Answer | None = None
+        self.answer: Answer | None = None
 
-    @property
-    def counts(self) -> bool:
-        """Whether there are metrics to record in."""
-        return self._metrics is not None
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        """Record how the question ends."""
+        try:
+            yield
+        except BaseException as error:
+            self._observe_error(error)
+            raise
+        finally:
+            self._close()
 
     def observe_answer(self, answer: Answer) -> None:
         """Record how long the retrieval of an answer took."""
-        self._answer = answer
+        self.answer = answer
         if self._metrics is not None:
             self._metrics.record_retrieval(answer.context.timings)
 
@@ -50,7 +59,7 @@ class QuestionRecord:
         elif isinstance(result, ContextResult):
             self._outcome = "nothing" if result.context.is_empty else "answered"
 
-    def observe_error(self, error: BaseException) -> None:
+    def _observe_error(self, error: BaseException) -> None:
         """Record that a question was refused or failed; a client that leaves ends it too."""
         if not self._outcome:
             self._outcome = next(
@@ -58,10 +67,10 @@ class QuestionRecord:
                 "failed" if isinstance(error, Exception) else "stopped",
             )
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Record the outcome, and what the answer took."""
         if self._metrics is None:
             return
         self._metrics.record_question(self._platform, self._outcome or "stopped")
-        if self._answer is not None:
-            self._metrics.record_usage(self._answer.usage)
+        if self.answer is not None:
+            self._metrics.record_usage(self.answer.usage)

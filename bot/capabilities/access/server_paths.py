@@ -6,14 +6,13 @@ import re
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bot.capabilities.document_lookup import public_key
+from bot.capabilities.document_lookup import FILE_LINK, public_key
 
 if TYPE_CHECKING:
     from engine.errors import EngineError
 
 Value = TypeVar("Value")
 
-FILE_LINK = "file:"
 MESSAGE_FIELDS = frozenset({"error", "hint", "trouble", "reasons", "embedding_error", "background"})
 KEY_FIELDS = frozenset({"key", "document"})
 PATH = re.compile(r"(?<![\w:/.~])(?:file:/+|~)?(?:/[^\s/“”\"'’`:,;]+)*/([^\s/“”\"'’`:,;]+)")

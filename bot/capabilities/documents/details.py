@@ -11,23 +11,24 @@ from engine.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
     from bot.capabilities.documents.requests import GetDocument
     from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext
     from engine import DocumentInfo, Scope
 
 
-async def get_document(engine_context: EngineContext, request: GetDocument) -> AsyncGenerator[OperationResult]:
+async def get_document(deps: Deps, caller: Caller, request: GetDocument) -> AsyncGenerator[OperationResult]:
     """Yield a document. Raises NotFound."""
-    info = await find_document(engine_context, request.key, request.scope)
-    document = await engine_context.engine.get_document(info.key, request.scope)
+    info = await find_document(deps, request.key, caller.scope)
+    document = await deps.engine.get_document(info.key, caller.scope)
     passages = document.passages[request.offset : request.offset + request.limit]
     yield DocumentResult(info, tuple(passages))
 
 
-async def find_document(engine_context: EngineContext, key: str, scope: Scope) -> DocumentInfo:
+async def find_document(deps: Deps, key: str, scope: Scope) -> DocumentInfo:
     """The document with a key, or with the one that tokens see. Raises NotFound."""
-    listed = await engine_context.engine.list_documents(scope)
+    listed = await deps.engine.list_documents(scope)
     found = next((each for each in listed if key in {each.key, public_key(each.key)}), None)
     if found is None:
         raise NotFound(f"There is no document “{key}”.", hint="The list of documents shows their keys.")

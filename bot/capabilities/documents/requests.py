@@ -6,39 +6,30 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Literal
 
-from bot.store import Subject
-from engine import Scope  # noqa: TC001  - the socket reads the fields' types at run time
-
-OF_TOKEN = Subject()  # replaced by the subject of the access token
-
 
 @dataclass(frozen=True, slots=True)
 class GetDocument:
     """Get a document in scope by its key, with `limit` of its passages from number `offset` on."""
 
     key: str
-    scope: Scope
     offset: int = 0
     limit: int = 50
 
 
 @dataclass(frozen=True, slots=True)
 class PrepareUpload:
-    """Get the folder and the limit of an upload of a subject, if it may add files."""
-
-    subject: Subject = OF_TOKEN
+    """Get the folder and the limit of an upload, if the caller may add files."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddUpload:
-    """Add an uploaded file (a path within the folder of uploads) under its name, to what its subject alone reads.
+    """Add an uploaded file (a path within the folder of uploads) under its name, to what the caller alone reads.
 
     A file with the same name replaces the earlier upload.
     """
 
     path: str
     name: str
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +39,6 @@ class Summarize:
     `overview`: a "digest" has sections; a "summary" goes by topic.
     """
 
-    scope: Scope
     channel: str = ""
     document: str = ""
     since: datetime | None = None

@@ -16,21 +16,23 @@ from engine.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
     from bot.capabilities.documents.requests import Summarize
-    from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext
+    from bot.capabilities.results import HandlerResult
+    from engine import Scope
 
 
-async def summarize(engine_context: EngineContext, request: Summarize) -> AsyncGenerator[OperationResult]:
+async def summarize(deps: Deps, caller: Caller, request: Summarize) -> AsyncGenerator[HandlerResult]:
     """Yield the pieces and the end of a summary. Raises NotFound for a channel or document that is not in scope."""
     within = Filters(
-        rooms=await _find_rooms(engine_context, request),
-        documents=await _find_documents(engine_context, request),
+        rooms=await _find_rooms(deps, request, caller.scope),
+        documents=await _find_documents(deps, request, caller.scope),
         since=request.since,
         until=request.until,
     )
-    question = Question(_choose_text(request), request.scope, filters=within, overview=Overview(request.overview))
-    async with aclosing(answer_question(engine_context, question)) as results:
+    question = Question(_choose_text(request), caller.scope, filters=within, overview=Overview(request.overview))
+    async with aclosing(answer_question(deps, question)) as results:
         async for result in results:
             yield result
 
@@ -41,20 +43,20 @@ def _choose_text(request: Summarize) -> str:
     return CATCH_UP_QUESTION.format(time=format_utc(request.since)) if request.since else SUMMARY_QUESTION
 
 
-async def _find_rooms(engine_context: EngineContext, request: Summarize) -> frozenset[str]:
+async def _find_rooms(deps: Deps, request: Summarize, scope: Scope) -> frozenset[str]:
     """The rooms of a channel. Raises NotFound."""
     name = request.channel.removeprefix("#")
     if not name:
         return frozenset()
-    documents = await engine_context.engine.list_documents(request.scope)
+    documents = await deps.engine.list_documents(scope)
     rooms = frozenset({name} & {each.room for each in documents})
-    if found := rooms or await resolve_rooms(engine_context, name, request.scope):
+    if found := rooms or await resolve_rooms(deps, name, scope):
         return found
     raise NotFound(f"There is no channel “{name}”.", hint="The list of documents names the channels.")
 
 
-async def _find_documents(engine_context: EngineContext, request: Summarize) -> frozenset[str]:
+async def _find_documents(deps: Deps, request: Summarize, scope: Scope) -> frozenset[str]:
     """The document to summarize, if one is named. Raises NotFound."""
     if not request.document:
         return frozenset()
-    return frozenset({(await find_document(engine_context, request.document, request.scope)).key})
+    return frozenset({(await find_document(deps, request.document, scope)).key})

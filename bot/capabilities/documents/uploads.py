@@ -14,14 +14,16 @@ from bot.capabilities.documents.results import UploadPlace, UploadResult
 from bot.capabilities.results import ProgressUpdate
 from bot.errors import NotConnected, NotPermitted, file_write_error
 from engine import Document, plausible_time, read_file_content, remove_unused, repair_surrogates
-from engine.errors import InvalidDocument, NotFound, StoreError
+from engine.errors import InvalidDocument, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
     from bot.capabilities.documents.requests import AddUpload, PrepareUpload
     from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext, FileTarget
+    from bot.ingest.personal_files import PersonalFile
     from bot.store import Subject
     from engine import DocumentInfo
 
@@ -32,35 +34,35 @@ UPLOAD_ROOM = "files"
 _ESCAPES = str.maketrans({each: quote(each) for each in "%:#"})  # what separates the parts of a key
 
 
-async def prepare_upload(engine_context: EngineContext, request: PrepareUpload) -> AsyncGenerator[OperationResult]:
+async def prepare_upload(deps: Deps, caller: Caller, _request: PrepareUpload) -> AsyncGenerator[OperationResult]:
     """Yield where an upload is stored. Raises NotPermitted if its subject may not add files."""
-    await _open_target(engine_context, request.subject, "")
-    engine_context.engine.check_room()
-    folder = _get_folder(engine_context)
+    await _open_target(deps, caller.subject, "")
+    deps.engine.check_room()
+    folder = deps.context.upload_dir
     await asyncio.to_thread(_prepare_folder, folder)
-    yield UploadPlace(str(folder), engine_context.parser_limits.max_file_size)
+    yield UploadPlace(str(folder), deps.context.parser_limits.max_file_size)
 
 
-async def add_upload(engine_context: EngineContext, request: AddUpload) -> AsyncGenerator[OperationResult]:
+async def add_upload(deps: Deps, caller: Caller, request: AddUpload) -> AsyncGenerator[OperationResult]:
     """Yield progress until an uploaded file is searchable or failed, and its documents. Raises InvalidDocument."""
-    path, name = _check_path(engine_context, request.path), clean_name(request.name)
-    target = await _open_target(engine_context, request.subject, name)
-    data = await asyncio.to_thread(read_file_content, path, engine_context.parser_limits.max_file_size)
+    path, name = _check_path(deps, request.path), clean_name(request.name)
+    target = await _open_target(deps, caller.subject, name)
+    data = await asyncio.to_thread(read_file_content, path, deps.context.parser_limits.max_file_size)
     keys, is_changed = list[str](), False
-    async with aclosing(engine_context.parser.stream(name, data, origin=target.space)) as documents:
+    async with aclosing(deps.context.parser.stream(name, data, origin=target.space)) as documents:
         async for parsed in documents:
             key = f"{target.key}#{parsed.key}" if parsed.key else target.key
             title = parsed.title if parsed.key else name
-            stated = plausible_time(parsed.time, engine_context.clock.now())
+            stated = plausible_time(parsed.time, deps.clock.now())
             added = Document(key, target.space, target.room, title or name, parsed.passages, stated)
             is_changed |= await target.add(added)
             keys.append(key)
             yield ProgressUpdate("parsing", len(keys))
     is_changed |= await target.finish(keys)
-    async with aclosing(_wait_until_searchable(engine_context, target, keys)) as steps:
+    async with aclosing(_wait_until_searchable(deps, target, keys)) as steps:
         async for step in steps:
             yield step
-    yield UploadResult(tuple(await _list_added(engine_context, target, keys)), is_changed)
+    yield UploadResult(tuple(await _list_added(deps, target, keys)), is_changed)
 
 
 def clean_name(name: str) -> str:
@@ -81,13 +83,14 @@ def build_key(space: str, name: str) -> str:
     return ":".join(["upload", *(each.translate(_ESCAPES) for each in parts)])
 
 
-async def _open_target(engine_context: EngineContext, subject: Subject, name: str) -> FileTarget:
+async def _open_target(deps: Deps, subject: Subject, name: str) -> PersonalFile | _SpaceTarget:
     """Where the files of a subject are added. Raises NotPermitted and NotConnected."""
     if subject.space:
-        return _SpaceTarget(engine_context, subject.space, name)
-    if engine_context.open_personal_file is None:
+        return _SpaceTarget(deps, subject.space, name)
+    parts = await deps.parts.open()
+    if parts.management is None:
         raise NotConnected(f"There is no connection to {subject.platform}.")
-    return await engine_context.open_personal_file(subject, name)
+    return await parts.ingest.open_personal_file(subject, name)
 
 
 class _SpaceTarget:
@@ -95,28 +98,22 @@ class _SpaceTarget:
 
     room = UPLOAD_ROOM
 
-    def __init__(self, engine_context: EngineContext, space: str, name: str) -> None:
-        self._context = engine_context
+    def __init__(self, deps: Deps, space: str, name: str) -> None:
+        self._deps = deps
         self.space = space
         self.key = build_key(space, name)
 
     async def add(self, document: Document) -> bool:
         """Add a document of the file; returns whether anything changed."""
-        return await self._context.replace_document(document)
+        return await self._deps.replace_document(document)
 
     async def finish(self, keys: Collection[str]) -> bool:
         """Forget what an earlier version had besides these documents; returns whether there was any."""
-        listed = await self._context.engine.list_documents(build_scope([self.space]))
+        listed = await self._deps.engine.list_documents(build_scope([self.space]))
         old = [each.key for each in listed if each.key.startswith(f"{self.key}#") and each.key not in keys]
         for each in old:
-            await self._context.forget_document(each)
+            await self._deps.forget_document(each)
         return bool(old)
-
-
-def _get_folder(engine_context: EngineContext) -> Path:
-    if engine_context.upload_dir is None:
-        raise StoreError("There is no folder for uploads.")
-    return engine_context.upload_dir
 
 
 def _prepare_folder(folder: Path) -> None:
@@ -128,9 +125,9 @@ def _prepare_folder(folder: Path) -> None:
     remove_unused(folder)
 
 
-def _check_path(engine_context: EngineContext, path: str) -> Path:
+def _check_path(deps: Deps, path: str) -> Path:
     """The path of a file in the folder of uploads. Raises NotPermitted."""
-    file, folder = Path(path), _get_folder(engine_context)
+    file, folder = Path(path), deps.context.upload_dir
     if file.parent != folder or file.is_symlink() or not file.is_file():
         raise NotPermitted("This is not an uploaded file.")
     return file
@@ -145,13 +142,13 @@ class _State:
 
 
 async def _wait_until_searchable(
-    engine_context: EngineContext, target: FileTarget, keys: list[str]
+    deps: Deps, target: PersonalFile | _SpaceTarget, keys: list[str]
 ) -> AsyncGenerator[ProgressUpdate]:
     """Yield each change of how many documents of a file are searchable, until all are, or a long time has passed."""
-    seen, clock = None, engine_context.clock
+    seen, clock = None, deps.clock
     deadline = clock.monotonic() + WAIT_SECONDS
     while clock.monotonic() < deadline:
-        state = await _look_up(engine_context, target, keys)
+        state = await _look_up(deps, target, keys)
         if state != seen:
             yield ProgressUpdate("indexing", state.done, len(keys), state.trouble)
         if state.done >= len(keys):
@@ -160,8 +157,8 @@ async def _wait_until_searchable(
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def _look_up(engine_context: EngineContext, target: FileTarget, keys: list[str]) -> _State:
-    engine, scope = engine_context.engine, build_scope([target.space])
+async def _look_up(deps: Deps, target: PersonalFile | _SpaceTarget, keys: list[str]) -> _State:
+    engine, scope = deps.engine, build_scope([target.space])
     done = 0
     for key in keys:
         try:
@@ -171,9 +168,9 @@ async def _look_up(engine_context: EngineContext, target: FileTarget, keys: list
     return _State(done, "" if engine.indexing_error is None else "The index waits for a model.")
 
 
-async def _list_added(engine_context: EngineContext, target: FileTarget, keys: list[str]) -> list[DocumentInfo]:
+async def _list_added(deps: Deps, target: PersonalFile | _SpaceTarget, keys: list[str]) -> list[DocumentInfo]:
     order = {key: number for number, key in enumerate(keys)}
-    listed = await engine_context.engine.list_documents(build_scope([target.space]))
+    listed = await deps.engine.list_documents(build_scope([target.space]))
     found = sorted((each for each in listed if each.key in order), key=lambda each: order[each.key])
     if not found:
         raise NotFound("The file was forgotten while it was indexed.")

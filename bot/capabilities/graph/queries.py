@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.access.home import find_correctable
 from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
 from engine import SubgraphQuery, normalize_name
 from engine.errors import NotFound
@@ -11,54 +12,56 @@ from engine.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
     from bot.capabilities.graph.requests import GetProvenance, GetSubgraph, ListCorrections, SearchEntities
     from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext
     from engine import Engine, Scope
 
 MAX_SIMILAR_NAMES = 5
 
 
-async def search_entities(engine_context: EngineContext, request: SearchEntities) -> AsyncGenerator[OperationResult]:
+async def search_entities(deps: Deps, caller: Caller, request: SearchEntities) -> AsyncGenerator[OperationResult]:
     """Yield the entities."""
-    yield EntityList(tuple(await engine_context.engine.search_entities(request.text, request.scope, request.limit)))
+    yield EntityList(tuple(await deps.engine.search_entities(request.text, caller.scope, request.limit)))
 
 
-async def get_subgraph(engine_context: EngineContext, request: GetSubgraph) -> AsyncGenerator[OperationResult]:
+async def get_subgraph(deps: Deps, caller: Caller, request: GetSubgraph) -> AsyncGenerator[OperationResult]:
     """Yield what is around an entity. Raises NotFound."""
     query = SubgraphQuery(
-        request.name, request.scope, request.depth, request.limit, request.types, request.since, request.until
+        request.name, caller.scope, request.depth, request.limit, request.types, request.since, request.until
     )
-    found = await engine_context.engine.get_subgraph(query)
+    found = await deps.engine.get_subgraph(query)
     if not found.nodes:
-        raise await _build_subgraph_error(engine_context.engine, request)
+        raise await _build_subgraph_error(deps.engine, request, caller.scope)
     yield SubgraphResult(found)
 
 
-async def get_provenance(engine_context: EngineContext, request: GetProvenance) -> AsyncGenerator[OperationResult]:
+async def get_provenance(deps: Deps, caller: Caller, request: GetProvenance) -> AsyncGenerator[OperationResult]:
     """Yield the facts of an entity or a relation with their passages. Raises NotFound."""
-    engine, other = engine_context.engine, request.other
-    found = await engine.get_provenance(request.name, request.scope, other, request.limit)
+    engine, other = deps.engine, request.other
+    found = await engine.get_provenance(request.name, caller.scope, other, request.limit)
     if found.relation is None and found.entity is None:
         if other:
             raise NotFound(f"There is no relation of “{request.name}” and “{other}”.", hint="Check both names.")
-        raise await build_not_found(engine, request.name, request.scope)
+        raise await build_not_found(engine, request.name, caller.scope)
     yield ProvenanceResult(found)
 
 
-async def list_corrections(engine_context: EngineContext, request: ListCorrections) -> AsyncGenerator[OperationResult]:
-    """Yield the corrections of the scope's spaces."""
-    found = await engine_context.engine.list_corrections(request.scope, request.limit + 1, request.offset)
+async def list_corrections(deps: Deps, caller: Caller, request: ListCorrections) -> AsyncGenerator[OperationResult]:
+    """Yield the corrections of the spaces that the caller may correct."""
+    scope = await find_correctable(deps, caller)
+    found = await deps.engine.list_corrections(scope, request.limit + 1, request.offset)
     shown, has_more = found[: request.limit], len(found) > request.limit
-    yield CorrectionList(tuple(sorted(request.scope.spaces)), tuple(shown), has_more)
+    yield CorrectionList(tuple(sorted(scope.spaces)), tuple(shown), has_more)
 
 
-async def _build_subgraph_error(engine: Engine, request: GetSubgraph) -> NotFound:
+async def _build_subgraph_error(engine: Engine, request: GetSubgraph, scope: Scope) -> NotFound:
     """The error for a name that is not in scope, or about which nothing of the time that was asked for is known."""
     is_timed = request.since is not None or request.until is not None
-    if is_timed and await engine.get_entity(request.name, request.scope) is not None:
+    if is_timed and await engine.get_entity(request.name, scope) is not None:
         return NotFound(f"Nothing of this time is known about “{request.name}”.", hint="Choose a longer time.")
-    return await build_not_found(engine, request.name, request.scope)
+    return await build_not_found(engine, request.name, scope)
 
 
 async def build_not_found(engine: Engine, name: str, scope: Scope) -> NotFound:

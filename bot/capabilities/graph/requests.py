@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 
-from engine import Scope  # noqa: TC001  - as above
-
 
 @dataclass(frozen=True, slots=True)
 class SearchEntities:
     """Search entities by the beginning, the words or a similar spelling of a name; no text: the most mentioned."""
 
     text: str
-    scope: Scope
     limit: int = 20
 
 
@@ -22,7 +19,6 @@ class GetSubgraph:
     """Get what is around an entity (see SubgraphQuery)."""
 
     name: str
-    scope: Scope
     depth: int = 1
     limit: int = 60
     types: tuple[str, ...] = ()
@@ -35,7 +31,6 @@ class GetProvenance:
     """Get the facts of an entity, or of its relation to `other`, each with the passages that state it."""
 
     name: str
-    scope: Scope
     other: str = ""
     limit: int = 50
 
@@ -44,7 +39,6 @@ class GetProvenance:
 class ListCorrections:
     """List some of the corrections that people made in the scope's spaces, by kind and name."""
 
-    scope: Scope
     limit: int = 100
     offset: int = 0
 

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sized
     from pathlib import Path
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
     from bot.capabilities.requests import Ingest
     from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext
     from engine import Document, DocumentInfo, IndexStatus
 
 SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress
@@ -53,7 +54,7 @@ class IngestStats:
         return f"{name} for {now - since:.0f} s{place}" if now - since >= SLOW_FILE_SECONDS else ""
 
 
-async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerator[OperationResult]:
+async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator[OperationResult]:
     """Advanced while files are read and while they are indexed, then Ingested.
 
     What was taken in before and has not changed since is skipped. A file that cannot be read is a failure of its own;
@@ -61,17 +62,17 @@ async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerat
     A model that is out of reach or fails is waited for only for a while, unless the request says otherwise: the next
     run goes on there, too.
     """
-    clock, scope = engine_context.clock, build_scope([request.space])
+    clock, scope = deps.clock, build_scope([request.space])
     began = clock.monotonic()
     found = await asyncio.to_thread(files.find_files, request.paths)
     there: dict[str, list[DocumentInfo]] = {}
-    for each in await engine_context.engine.list_documents(scope):
+    for each in await deps.engine.list_documents(scope):
         there.setdefault(each.link, []).append(each)
     tally = IngestStats()
-    taker = _FileIngester(engine_context, request, there, tally)
+    taker = _FileIngester(deps, request, there, tally)
     yield ProgressUpdate("parsing", 0, len(found))
     async for _ in run_concurrently(
-        found, taker.ingest_file, 2 * engine_context.parser_limits.workers, SLOW_FILE_SECONDS
+        found, taker.ingest_file, 2 * deps.context.parser_limits.workers, SLOW_FILE_SECONDS
     ):
         slowest = tally.slowest_file(clock.monotonic())
         yield ProgressUpdate("parsing", tally.finished_files, len(found), remaining=slowest)
@@ -79,7 +80,7 @@ async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerat
     if tally.changed or tally.keys:
         try:
             async for step in wait_until_indexed(
-                engine_context.engine,
+                deps.engine,
                 scope,
                 "indexing",
                 tally.changed,
@@ -87,8 +88,8 @@ async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerat
             ):
                 yield step
         except ModelError as error:
-            trouble = format_waiting(error, await engine_context.engine.get_status(scope))
-    tally.failures += await _list_failures(engine_context, request, tally.keys)
+            trouble = format_waiting(error, await deps.engine.get_status(scope))
+    tally.failures += await _list_failures(deps, request, tally.keys)
     took = clock.monotonic() - began
     yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
 
@@ -107,14 +108,14 @@ def format_waiting(error: ModelError, status: IndexStatus) -> str:
 class _FileIngester:
     """Ingests the files of one request. `existing`: the documents that are stored already, by link."""
 
-    context: EngineContext
+    deps: Deps
     request: Ingest
     existing: dict[str, list[DocumentInfo]]
     stats: IngestStats
 
     async def ingest_file(self, path: Path) -> None:
         """Ingest one file, or record its failure."""
-        self.stats.started_files[path.name] = self.context.clock.monotonic()
+        self.stats.started_files[path.name] = self.deps.clock.monotonic()
         try:
             await self._ingest_file(path)
         except (InvalidDocument, ModelError) as error:
@@ -129,11 +130,11 @@ class _FileIngester:
     async def _ingest_file(self, path: Path) -> None:
         key, stamp = (
             file_key(path, self.request.space),
-            await asyncio.to_thread(self.context.fingerprints.compute_fingerprint, path),
+            await asyncio.to_thread(self.deps.context.fingerprints.compute_fingerprint, path),
         )
         known = {each.key: each for each in self.existing.get(path.as_uri(), []) if each.kind != "manual"}
         failed = any(each.status == "failed" for each in known.values())
-        if known and not failed and self.context.fingerprints.is_unchanged(key, _extend_fingerprint(stamp, known)):
+        if known and not failed and self.deps.context.fingerprints.is_unchanged(key, _extend_fingerprint(stamp, known)):
             self.stats.keys |= known.keys()
             return
         keys = set[str]()
@@ -141,25 +142,25 @@ class _FileIngester:
             async for document in documents:
                 keys.add(document.key)
                 self.stats.keys.add(document.key)
-                save = self.context.replace_document if document.key in known else self.context.engine.add
+                save = self.deps.replace_document if document.key in known else self.deps.engine.add
                 changed = await save(document)
                 self.stats.changed += changed  # other files run concurrently: do not await in between
                 self.stats.places[path.name] = document.passages[-1].label
         for removed_key in known.keys() - keys:
-            await self.context.forget_document(removed_key)
-        self.context.fingerprints.record(key, _extend_fingerprint(stamp, keys))
+            await self.deps.forget_document(removed_key)
+        self.deps.context.fingerprints.record(key, _extend_fingerprint(stamp, keys))
 
     async def _build_documents(self, path: Path) -> AsyncGenerator[Document]:
         target = files.IngestTarget(self.request.space, self.request.room)
-        data = await asyncio.to_thread(read_file_content, path, self.context.parser_limits.max_file_size)
+        data = await asyncio.to_thread(read_file_content, path, self.deps.context.parser_limits.max_file_size)
         if await asyncio.to_thread(files.is_chat, path, data):
             for each in await asyncio.to_thread(
-                files.build_conversations, path, data, target, self.context.count_tokens
+                files.build_conversations, path, data, target, self.deps.context.count_tokens
             ):
                 yield each
             return
         async with aclosing(
-            files.build_documents(path, data, target, self.context.parser, self.context.clock.now())
+            files.build_documents(path, data, target, self.deps.context.parser, self.deps.clock.now())
         ) as documents:
             async for each in documents:
                 yield each
@@ -170,13 +171,13 @@ def _extend_fingerprint(stamp: str, documents: Sized) -> str:
     return f"{stamp}:{len(documents)}"
 
 
-async def _list_failures(engine_context: EngineContext, request: Ingest, keys: Collection[str]) -> list[IngestFailure]:
+async def _list_failures(deps: Deps, request: Ingest, keys: Collection[str]) -> list[IngestFailure]:
     """The documents of this ingest that could not be read completely.
 
     An error that many of them share, such as a wrong API key, is listed once.
     """
     alike: dict[tuple[str, str], list[str]] = {}
-    for each in await engine_context.engine.list_documents(build_scope([request.space])):
+    for each in await deps.engine.list_documents(build_scope([request.space])):
         if each.key in keys and each.error:
             alike.setdefault((each.error, each.hint), []).append(each.title)
     return [IngestFailure(title, *why) for why, titles in alike.items() for title in _summarize_titles(titles)]

@@ -20,7 +20,7 @@ from bot.capabilities.management.results import (
     VerifiedList,
     WorkspaceChannels,
 )
-from bot.errors import NotConnected, NotPermitted
+from bot.errors import NotConnected
 from bot.i18n import gettext
 from bot.monitoring.report import BotState
 from engine.errors import NotFound
@@ -28,9 +28,10 @@ from engine.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import BotManagement, Deps
     from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
     from bot.capabilities.results import OperationResult
-    from bot.context import BotManagement, EngineContext
     from bot.store import Subject
     from engine import IndexingDay
 
@@ -38,24 +39,22 @@ MAX_DAYS = 366
 NO_CHANNELS = "A space of the terminal has no channels."
 
 
-async def manage(engine_context: EngineContext, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
-    """Yield the result of a request about a workspace. Raises NotAllowed for all but its managers."""
-    if request.subject.space:
+async def manage(deps: Deps, caller: Caller, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
+    """Yield the result of a request about a workspace."""
+    if caller.subject.space:
         yield _describe_no_workspace(request)
         return
-    async with aclosing(_ask_bot(engine_context, request)) as results:
+    management = await _get_management(deps, caller.subject)
+    async with aclosing(management.perform_management(caller.subject, request)) as results:
         async for result in results:
             yield result
 
 
-def _ask_bot(engine_context: EngineContext, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
-    return _get_management(engine_context, request.subject).perform_management(request)
-
-
-def _get_management(engine_context: EngineContext, subject: Subject) -> BotManagement:
-    if engine_context.management is None:
+async def _get_management(deps: Deps, subject: Subject) -> BotManagement:
+    parts = await deps.parts.open()
+    if parts.management is None:
         raise NotConnected(f"There is no connection to {subject.platform}.")
-    return engine_context.management
+    return parts.management
 
 
 def _describe_no_workspace(request: ManagementRequest) -> OperationResult:
@@ -70,33 +69,29 @@ def _describe_no_workspace(request: ManagementRequest) -> OperationResult:
     raise NotFound(NO_CHANNELS, hint="Use the token of a person who manages a workspace.")
 
 
-async def get_usage(engine_context: EngineContext, request: GetUsage) -> AsyncGenerator[OperationResult]:
-    """Yield the usage of a workspace or a space. Raises NotAllowed for all but managers."""
-    await _require_manager(engine_context, request.subject)
-    if engine_context.open_access is None:
-        raise NotPermitted("The bot's database is not open.")
+async def get_usage(deps: Deps, caller: Caller, request: GetUsage) -> AsyncGenerator[OperationResult]:
+    """Yield the usage of a workspace or a space."""
     days = min(max(request.days, 1), MAX_DAYS)
-    today = engine_context.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = deps.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - timedelta(days=days - 1)
-    async with engine_context.open_access() as access:
-        rows = await access.list_usage(request.subject, since)
+    rows = await (await deps.parts.open()).access.list_usage(caller.subject, since)
     found = {
         each.day: DayUsage(
             date.fromisoformat(each.day), each.answers, each.tokens, each.cost, each.votes_up, each.votes_down
         )
         for each in rows
     }
-    indexing = {each.day: each for each in await _list_indexing(engine_context, request.subject, since.date())}
+    indexing = {each.day: each for each in await _list_indexing(deps, caller.subject, since.date())}
     every = [(since + timedelta(days=number)).date() for number in range(days)]
     shown = (_add_indexing(found.get(day.isoformat(), DayUsage(day)), indexing.get(day.isoformat())) for day in every)
-    yield UsageReport(request.subject.space or _name_workspace(request.subject), tuple(shown))
+    yield UsageReport(caller.subject.space or _name_workspace(caller.subject), tuple(shown))
 
 
-async def _list_indexing(engine_context: EngineContext, subject: Subject, since: date) -> list[IndexingDay]:
+async def _list_indexing(deps: Deps, subject: Subject, since: date) -> list[IndexingDay]:
     """What indexing took of all spaces of a person's workspace, or of a space of the terminal."""
     if subject.space:
-        return await engine_context.engine.list_indexing_usage(since, space=subject.space)
-    return await engine_context.engine.list_indexing_usage(since, prefix=f"{_name_workspace(subject)}:")
+        return await deps.engine.list_indexing_usage(since, space=subject.space)
+    return await deps.engine.list_indexing_usage(since, prefix=f"{_name_workspace(subject)}:")
 
 
 def _add_indexing(day: DayUsage, indexing: IndexingDay | None) -> DayUsage:
@@ -107,15 +102,15 @@ def _name_workspace(subject: Subject) -> str:
     return f"{subject.platform}:{subject.workspace}"
 
 
-async def get_health(engine_context: EngineContext, request: GetHealth) -> AsyncGenerator[OperationResult]:
-    """Yield the state of the program, as far as it concerns the subject. Raises NotAllowed for all but managers."""
-    await _require_manager(engine_context, request.subject)
-    if engine_context.management is not None:
-        state = await engine_context.management.get_state()
+async def get_health(deps: Deps, caller: Caller, _request: GetHealth) -> AsyncGenerator[OperationResult]:
+    """Yield the state of the program, as far as it concerns the subject."""
+    parts = await deps.parts.find()
+    if parts is not None and parts.management is not None:
+        state = await parts.management.get_state()
     else:
-        state = BotState(limitations=await engine_context.engine.list_problems())
-    is_owner = request.subject.space != "" and request.subject.space == engine_context.owner_space
-    yield _build_report(state, request.subject, engine_context.models, is_owner=is_owner)
+        state = BotState(limitations=await deps.engine.list_problems())
+    is_owner = caller.subject.space != "" and caller.subject.space == deps.context.owner_space
+    yield _build_report(state, caller.subject, deps.context.models, is_owner=is_owner)
 
 
 def _build_report(
@@ -137,9 +132,3 @@ def _build_report(
 
 def _to_known(seconds: float) -> float | None:
     return None if math.isinf(seconds) else seconds
-
-
-async def _require_manager(engine_context: EngineContext, subject: Subject) -> None:
-    """Raise NotAllowed unless the subject is a space of the terminal, or a manager of their workspace at present."""
-    if not subject.space:
-        await _get_management(engine_context, subject).check_manager(subject)

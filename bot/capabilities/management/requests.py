@@ -1,18 +1,13 @@
-"""Requests of managers. `subject` is that of the access token; a person has to be a manager of their workspace."""
+"""Requests of managers of a workspace."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.capabilities.documents.requests import OF_TOKEN
-from bot.store import Subject  # noqa: TC001  - the socket reads the fields' types at run time
-
 
 @dataclass(frozen=True, slots=True)
 class ListChannels:
     """List the channels of the workspace that the manager can read."""
-
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +15,6 @@ class GetChannel:
     """Get a channel with its settings."""
 
     room: str
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +23,6 @@ class ChangeChannel:
 
     room: str
     values: tuple[tuple[str, str], ...]
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +30,6 @@ class ListQuestions:
     """List questions without a good answer: of open channels, and of one channel (`room`)."""
 
     room: str = ""
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +38,6 @@ class VerifyAnswer:
 
     answer: str
     text: str = ""
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +47,6 @@ class PinAnswer:
     room: str
     question: str
     text: str
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +54,6 @@ class ListVerified:
     """List the verified answers of a channel, or of all channels that the manager can read."""
 
     room: str = ""
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +62,6 @@ class RemoveVerified:
 
     room: str
     id: str
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +69,11 @@ class GetUsage:
     """Get tokens, cost and feedback of the last days."""
 
     days: int = 30
-    subject: Subject = OF_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
 class GetHealth:
     """Get the state of the program, its connections and its queues."""
-
-    subject: Subject = OF_TOKEN
 
 
 ManagementRequest = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.commands.context import CommandContext
-from bot.errors import NotAllowed, PermissionDenied
+from bot.errors import PermissionDenied
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Location
 from engine.errors import NotFound
@@ -15,23 +15,15 @@ if TYPE_CHECKING:
     from bot.commands.context import BotServices
     from bot.store import Subject
 
-ONLY_MANAGERS = "Only managers of this workspace can do this."
 UNKNOWN_CHANNEL = "There is no channel with this id that you can read."
 
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """A person who was a manager of their workspace when `check` returned."""
+    """A person who manages their workspace."""
 
     services: BotServices
     subject: Subject
-
-    async def check(self) -> None:
-        """Raise NotAllowed unless the person is a manager of their workspace now, PlatformError if that is unknown."""
-        subject = self.subject
-        person = await self.services.context.audience.get_person(subject.platform, subject.workspace, subject.person)
-        if not person.is_manager or person.is_deactivated:
-            raise NotAllowed(ONLY_MANAGERS, hint="Ask one of them.")
 
     def call(self, location: Location | None = None, words: str = "") -> CommandContext:
         """A command that they give in a channel, or in none."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bot.capabilities.management.requests import ManagementRequest
     from bot.capabilities.results import OperationResult
     from bot.commands.context import BotServices
+    from bot.store import Subject
 
 HANDLERS: Mapping[type, Callable[[Manager, Any], Awaitable[OperationResult]]] = {
     requests.ListChannels: channels.list_channels,
@@ -27,8 +28,9 @@ HANDLERS: Mapping[type, Callable[[Manager, Any], Awaitable[OperationResult]]] = 
 }
 
 
-async def perform_management(services: BotServices, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
-    """Yield the result of a request. Raises NotAllowed unless its subject is a manager of their workspace now."""
-    manager = Manager(services, request.subject)
-    await manager.check()
+async def perform_management(
+    services: BotServices, subject: Subject, request: ManagementRequest
+) -> AsyncGenerator[OperationResult]:
+    """Yield the result of a request of a person who manages their workspace."""
+    manager = Manager(services, subject)
     yield await HANDLERS[type(request)](manager, request)

@@ -21,7 +21,7 @@ from adapters.console.chat_loop import ChatLoop
 from adapters.console.commands import COMMANDS
 from adapters.console.completion import ChatCompleter
 from adapters.console.terminal_input import read_terminal
-from bot.capabilities.requests import Ask, Forget, GetEntity, GetStatus, ListFilterNames, OperationRequest
+from bot.capabilities.requests import Ask, AtSpace, Forget, GetEntity, GetStatus, ListFilterNames, OperationRequest
 from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
@@ -35,7 +35,7 @@ from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen
 from bot.plugins import load_adapter, load_conversation
 from bot.settings import load_settings
-from engine import SYSTEM_CLOCK, Scope
+from engine import SYSTEM_CLOCK
 from engine.errors import ModelUnavailable, NotFound
 from engine.models import ChatTurn, ContextEntity, Source
 from engine.storage.ledger.records.query_results import IndexStatus
@@ -48,7 +48,7 @@ SOURCE = Source(1, "d", "p", "Rules", "p. 3", "", "", None, LONG, "s", "r", "c")
 
 
 class ScriptedService:
-    """Answers every request, questions once `gate` is open, and records the requests."""
+    """Answers every request at the space `s`, questions once `gate` is open, and records the requests."""
 
     def __init__(self) -> None:
         self.requests: list[OperationRequest] = []
@@ -57,6 +57,9 @@ class ScriptedService:
         self.asked = asyncio.Event()
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+        assert isinstance(request, AtSpace)
+        assert request.space == "s"
+        request = request.request
         self.requests.append(request)
         self.asked.set()
         if isinstance(request, Ask):
@@ -99,28 +102,22 @@ class Chat:
 @pytest.mark.parametrize(
     ("lines", "shown", "request_"),
     [
-        pytest.param(
-            [f"{QUESTION}\n"], "Nine crowns [1].\n\n[1] Rules · p. 3\n", Ask(QUESTION, Scope.of("s")), id="question"
-        ),
-        pytest.param(
-            [QUESTION, "For whom?"], "Nine crowns", Ask("For whom?", Scope.of("s"), history=HISTORY), id="next question"
-        ),
-        pytest.param(
-            [QUESTION, "/new", "For whom?"], "Nine crowns", Ask("For whom?", Scope.of("s")), id="new conversation"
-        ),
-        pytest.param(["error?"], "The model is away.\nWait.\n", Ask("error?", Scope.of("s")), id="error"),
-        pytest.param(["error?", QUESTION], "Nine crowns", Ask(QUESTION, Scope.of("s")), id="question after an error"),
+        pytest.param([f"{QUESTION}\n"], "Nine crowns [1].\n\n[1] Rules · p. 3\n", Ask(QUESTION), id="question"),
+        pytest.param([QUESTION, "For whom?"], "Nine crowns", Ask("For whom?", history=HISTORY), id="next question"),
+        pytest.param([QUESTION, "/new", "For whom?"], "Nine crowns", Ask("For whom?"), id="new conversation"),
+        pytest.param(["error?"], "The model is away.\nWait.\n", Ask("error?"), id="error"),
+        pytest.param(["error?", QUESTION], "Nine crowns", Ask(QUESTION), id="question after an error"),
         pytest.param(["/sources"], "Ask something first.", None, id="no sources yet"),
-        pytest.param(["/mode local", QUESTION], "Nine crowns", Ask(QUESTION, Scope.of("s"), mode="local"), id="mode"),
+        pytest.param(["/mode local", QUESTION], "Nine crowns", Ask(QUESTION, mode="local"), id="mode"),
         pytest.param(["/mode local"], "Mode: local", None, id="mode shown"),
         pytest.param(["/mode deep"], "mix", None, id="wrong mode"),
-        pytest.param(["/graph berth"], "berth (thing)", GetEntity("berth", Scope.of("s")), id="graph"),
-        pytest.param(["/status"], "2 indexed", GetStatus(Scope.of("s")), id="status"),
+        pytest.param(["/graph berth"], "berth (thing)", GetEntity("berth"), id="graph"),
+        pytest.param(["/status"], "2 indexed", GetStatus(), id="status"),
         pytest.param(["/graph"], "/graph", None, id="graph of nothing"),
         pytest.param(["/forget"], "/forget", None, id="forget nothing"),
         pytest.param(["/dance"], "/dance", None, id="unknown command"),
         *(pytest.param([line], "/sources", None, id=line) for line in ("help", "Help!", "/help")),
-        pytest.param(["help me find it"], "Nine crowns", Ask("help me find it", Scope.of("s")), id="like a command"),
+        pytest.param(["help me find it"], "Nine crowns", Ask("help me find it"), id="like a command"),
     ],
 )
 async def test_a_line_is_a_question_or_a_command(
@@ -162,7 +159,7 @@ async def test_ctrl_c_stops_the_answer_and_nothing_else() -> None:
     assert signal.getsignal(signal.SIGINT) == before
     chat.service.gate.set()
     await chat.enter(QUESTION)
-    assert chat.service.requests[-1] == Ask(QUESTION, Scope.of("s"))
+    assert chat.service.requests[-1] == Ask(QUESTION)
 
 
 async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,7 +169,7 @@ async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys
     shown = capsys.readouterr().out
     assert f"› {QUESTION}\nNine crowns [1]." in shown
     assert "2 indexed" in shown
-    assert service.requests[0] == Ask(QUESTION, Scope.of("s"), history=HISTORY)
+    assert service.requests[0] == Ask(QUESTION, history=HISTORY)
 
 
 async def test_typed_lines_have_a_history_that_is_never_written_to_disk(

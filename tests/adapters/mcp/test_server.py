@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from bot.store import BotStore, Permission, Subject
 from engine import SYSTEM_CLOCK
 from engine.models import Document, Passage
 from tests.support import echo_language
+from tests.support.services import build_deps
 
 HERE, VAULT, SECRET = "console:local", "slack:T1:VAULT", "zircon"
 ADDRESS = "http://127.0.0.1"
@@ -46,10 +46,10 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 class Desk:
     """An engine with a note and a secret beside it, and tokens."""
 
-    def __init__(self, context: EngineContext, access: AccessControl) -> None:
-        self.access = access
+    def __init__(self, context: EngineContext, store: BotStore) -> None:
+        self.access = AccessControl(store, SYSTEM_CLOCK)
         self._context = context
-        self.service = LocalService(replace(context, open_access=lambda: nullcontext(access)))
+        self.service = LocalService(build_deps(context, store, self.access))
 
     async def add_note(self, key: str, *texts: str) -> None:
         passages = tuple(Passage(str(number), text, position=number) for number, text in enumerate(texts))
@@ -84,7 +84,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
             passage = Passage("1", text, link="https://t.example/note")
             await context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
         await context.engine.wait_until_indexed()
-        yield Desk(context, AccessControl(store, SYSTEM_CLOCK))
+        yield Desk(context, store)
 
 
 async def call(client: Client, name: str, arguments: dict[str, Any]) -> Any:

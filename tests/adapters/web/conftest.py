@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from bot.store import BotStore, Permission, Subject
 from engine import SYSTEM_CLOCK, Engine
 from engine.models import Document, Passage
 from tests.support import echo_language
+from tests.support.services import build_deps
 
 HERE, VAULT = "console:local", "slack:T1:VAULT"
 NOTE = "The ferry Gudgeon leaves at noon. Mina sells the tickets."
@@ -66,8 +67,8 @@ async def open_api(tmp_path: Path) -> AsyncIterator[Api]:
             passage = Passage("1", text, link="https://t.example/note")
             await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
         await engine_context.engine.wait_until_indexed()
-        context = replace(engine_context, open_access=lambda: nullcontext(access), upload_dir=tmp_path / "uploads")
-        app = build_app(LocalService(context), context.clock)
+        service = LocalService(build_deps(engine_context, store, access))
+        app = build_app(service, service.clock)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
             api = Api(client, app, access, engine_context.engine)

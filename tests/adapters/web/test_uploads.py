@@ -42,7 +42,7 @@ async def post(api: Api, body: bytes | AsyncIterator[bytes], **headers: str) -> 
 
 
 def left_behind(tmp_path: Path) -> list[str]:
-    folder = tmp_path / "uploads"
+    folder = tmp_path / "home" / "uploads"
     return [each.name for each in folder.iterdir()] if folder.is_dir() else []
 
 
@@ -81,7 +81,7 @@ async def test_whoever_uploads_sees_each_step(api: Api, accept: str) -> None:
 async def test_nobody_uploads_without_the_permission(api: Api, tmp_path: Path) -> None:
     reader = await api.create_token("ask", "read", "manage")
     assert [(await upload(api, "a.txt", TILES, token=each)).status_code for each in ("", reader)] == [401, 403]
-    assert not (tmp_path / "uploads").exists()
+    assert not (tmp_path / "home" / "uploads").exists()
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
 
 async def test_an_upload_that_cannot_be_written_is_refused(api: Api, tmp_path: Path) -> None:
     await upload(api, "tiles.txt", TILES)
-    folder = tmp_path / "uploads"
+    folder = tmp_path / "home" / "uploads"
     folder.rmdir()
     folder.write_text("a file in its place")
     response = await upload(api, "tiles.txt", TILES)

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from bot import texts
-from bot.access.control import MAX_LOGINS, AccessControl, own_scope
+from bot.access.control import MAX_LOGINS, AccessControl
+from bot.capabilities.caller import Caller
 from bot.errors import (
     InvalidToken,
     NotConnected,
@@ -109,8 +110,8 @@ async def test_who_left_or_cannot_be_looked_up_reads_nothing(desk: Desk) -> None
 
 
 def test_what_may_be_changed_is_ones_own() -> None:
-    assert own_scope(SPACE) == Scope.of("console:local")
-    assert own_scope(ADA) == Scope.of("slack:T1:dm:ada", "slack::dm:ada")
+    assert Caller("space", SPACE).own_scope == Scope.of("console:local")
+    assert Caller("person", ADA).own_scope == Scope.of("slack:T1:dm:ada", "slack::dm:ada")
 
 
 async def test_questions_of_a_token_count_against_the_budget_of_its_workspace(desk: Desk) -> None:
@@ -183,13 +184,15 @@ async def test_one_login_too_many_ends_the_oldest_of_that_person_alone(desk: Des
         await desk.access.authenticate(text)
 
 
-async def test_who_manages_no_more_does_not_manage_by_an_old_login(desk: Desk) -> None:
-    desk.platform.people["ada"] = Person("ada", "ada", is_manager=True)
-    _, text = await desk.access.log_in("slack", "ada", ("T1",), with_guests=False)
-    await desk.access.authorize(text, "manage")
-    desk.platform.people["ada"] = Person("ada", "ada")
-    with pytest.raises(NotPermitted, match="any more"):
-        await desk.access.authorize(text, "manage")
-    del desk.platform.people["ada"]
+async def test_who_manages_a_workspace_is_known_at_present(desk: Desk) -> None:
+    people = desk.platform.people
+    people["ada"] = Person("ada", "ada", is_manager=True)
+    assert await desk.access.is_manager(ADA)
+    for changed in (Person("ada", "ada"), Person("ada", "ada", is_manager=True, is_deactivated=True)):
+        people["ada"] = changed
+        assert not await desk.access.is_manager(ADA)
+    del people["ada"]
     with pytest.raises(PlatformError):
-        await desk.access.authorize(text, "manage")
+        await desk.access.is_manager(ADA)
+    with pytest.raises(NotConnected):
+        await AccessControl(desk.store, desk.clock).is_manager(ADA)

@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from bot.capabilities.caller import Caller
+from bot.capabilities.deps import BotParts, Deps, LazyParts
 from bot.capabilities.document_lookup import LOCAL_SPACE, file_key
 from bot.capabilities.ingest.files import IngestTarget, build_conversations
-from bot.capabilities.operations import run_operation
-from bot.capabilities.requests import OperationRequest
-from bot.capabilities.results import OperationResult
+from bot.capabilities.requests import AtSpace, Envelope, OperationRequest
+from bot.capabilities.results import AnswerBegun, OperationResult
+from bot.capabilities.run import run as run_request
+from bot.capabilities.run import run_for_person
 from bot.context import EngineContext
+from engine.errors import StoreError
 from engine.models import Document, Passage
 from tests.support.fake_platform import START
+from tests.support.plain_settings import plain_settings
 
 Perform = Callable[[OperationRequest], Awaitable[list[OperationResult]]]
 
 Kind = TypeVar("Kind")
 
 
-async def run(context: EngineContext, request: OperationRequest) -> list[OperationResult]:
-    """All results of an operation."""
-    return [event async for event in run_operation(context, request)]
+class NoParts:
+    """An engine alone, without a bot's database."""
+
+    async def find(self) -> BotParts | None:
+        return None
+
+    async def open(self) -> BotParts:
+        raise StoreError("The bot's database is not open.")
+
+
+async def run(deps: Deps | EngineContext, request: OperationRequest, space: str = LOCAL_SPACE) -> list[OperationResult]:
+    """All results of a request, of the owner at a space unless it comes with its caller."""
+    deps = Deps(deps, NoParts()) if isinstance(deps, EngineContext) else deps
+    request = request if isinstance(request, Envelope) else AtSpace(space, request)
+    return [event async for event in run_request(deps, request)]
+
+
+async def run_as(deps: Deps, caller: Caller, request: OperationRequest) -> list[OperationResult]:
+    """All results of a request of a person."""
+    results = run_for_person(deps, caller, request)
+    return [event async for event in results if not isinstance(event, AnswerBegun)]
 
 
 def last(events: Iterable[OperationResult], kind: type[Kind]) -> Kind:
@@ -42,6 +65,14 @@ def of_kind(events: Iterable[OperationResult], kind: type[Kind]) -> list[Kind]:
 @pytest.fixture
 def perform(engine_context: EngineContext) -> Perform:
     return lambda request: run(engine_context, request)
+
+
+@pytest.fixture
+async def deps(engine_context: EngineContext) -> AsyncIterator[Deps]:
+    """The services of a process beside which no bot runs."""
+    parts = LazyParts(engine_context, plain_settings(data_dir=engine_context.engine.data_dir.path))
+    yield Deps(engine_context, parts)
+    await parts.close()
 
 
 @pytest.fixture

@@ -10,10 +10,9 @@ from bot import texts
 from bot.capabilities import queries
 from bot.capabilities.access.notices import list_end_notices
 from bot.capabilities.document_lookup import LOCAL_SPACE, chat_key
-from bot.capabilities.requests import Ask, Ingest, RetrievalOptions
+from bot.capabilities.requests import Ask, AtSpace, Ingest, RetrievalOptions
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult
 from bot.context import EngineContext
-from engine import Scope
 from engine.errors import InvalidQuestion, NotFound
 from engine.models import ChatTurn, Context
 from tests.bot.capabilities.conftest import Perform, last
@@ -24,12 +23,12 @@ ingested = pytest.mark.usefixtures("ingested")
 
 
 async def retrieve(perform: Perform, text: str, space: str = LOCAL_SPACE, **facts: Any) -> Context:
-    return last(await perform(Ask(text, Scope.of(space), output="context", **facts)), ContextResult).context
+    return last(await perform(AtSpace(space, Ask(text, output="context", **facts))), ContextResult).context
 
 
 @ingested
 async def test_an_answer_comes_in_pieces_before_what_was_cited(perform: Perform) -> None:
-    *pieces, end = await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE)))
+    *pieces, end = await perform(Ask(GUDGEON))
     assert pieces
     assert all(isinstance(piece, AnswerDelta) for piece in pieces)
     assert isinstance(end, AnswerEnd)
@@ -48,7 +47,7 @@ async def test_retrieval_options_limit_the_context_and_replace_the_keywords(perf
 
 @ingested
 async def test_a_prompt_is_what_the_model_would_be_sent(perform: Perform) -> None:
-    prompt = last(await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE), output="prompt")), PromptResult)
+    prompt = last(await perform(Ask(GUDGEON, output="prompt")), PromptResult)
     assert "leaves at noon" in "".join(message.content for message in prompt.messages)
 
 
@@ -93,9 +92,9 @@ async def test_an_unknown_chat_makes_no_summary_and_a_known_file_is_found(perfor
 @ingested
 async def test_an_empty_question_and_an_unknown_document_are_errors(perform: Perform) -> None:
     with pytest.raises(InvalidQuestion):
-        await perform(Ask("  ", Scope.of(LOCAL_SPACE)))
+        await perform(Ask("  "))
     with pytest.raises(NotFound, match=r"none\.md"):
-        await perform(Ask("Ada?", Scope.of(LOCAL_SPACE), documents=("none.md",)))
+        await perform(Ask("Ada?", documents=("none.md",)))
 
 
 @ingested
@@ -103,7 +102,7 @@ async def test_a_time_span_says_that_it_leaves_out_undated_documents(perform: Pe
     (town / "note.txt").write_text("The Gudgeon leaves at noon, says the note.")
     await perform(Ingest((str(town / "note.txt"),), LOCAL_SPACE))
     for since, undated in ((None, False), (datetime(2020, 1, 1, tzinfo=UTC), True)):
-        end = last(await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE), since=since)), AnswerEnd)
+        end = last(await perform(Ask(GUDGEON, since=since)), AnswerEnd)
         assert end.undated is undated
         assert not undated or all(source.time for source in end.sources)
 
@@ -111,7 +110,7 @@ async def test_a_time_span_says_that_it_leaves_out_undated_documents(perform: Pe
 @ingested
 async def test_an_answer_from_an_index_that_is_rebuilt_says_so(perform: Perform, engine_context: EngineContext) -> None:
     await engine_context.engine._ledger.work.set_setting("reindexing", 1)
-    end = last(await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE))), AnswerEnd)
+    end = last(await perform(Ask(GUDGEON)), AnswerEnd)
     assert list_end_notices(end) == [texts.REBUILDING]
 
 
@@ -120,7 +119,7 @@ async def test_a_slow_start_says_what_it_waits_for(perform: Perform, monkeypatch
     monkeypatch.setattr(queries, "SLOW_START_SECONDS", 0.0)
     kinds: dict[Any, type] = {"answer": AnswerDelta, "context": ContextResult, "prompt": PromptResult}
     for output, kind in kinds.items():
-        first, second, *_ = await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE), output=output))
+        first, second, *_ = await perform(Ask(GUDGEON, output=output))
         assert isinstance(first, ProgressUpdate)
         assert first.trouble == queries.SEARCHING
         assert isinstance(second, kind)
@@ -129,11 +128,11 @@ async def test_a_slow_start_says_what_it_waits_for(perform: Perform, monkeypatch
 @pytest.mark.parametrize("text", [GUDGEON, "What was decided lately?"])
 async def test_an_empty_folder_says_how_to_ingest_unless_the_model_alone_is_asked(perform: Perform, text: str) -> None:
     with pytest.raises(NotFound, match="There are no documents yet") as caught:
-        await perform(Ask(text, Scope.of(LOCAL_SPACE)))
+        await perform(Ask(text))
     assert "threadlore ingest" in caught.value.hint
-    assert await perform(Ask(text, Scope.of(LOCAL_SPACE), mode="bypass"))
+    assert await perform(Ask(text, mode="bypass"))
 
 
 @ingested
 async def test_nothing_found_among_documents_is_no_empty_folder(perform: Perform) -> None:
-    assert await perform(Ask("Xyzzy plugh?", Scope.of(LOCAL_SPACE), mode="naive"))
+    assert await perform(Ask("Xyzzy plugh?", mode="naive"))

@@ -10,6 +10,7 @@ import pytest
 
 from bot.answers.request import AnswerRequest
 from bot.answers.service import AnswerService
+from bot.capabilities.deps import Deps
 from bot.commands.table import run_command
 from bot.context import BotContext
 from bot.ingest.conversations import MessageRun, window_key
@@ -54,6 +55,10 @@ class Workspace:
     @property
     def ingest_service(self) -> IngestService:
         return self.bot.ingest_service
+
+    @property
+    def deps(self) -> Deps:
+        return self.bot.deps
 
     @property
     def engine(self) -> Engine:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,17 @@ from filelock import FileLock
 from bot import bootstrap
 from bot.bootstrap import EngineModels
 from bot.capabilities.access.requests import ListTokens
-from bot.capabilities.requests import Ask, CheckHealth, Forget, GetStatus, ListDocuments, OperationRequest, Verify
+from bot.capabilities.deps import Deps
+from bot.capabilities.requests import (
+    Ask,
+    AtSpace,
+    CheckHealth,
+    Forget,
+    GetStatus,
+    ListDocuments,
+    OperationRequest,
+    Verify,
+)
 from bot.capabilities.results import Completed, DocumentList, OperationResult, StatusResult, TokenList
 from bot.context import EngineContext
 from bot.monitoring.health import ServerHealth
@@ -30,15 +39,15 @@ from bot.rpc.service import AdminService, LocalService, connect_or_open
 from bot.rpc.socket import RemoteService
 from bot.settings import Settings, load_settings
 from bot.store import AnswerResult, BotStore
-from engine import SYSTEM_CLOCK, Clock, Scope
+from engine import SYSTEM_CLOCK, Clock
 from engine.data_dir import DataDir
 from engine.errors import CorruptLedger, DataDirInUse, ModelUnavailable
-from tests.bot.capabilities.conftest import last
+from tests.bot.capabilities.conftest import NoParts, last
 from tests.support.builders import make_answer
 from tests.support.echo_language import EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
 
-ALL, EMPTY = ListDocuments(Scope.of("here")), [DocumentList(())]
+ALL, EMPTY = AtSpace("here", ListDocuments()), [DocumentList(())]
 ROOT = Path(__file__).parents[4]
 HEAVY = {"lancedb", "kuzu", "onnxruntime", "litellm", "numpy", "pyarrow", "tiktoken"}
 LOADED = """
@@ -109,7 +118,7 @@ async def test_a_program_that_is_still_starting_is_waited_for() -> None:
     async with open_engine_context(settings.data_path) as context:
         connecting = asyncio.create_task(connect())
         await asyncio.sleep(0)
-        async with socket.serve_socket(settings.data_path, LocalService(context).perform):
+        async with socket.serve_socket(settings.data_path, LocalService(Deps(context, NoParts())).perform):
             assert await connecting == EMPTY
 
 
@@ -123,7 +132,7 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
         await store.answers.begin(make_answer())
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
     async with connect_or_open(settings, SYSTEM_CLOCK) as reached:
-        assert Completed("Forgotten: old") in await perform(reached, Forget("old", Scope.of("here")))
+        assert Completed("Forgotten: old") in await perform(reached, AtSpace("here", Forget("old")))
     async with BotStore.open(settings.data_path / "bot.db", SYSTEM_CLOCK) as store:
         stored = await store.answers.get("a1")
         assert stored is not None
@@ -146,22 +155,22 @@ async def test_the_health_of_a_process_says_that_its_questions_fail(tmp_path: Pa
     async with open_engine_context(tmp_path, language) as context:
         await context.engine.add(doc("a", "Ada met Bob."))
         await context.engine.wait_until_indexed()
-        local = LocalService(replace(context, question_metrics=metrics, health=health))
+        local = LocalService(Deps(context, NoParts(), metrics, health))
         assert await perform(local, CheckHealth()) == [HealthState("ok")]
         for _ in range(4):
             with pytest.raises(ModelUnavailable):
-                await perform(local, Ask("Who is Ada?", Scope.of("here")))
+                await perform(local, AtSpace("here", Ask("Who is Ada?")))
         found = last(await perform(local, CheckHealth()), HealthState)
         assert (found.status, found.is_ready) == ("degraded", True)
         assert "4 of the last 4 questions failed" in found.reasons[0]
 
 
 async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:
-    settings, requests = load_settings(), (GetStatus(Scope.of("here")), ALL, GetStatus(Scope.of("elsewhere")))
+    settings, requests = load_settings(), (AtSpace("here", GetStatus()), ALL, AtSpace("elsewhere", GetStatus()))
     async with open_engine_context(settings.data_path) as context:
         await context.engine.add(doc("a", "Ada met Bob."))
         await context.engine.wait_until_indexed()
-        expected = [await perform(LocalService(context), each) for each in requests]
+        expected = [await perform(LocalService(Deps(context, NoParts())), each) for each in requests]
     async with connect_or_open_ledger(settings, SYSTEM_CLOCK) as ledger:
         assert isinstance(ledger, LedgerService)
         assert [await perform(ledger, each) for each in requests] == expected
@@ -183,11 +192,11 @@ async def test_for_numbers_too_a_program_that_holds_the_folder_is_asked() -> Non
     settings = load_settings()
     async with (
         open_engine_context(settings.data_path) as context,
-        socket.serve_socket(settings.data_path, LocalService(context).perform),
+        socket.serve_socket(settings.data_path, LocalService(Deps(context, NoParts())).perform),
         connect_or_open_ledger(settings, SYSTEM_CLOCK) as reached,
     ):
         await context.engine.add(doc("a", "Ada met Bob."))
-        status = last(await perform(reached, GetStatus(Scope.of("here"))), StatusResult).status
+        status = last(await perform(reached, AtSpace("here", GetStatus())), StatusResult).status
         assert sum(status.documents.values()) == 1
 
 

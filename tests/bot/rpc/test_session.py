@@ -13,7 +13,8 @@ import pytest
 
 from bot import bootstrap, lifecycle, standby
 from bot.bootstrap import EngineModels
-from bot.capabilities.requests import ListDocuments, OperationRequest
+from bot.capabilities.deps import Deps
+from bot.capabilities.requests import AtSpace, ListDocuments, OperationRequest
 from bot.capabilities.results import DocumentList, OperationResult
 from bot.context import EngineContext
 from bot.monitoring.health import ServerHealth
@@ -24,7 +25,7 @@ from bot.rpc.session import ServiceSession, open_session
 from bot.rpc.socket import HolderEnded, RemoteService
 from bot.server import running_bot
 from bot.settings import Settings, load_settings
-from engine import SYSTEM_CLOCK, Clock, Scope
+from engine import SYSTEM_CLOCK, Clock
 from engine.errors import (
     DatabaseLost,
     DatabaseUnreachable,
@@ -34,12 +35,13 @@ from engine.errors import (
     NotFound,
     StoreError,
 )
+from tests.bot.capabilities.conftest import NoParts
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import wait_until
 from tests.support.patience import PATIENCE
 from tests.support.town.live_bot import open_models
 
-ALL, EMPTY = ListDocuments(Scope.of("here")), [DocumentList(())]
+ALL, EMPTY = AtSpace("here", ListDocuments()), [DocumentList(())]
 UNREACHABLE = DatabaseUnreachable("The server does not answer.")
 
 
@@ -99,7 +101,7 @@ async def other_process(settings: Settings) -> AsyncIterator[None]:
     """A process that holds the data directory."""
     async with (
         open_engine_context(settings.data_path) as context,
-        socket.serve_socket(settings.data_path, LocalService(context).perform),
+        socket.serve_socket(settings.data_path, LocalService(Deps(context, NoParts())).perform),
     ):
         yield
 
@@ -192,7 +194,7 @@ async def test_a_session_that_breaks_ends_the_program(engines: Engines, monkeypa
     record_ends(monkeypatch)
 
     async def fail(_: ServiceSession, service: AdminService) -> StoreError:
-        await service.context.engine.processes.lost.wait()  # type: ignore[attr-defined]
+        await service.deps.engine.processes.lost.wait()  # type: ignore[attr-defined]
         raise ValueError("a bug")
 
     monkeypatch.setattr(ServiceSession, "_wait_for_end", fail)

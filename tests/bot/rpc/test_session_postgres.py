@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from bot import lifecycle
 from bot.capabilities.access.requests import CreateToken
-from bot.capabilities.requests import AddFact, Ask, Authorized, CheckHealth, OperationRequest
+from bot.capabilities.requests import AddFact, Ask, AtSpace, Authorized, CheckHealth, OperationRequest
 from bot.capabilities.results import AnswerEnd, ContextResult, OperationResult, TokenCreated
 from bot.monitoring import probes
 from bot.monitoring.health import NO_ANSWER
@@ -24,7 +24,7 @@ from bot.monitoring.report import HealthState
 from bot.rpc.session import ServiceSession, open_session
 from bot.settings import Settings
 from bot.store import Subject
-from engine import SYSTEM_CLOCK, Scope
+from engine import SYSTEM_CLOCK
 from engine.errors import DatabaseReadOnly
 from engine.storage.postgres import process_registry
 from engine.storage.postgres.process_statements import PROCESS_CLASS
@@ -36,7 +36,8 @@ OTHERS = "datname = current_database() AND pid <> pg_backend_pid()"
 END_ALL = f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE {OTHERS}"
 # Who proves that a process lives keeps its connection.
 END_OTHERS = f"{END_ALL} AND pid NOT IN (SELECT pid FROM pg_locks WHERE classid = {PROCESS_CLASS})"
-ABOUT_ADA = Ask("Who is Ada?", Scope.of("here"))
+WHO = Ask("Who is Ada?")
+ABOUT_ADA = AtSpace("here", WHO)
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +62,7 @@ async def open_filled(home: Path, url: str) -> AsyncIterator[ServiceSession]:
     """A session on a database that knows who Ada is."""
     settings = Settings(data_dir=home, database=SecretStr(url), **ISOLATED)
     async with open_session(settings, SYSTEM_CLOCK, Metrics(SYSTEM_CLOCK)) as service:
-        await perform(service, AddFact("here", "Ada", "She counts the boats in the harbor."))
+        await perform(service, AtSpace("here", AddFact("Ada", "She counts the boats in the harbor.")))
         yield service
 
 
@@ -84,7 +85,7 @@ async def test_after_a_cut_of_all_connections_questions_are_answered_again(tmp_p
         async with asyncio.timeout(10):
             while await service.wait_until_open() is first:  # noqa: ASYNC110 - there is no event for it
                 await asyncio.sleep(0.05)
-        [found] = await perform(service, Ask("Ada", Scope.of("here"), output="context"))
+        [found] = await perform(service, AtSpace("here", Ask("Ada", output="context")))
         assert isinstance(found, ContextResult)
         assert not found.context.is_empty
         assert (await find_health(service)).is_ready
@@ -133,18 +134,18 @@ async def test_a_read_only_server_answers_questions_and_refuses_changes_until_it
         assert isinstance(created, TokenCreated)
         name = psycopg.conninfo.conninfo_to_dict(postgres_url)["dbname"]
         set_read_only(postgres_url)
-        for asked in (ABOUT_ADA, Authorized(created.text, ABOUT_ADA), Authorized(created.text, ABOUT_ADA)):
+        for asked in (ABOUT_ADA, Authorized(created.text, WHO), Authorized(created.text, WHO)):
             *_, end = await perform(service, asked)
             assert isinstance(end, AnswerEnd)
             assert end.sources
         with pytest.raises(DatabaseReadOnly) as refused:
-            await perform(service, AddFact("here", "Bob", "He paints the boats."))
+            await perform(service, AtSpace("here", AddFact("Bob", "He paints the boats.")))
         assert "primary" in refused.value.hint
         administer(
             postgres_url, "BEGIN READ WRITE", f"ALTER DATABASE {name} RESET default_transaction_read_only", "COMMIT"
         )
         administer(postgres_url, END_OTHERS)
-        await perform(service, AddFact("here", "Bob", "He paints the boats."))
+        await perform(service, AtSpace("here", AddFact("Bob", "He paints the boats.")))
         assert await service.wait_until_open() is first
 
 

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities.requests import Ask, GetStatus, OperationRequest
+from bot.capabilities.requests import Ask, AtSpace, GetStatus, OperationRequest
 from bot.capabilities.results import AnswerDelta, Completed, OperationResult
 from bot.rpc import codec, socket
 from bot.rpc.socket import RemoteService
-from engine import Scope
 from engine.errors import EngineError, NotFound, StoreError
 from tests.support.patience import PATIENCE
 
-QUESTION, FIRST, LAST = Ask("Who?", Scope.of("s")), AnswerDelta("first"), Completed("last")
+QUESTION, FIRST, LAST = Ask("Who?"), AnswerDelta("first"), Completed("last")
 
 
 class Operations:
@@ -89,7 +88,7 @@ async def test_an_error_there_is_raised_here_and_the_next_request_is_answered(
             await collect(remote)
         assert not hint or caught.value.hint == hint
         operations.error = None
-        assert await collect(remote, GetStatus(Scope.of("s"))) == [FIRST, LAST]
+        assert await collect(remote, AtSpace("s", GetStatus())) == [FIRST, LAST]
 
 
 async def test_a_slow_reader_holds_back_the_operation(home: Path) -> None:

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 from adapters.web.operations import Access, get_result
 from adapters.web.pages.session import OPEN_HINT, PageAccess, PageOptions
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
-from adapters.web.scope import OF_TOKEN
 from bot.capabilities.management.requests import GetHealth
 from bot.capabilities.management.results import HealthReport
 from bot.capabilities.requests import GetStatus
@@ -39,7 +38,7 @@ async def show_state(http: Request, access: PageAccess) -> Response:
 
 async def _load(http: Request, access: Access) -> dict[str, Any]:
     report = await get_result(http, access, GetHealth(), HealthReport)
-    status = (await get_result(http, access, GetStatus(OF_TOKEN), StatusResult)).status
+    status = (await get_result(http, access, GetStatus(), StatusResult)).status
     title, tone = STATES[report.status]
     options: PageOptions = http.app.state.page_options
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 
@@ -19,7 +18,7 @@ from bot.access.control import AccessControl
 from bot.capabilities.management.results import DayUsage
 from bot.platform.models import Person
 from bot.rpc.service import LocalService
-from bot.server import build_admin_context
+from bot.server import build_deps
 from bot.store import AnswerResult, Subject
 from tests.adapters.web.pages.test_pages import MANAGER_PAGES, OWN
 from tests.support.bot_fixture import BotFixture, open_bot
@@ -45,18 +44,16 @@ async def bot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BotFixt
 @pytest.fixture
 async def browser(bot: BotFixture) -> AsyncIterator[httpx.AsyncClient]:
     async with bot.run_bot() as running:
-        access = AccessControl(bot.store, bot.clock, bot.context.audience)
-        context = build_admin_context(running, replace(bot.context.engine_context, owner_space="console:local"))
-        app = build_app(
-            LocalService(replace(context, open_access=lambda: nullcontext(access))),
-            running.clock,
-            PageOptions("console:local", "auto"),
-        )
+        context = replace(bot.context.engine_context, owner_space="console:local")
+        service = LocalService(replace(build_deps(running), context=context))
+        app = build_app(service, running.clock, PageOptions("console:local", "auto"))
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="https://t.example", headers=OWN) as client:
             client.headers["Origin"] = "https://t.example"
             for person in ("bob", "ada"):
-                made = await access.create_token("t", Subject("slack", "T1", person), ("read", "manage"), 1000, None)
+                made = await AccessControl(bot.store, bot.clock).create_token(
+                    "t", Subject("slack", "T1", person), ("read", "manage"), 1000, None
+                )
                 client.headers[f"X-{person}"] = made[1]
             client.cookies.set("__Host-threadlore", client.headers["X-ada"])
             yield client

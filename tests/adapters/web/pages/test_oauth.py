@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,6 +22,7 @@ from engine import SYSTEM_CLOCK, Document, Passage
 from tests.support import echo_language
 from tests.support.fake_platform import FakePlatform
 from tests.support.login_server import LoginServer, open_login_server
+from tests.support.services import build_deps
 
 PAGE = "http://testserver"
 OWN = {"Origin": PAGE, "Sec-Fetch-Site": "same-origin"}
@@ -81,7 +81,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
             {name: server.client(name) for name in ("slack", "discord")},
             {"slack": server.slack, "discord": server.discord},
         )
-        service = LocalService(replace(context, open_access=lambda: nullcontext(access)))
+        service = LocalService(build_deps(context, store, access))
         app = httpx.ASGITransport(build_app(service, service.clock, login_options=options), raise_app_exceptions=False)
         yield Site(app, server, access, slack, discord)
 

@@ -10,12 +10,10 @@ from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents.requests import Summarize
 from bot.capabilities.results import AnswerEnd
 from bot.context import EngineContext
-from engine import Scope
 from engine.errors import NotFound
 from engine.models import Document, Passage
 from tests.bot.capabilities.conftest import last, run
 
-HERE = Scope.of(LOCAL_SPACE)
 MONDAY, FRIDAY = datetime(2026, 5, 4, 9, tzinfo=UTC), datetime(2026, 5, 8, 9, tzinfo=UTC)
 
 
@@ -34,13 +32,13 @@ async def context(engine_context: EngineContext) -> EngineContext:
 @pytest.mark.parametrize(
     ("request_", "rooms"),
     [
-        (Summarize(HERE), {"roof", "pier"}),
-        (Summarize(HERE, overview="digest"), {"roof", "pier"}),
-        (Summarize(HERE, since=FRIDAY), {"pier"}),
-        (Summarize(HERE, until=MONDAY), {"roof"}),
-        (Summarize(HERE, "#roof"), {"roof"}),
-        (Summarize(HERE, f"{LOCAL_SPACE}:pier"), {"pier"}),
-        (Summarize(HERE, document="chat:roof"), {"roof"}),
+        (Summarize(), {"roof", "pier"}),
+        (Summarize(overview="digest"), {"roof", "pier"}),
+        (Summarize(since=FRIDAY), {"pier"}),
+        (Summarize(until=MONDAY), {"roof"}),
+        (Summarize("#roof"), {"roof"}),
+        (Summarize(f"{LOCAL_SPACE}:pier"), {"pier"}),
+        (Summarize(document="chat:roof"), {"roof"}),
     ],
     ids=lambda each: str(sorted(each) if isinstance(each, set) else each)[-40:],
 )
@@ -51,7 +49,7 @@ async def test_a_summary_has_sources_of_what_it_is_about(
     assert {each.room.rpartition(":")[2] for each in sources} == rooms
 
 
-@pytest.mark.parametrize("asked", [Summarize(HERE, "vault"), Summarize(HERE, document="chat:vault")])
+@pytest.mark.parametrize("asked", [Summarize("vault"), Summarize(document="chat:vault")])
 async def test_what_is_out_of_scope_does_not_exist(context: EngineContext, asked: Summarize) -> None:
     with pytest.raises(NotFound):
         await run(context, asked)

@@ -10,31 +10,25 @@ from pathlib import Path
 
 import pytest
 
+from bot.capabilities.caller import Caller
+from bot.capabilities.deps import Deps
 from bot.capabilities.documents.requests import AddUpload, GetDocument, PrepareUpload
 from bot.capabilities.documents.results import DocumentResult, UploadPlace, UploadResult
 from bot.capabilities.documents.uploads import MAX_NAME_LENGTH, clean_name
-from bot.capabilities.requests import ListDocuments
-from bot.capabilities.results import DocumentList
-from bot.context import EngineContext
 from bot.errors import NotConnected, NotPermitted
 from bot.store import Subject
 from engine import FileParser, ParsedFile, Scope, create_upload
 from engine.errors import InvalidDocument
-from tests.bot.capabilities.conftest import last, run
+from tests.bot.capabilities.conftest import last, run, run_as
 
-SHED = Subject(space="shed")
-
-
-@pytest.fixture
-def context(engine_context: EngineContext, tmp_path: Path) -> EngineContext:
-    return replace(engine_context, upload_dir=tmp_path / "uploads")
+SHED = "shed"
 
 
-async def upload(context: EngineContext, text: str, name: str = "tiles.txt", subject: Subject = SHED) -> UploadResult:
-    place = last(await run(context, PrepareUpload(subject)), UploadPlace)
+async def upload(deps: Deps, text: str, name: str = "tiles.txt", space: str = SHED) -> UploadResult:
+    place = last(await run(deps, PrepareUpload(), space), UploadPlace)
     path = Path(place.folder, "x")
     await asyncio.to_thread(path.write_text, text)
-    return last(await run(context, AddUpload(str(path), name, subject)), UploadResult)
+    return last(await run(deps, AddUpload(str(path), name), space), UploadResult)
 
 
 @pytest.mark.parametrize(
@@ -58,14 +52,14 @@ def test_a_name_of_nothing_is_refused(name: str) -> None:
         clean_name(name)
 
 
-async def test_an_upload_is_a_document_that_the_same_file_leaves_and_another_replaces(context: EngineContext) -> None:
-    first, again = await upload(context, "Tiles come on Monday."), await upload(context, "Tiles come on Monday.")
-    changed = await upload(context, "Tiles come on Tuesday.")
+async def test_an_upload_is_a_document_that_the_same_file_leaves_and_another_replaces(deps: Deps) -> None:
+    first, again = await upload(deps, "Tiles come on Monday."), await upload(deps, "Tiles come on Monday.")
+    changed = await upload(deps, "Tiles come on Tuesday.")
     assert [each.changed for each in (first, again, changed)] == [True, False, True]
     [info] = changed.documents
     assert (info.key, info.space, info.title) == ("upload:shed:tiles.txt", "shed", "tiles.txt")
     assert info.status in {"searchable", "indexed"}
-    found = last(await run(context, GetDocument(info.key, Scope.of("shed"))), DocumentResult)
+    found = last(await run(deps, GetDocument(info.key), SHED), DocumentResult)
     assert [each.text for each in found.passages] == ["Tiles come on Tuesday."]
 
 
@@ -79,15 +73,15 @@ class RecordedOrigins(FileParser):
         return super().stream(name, data, origin=origin)
 
 
-async def test_uploads_are_read_by_the_parser_of_the_process_which_learns_their_space(context: EngineContext) -> None:
-    async with RecordedOrigins(context.parser_limits) as parser:
-        shared = replace(context, parser=parser)
+async def test_uploads_are_read_by_the_parser_of_the_process_which_learns_their_space(deps: Deps) -> None:
+    async with RecordedOrigins(deps.context.parser_limits) as parser:
+        shared = replace(deps, context=replace(deps.context, parser=parser))
         await upload(shared, "Tiles come on Monday.")
-        await upload(shared, "The ferry leaves at nine.", subject=Subject(space="harbor"))
+        await upload(shared, "The ferry leaves at nine.", space="harbor")
     assert parser.origins == ("shed", "harbor")
 
 
-async def test_no_name_replaces_another_file_or_one_of_another_space(context: EngineContext) -> None:
+async def test_no_name_replaces_another_file_or_one_of_another_space(deps: Deps) -> None:
     places = [
         ("shed", "tiles.txt"),
         ("shed", "tiles.txt#1.txt"),
@@ -97,30 +91,30 @@ async def test_no_name_replaces_another_file_or_one_of_another_space(context: En
         ("console:local", "shed:a:tiles.txt"),
     ]
     for space, name in (*places, places[0]):
-        await upload(context, f"{name} of {space}", name, Subject(space=space))
-    listed = last(await run(context, ListDocuments(Scope.of("shed", "shed:a", "console:local"))), DocumentList)
-    assert sorted((each.space, each.title) for each in listed.documents) == sorted(places)
+        await upload(deps, f"{name} of {space}", name, space)
+    listed = await deps.engine.list_documents(Scope.of("shed", "shed:a", "console:local"))
+    assert sorted((each.space, each.title) for each in listed) == sorted(places)
 
 
-async def test_no_other_file_of_the_machine_is_read(context: EngineContext, tmp_path: Path) -> None:
-    place = last(await run(context, PrepareUpload(SHED)), UploadPlace)
+async def test_no_other_file_of_the_machine_is_read(deps: Deps, tmp_path: Path) -> None:
+    place = last(await run(deps, PrepareUpload(), SHED), UploadPlace)
     secret, link = tmp_path / "secret.txt", Path(place.folder, "link")
     secret.write_text("zircon")
     await asyncio.to_thread(link.symlink_to, secret)
     for path in (str(secret), f"{place.folder}/../secret.txt", str(link), place.folder, f"{place.folder}/absent"):
         with pytest.raises(NotPermitted):
-            await run(context, AddUpload(path, "a.txt", SHED))
+            await run(deps, AddUpload(path, "a.txt"), SHED)
 
 
-async def test_what_an_ended_program_left_is_deleted(context: EngineContext) -> None:
-    folder = Path(last(await run(context, PrepareUpload(SHED)), UploadPlace).folder)
+async def test_what_an_ended_program_left_is_deleted(deps: Deps) -> None:
+    folder = Path(last(await run(deps, PrepareUpload(), SHED), UploadPlace).folder)
     (folder / "left").touch()
     descriptor, running = create_upload(folder)
-    await run(context, PrepareUpload(SHED))
+    await run(deps, PrepareUpload(), SHED)
     assert await asyncio.to_thread(lambda: [*folder.iterdir()]) == [running]
     os.close(descriptor)
 
 
-async def test_a_person_adds_nothing_where_no_bot_runs(context: EngineContext) -> None:
+async def test_a_person_adds_nothing_where_no_bot_runs(deps: Deps) -> None:
     with pytest.raises(NotConnected):
-        await run(context, PrepareUpload(Subject("slack", "T1", "ada")))
+        await run_as(deps, Caller("person", Subject("slack", "T1", "ada")), PrepareUpload())

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from bot.capabilities.caller import at_terminal
+from bot.capabilities.deps import Deps
 from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope, chat_key
 from bot.capabilities.ingest import ingest
 from bot.capabilities.ingest.ingest import format_waiting, run_concurrently
 from bot.capabilities.ingest.progress import RESUME_MESSAGE, STALL_MESSAGE, STALL_SECONDS, OutageDetector, StallDetector
-from bot.capabilities.operations import run_operation
-from bot.capabilities.requests import Forget, Ingest, ListDocuments, Retry
+from bot.capabilities.requests import AtSpace, Forget, Ingest, ListDocuments, Retry
 from bot.capabilities.results import Completed, DocumentList, IngestResult, ProgressUpdate
-from engine import Scope
 from engine.errors import InvalidApiKey, ModelRefused, ModelUnavailable, ModelUnreachable, NotFound
 from engine.models import Question
 from engine.storage.ledger.records.query_results import IndexStatus
-from tests.bot.capabilities.conftest import Perform, last, of_kind, run
+from tests.bot.capabilities.conftest import NoParts, Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.patience import PATIENCE
@@ -33,7 +33,7 @@ async def ingest_paths(perform: Perform, *paths: Path, space: str = LOCAL_SPACE)
 
 
 async def listed(perform: Perform, space: str = LOCAL_SPACE) -> dict[str, str]:
-    documents = last(await perform(ListDocuments(Scope.of(space))), DocumentList).documents
+    documents = last(await perform(AtSpace(space, ListDocuments())), DocumentList).documents
     return {each.key: each.status for each in documents}
 
 
@@ -82,7 +82,7 @@ async def test_an_unchanged_file_is_not_even_read_again(
     assert (result.documents, result.changed, result.failures) == (documents, 0, ())
     (town / name).write_bytes(content)
     key = chats(town)[0] if documents == 2 else str(town / name)
-    await perform(Forget(key, Scope.of(LOCAL_SPACE)))
+    await perform(Forget(key))
     assert len(await listed(perform)) == documents - 1
     assert (await ingest_paths(perform, town / name)).changed == 1, "it was forgotten"
 
@@ -201,7 +201,7 @@ async def test_without_the_embedder_documents_are_found_by_words_alone(
         result = last(await run(context, request), IngestResult)
         assert result.trouble == "No embedder. 1 document waits for it, and can be found by words already."
     async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(PATIENCE):
-        assert last(await run(context, Retry(Scope.of(LOCAL_SPACE))), Completed) == Completed("Retried: 1 document.")
+        assert last(await run(context, Retry()), Completed) == Completed("Retried: 1 document.")
 
 
 @pytest.mark.usefixtures("_no_patience")
@@ -210,7 +210,7 @@ async def test_with_wait_the_run_waits_for_the_model_and_says_so(tmp_path: Path,
     embedder.failing[""] = ModelUnreachable("No embedder.")
     async with open_engine_context(tmp_path / "other", embedder=embedder) as context, asyncio.timeout(PATIENCE):
         troubles, events = set(), []
-        async for event in run_operation(context, request):
+        async for event in ingest.ingest(Deps(context, NoParts()), at_terminal(), request):
             events.append(event)
             if isinstance(event, ProgressUpdate) and event.trouble:
                 troubles.add(event.trouble)

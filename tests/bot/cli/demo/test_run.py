@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities.requests import Ask, Ingest, OperationRequest
+from bot.capabilities.requests import Ask, AtSpace, Ingest, OperationRequest
 from bot.capabilities.results import AnswerDelta, AnswerEnd, IngestResult, OperationResult
 from bot.cli.demo import run
 from bot.cli.demo.run import QUESTIONS
@@ -50,7 +50,7 @@ async def test_the_town_is_ingested_and_four_questions_asked_in_a_folder_that_go
     await run.run_demo(settings, SYSTEM_CLOCK, keep=False)
     first, *questions = service.requests
     assert isinstance(first, Ingest)
-    asked = [each for each in questions if isinstance(each, Ask)]
+    asked = [each.request for each in questions if isinstance(each, AtSpace) and isinstance(each.request, Ask)]
     assert [each.text for each in asked] == [question.text for question in QUESTIONS]
     assert [len(each.history) for each in asked] == [0, 2, 4, 6]
     shown = capsys.readouterr().out

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar, get_args
 
 import pytest
 
 from bot import texts
+from bot.capabilities.deps import RunningParts
 from bot.capabilities.management import requests
 from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
 from bot.capabilities.management.results import (
@@ -18,9 +20,12 @@ from bot.capabilities.management.results import (
     VerifiedList,
     WorkspaceChannels,
 )
-from bot.capabilities.results import Completed
+from bot.capabilities.requests import Authorized
+from bot.capabilities.results import Completed, OperationResult
+from bot.capabilities.run import run
 from bot.commands.management.table import HANDLERS, perform_management
 from bot.errors import NotAllowed
+from bot.monitoring.report import BotState
 from bot.store import AnswerResult, AnswerSource, ChannelSettings, Subject
 from engine.errors import EngineError, InvalidQuestion, NotFound
 from tests.bot.commands.conftest import ATTIC, Workspace
@@ -30,21 +35,38 @@ ADA = Subject("slack", "T1", "ada")
 SOURCE = AnswerSource(1, "#roof", "https://x", "Monday", f"{ROOF.room}:file:f:1", "1", "slack:T1:open", ROOF.room)
 SECRET_SOURCE = replace(SOURCE, document=f"{ATTIC.room}:file:f:1", space=ATTIC.room, room=ATTIC.room)
 REQUESTS: list[ManagementRequest] = [
-    requests.ListChannels(ADA),
-    requests.GetChannel(ATTIC.room, ADA),
-    requests.ChangeChannel(ATTIC.room, (("style", "short"),), ADA),
-    requests.ListQuestions(ATTIC.room, ADA),
-    requests.VerifyAnswer("a1", "On Friday.", ADA),
-    requests.PinAnswer(ATTIC.room, "When do the tiles come?", "On Friday.", ADA),
-    requests.ListVerified(ATTIC.room, ADA),
-    requests.RemoveVerified(ATTIC.room, "v", ADA),
+    requests.ListChannels(),
+    requests.GetChannel(ATTIC.room),
+    requests.ChangeChannel(ATTIC.room, (("style", "short"),)),
+    requests.ListQuestions(ATTIC.room),
+    requests.VerifyAnswer("a1", "On Friday."),
+    requests.PinAnswer(ATTIC.room, "When do the tiles come?", "On Friday."),
+    requests.ListVerified(ATTIC.room),
+    requests.RemoveVerified(ATTIC.room, "v"),
 ]
 each_request = pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
 Kind = TypeVar("Kind")
 
 
-async def do(workspace: Workspace, request: ManagementRequest, kind: type[Kind]) -> Kind:
-    async with aclosing(perform_management(workspace, request)) as results:  # type: ignore[arg-type]
+@dataclass(frozen=True, slots=True)
+class RunningBot:
+    """What a bot that runs does for the managers of its workspace."""
+
+    workspace: Workspace
+
+    def perform_management(self, subject: Subject, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
+        return perform_management(self.workspace, subject, request)  # type: ignore[arg-type]
+
+    async def get_state(self) -> BotState:
+        return BotState()
+
+
+async def do(workspace: Workspace, request: ManagementRequest, kind: type[Kind], person: str = "ada") -> Kind:
+    """The result of a request with an access token of a person."""
+    parts = replace(await workspace.deps.parts.open(), management=RunningBot(workspace))
+    _, token = await parts.access.create_token("t", replace(ADA, person=person), ("manage",), 60, None)
+    deps = replace(workspace.deps, parts=RunningParts(parts))
+    async with aclosing(run(deps, Authorized(token, request))) as results:
         result = await anext(results)
     assert isinstance(result, kind)
     return result
@@ -69,7 +91,7 @@ async def test_nobody_but_a_manager_does_anything(workspace: Workspace, request_
     await ask(workspace, "a1", "When do the tiles come?", location=ATTIC)
     for person in ("bob", "gus", "eve"):
         with pytest.raises(NotAllowed):
-            await do(workspace, replace(request_, subject=replace(ADA, person=person)), object)
+            await do(workspace, request_, object, person)
     workspace.platform.people["ada"] = replace(workspace.platform.people["ada"], is_manager=False)
     with pytest.raises(NotAllowed):
         await do(workspace, request_, object)
@@ -82,12 +104,11 @@ async def test_a_manager_sees_no_channel_that_they_cannot_read(
 ) -> None:
     await ask(workspace, "a1", "When do the tiles come?", location=ATTIC)
     workspace.platform.people["max"] = replace(workspace.platform.people["ada"], id="max", name="Max")
-    request = replace(request_, subject=replace(ADA, person="max"))
-    if isinstance(request, requests.ListChannels):
-        assert [each.name for each in (await do(workspace, request, WorkspaceChannels)).channels] == ["roof"]
+    if isinstance(request_, requests.ListChannels):
+        assert [each.name for each in (await do(workspace, request_, WorkspaceChannels, "max")).channels] == ["roof"]
         return
     with pytest.raises(NotFound):
-        await do(workspace, request, object)
+        await do(workspace, request_, object, "max")
     assert await workspace.context.store.channel_settings.get(ATTIC.room) is None
     assert await workspace.context.store.verified_answers.list_in_room(ATTIC.room) == []
 
@@ -95,27 +116,27 @@ async def test_a_manager_sees_no_channel_that_they_cannot_read(
 @pytest.mark.parametrize("room", ["slack:T2:ROOF", "discord:T1:ROOF", "slack:T1:", "slack:T1:UNHEARD", "", "console"])
 async def test_a_manager_sees_nothing_of_another_workspace(workspace: Workspace, room: str) -> None:
     with pytest.raises(NotFound):
-        await do(workspace, requests.GetChannel(room, ADA), ChannelResult)
+        await do(workspace, requests.GetChannel(room), ChannelResult)
 
 
 async def test_channels_are_listed_with_what_is_read_of_them(workspace: Workspace, announced: None) -> None:
     del announced
     await workspace.share("ada", "minutes.txt", "The tiles come on Monday.")
     await workspace.context.store.channel_settings.save(ATTIC.room, ChannelSettings(ingest=False))
-    found = (await do(workspace, requests.ListChannels(ADA), WorkspaceChannels)).channels
+    found = (await do(workspace, requests.ListChannels(), WorkspaceChannels)).channels
     attic = ChannelEntry(ATTIC.room, "attic", "closed", is_read=False, documents=0)
     assert found == (attic, ChannelEntry(ROOF.room, "roof", "open", is_read=True, documents=1))
 
 
 async def test_settings_are_changed_with_the_checks_of_the_form(workspace: Workspace) -> None:
-    changed = requests.ChangeChannel(ROOF.room, (("mode", "local"), ("style", "short"), ("askers", "everyone")), ADA)
+    changed = requests.ChangeChannel(ROOF.room, (("mode", "local"), ("style", "short"), ("askers", "everyone")))
     assert "`mode` is now **local**" in (await do(workspace, changed, Completed)).text
-    shown = await do(workspace, requests.GetChannel(ROOF.room, ADA), ChannelResult)
+    shown = await do(workspace, requests.GetChannel(ROOF.room), ChannelResult)
     values = {field.name: field.value for _, fields in shown.groups for field in fields}
     assert (values["mode"], values["style"], values["askers"]) == ("local", "short", "everyone")
     for name, value in (("mode", "wild"), ("unheard", "x"), ("style", "x" * 500), ("ingest", "maybe")):
         with pytest.raises(InvalidQuestion):
-            await do(workspace, requests.ChangeChannel(ROOF.room, (("language", "fr"), (name, value)), ADA), Completed)
+            await do(workspace, requests.ChangeChannel(ROOF.room, (("language", "fr"), (name, value))), Completed)
     kept = await workspace.context.store.channel_settings.get(ROOF.room)
     assert kept is not None
     assert kept.language == ""
@@ -123,51 +144,50 @@ async def test_settings_are_changed_with_the_checks_of_the_form(workspace: Works
 
 async def test_a_question_is_answered_and_its_answer_corrected_and_removed(workspace: Workspace) -> None:
     await ask(workspace, "a1", "When do the tiles for the roof come?")
-    [question] = (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions
+    [question] = (await do(workspace, requests.ListQuestions(), QuestionList)).questions
     assert (question.question, question.count, question.askers) == ("When do the tiles for the roof come?", 1, ("Bob",))
     assert (question.text, question.link, question.channel) == ("", "https://chat.example/T1/ROOF/qa1", "roof")
     with pytest.raises(InvalidQuestion):  # there is no answer to approve
-        await do(workspace, requests.VerifyAnswer("a1", "", ADA), Completed)
-    await do(workspace, requests.VerifyAnswer("a1", "On Friday.", ADA), Completed)
-    assert (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions == ()
-    await do(workspace, requests.PinAnswer(ROOF.room, question.question, "On Sunday.", ADA), Completed)
-    [verified] = (await do(workspace, requests.ListVerified("", ADA), VerifiedList)).answers
+        await do(workspace, requests.VerifyAnswer("a1"), Completed)
+    await do(workspace, requests.VerifyAnswer("a1", "On Friday."), Completed)
+    assert (await do(workspace, requests.ListQuestions(), QuestionList)).questions == ()
+    await do(workspace, requests.PinAnswer(ROOF.room, question.question, "On Sunday."), Completed)
+    [verified] = (await do(workspace, requests.ListVerified(), VerifiedList)).answers
     assert (verified.text, verified.verifier, verified.channel) == ("On Sunday.", "Ada", "roof")
     with pytest.raises(NotFound):  # the chat takes the start of an id, a program names one answer
-        await do(workspace, requests.RemoveVerified(ROOF.room, verified.id[:1], ADA), Completed)
-    await do(workspace, requests.RemoveVerified(ROOF.room, verified.id, ADA), Completed)
-    assert (await do(workspace, requests.ListVerified(ROOF.room, ADA), VerifiedList)).answers == ()
+        await do(workspace, requests.RemoveVerified(ROOF.room, verified.id[:1]), Completed)
+    await do(workspace, requests.RemoveVerified(ROOF.room, verified.id), Completed)
+    assert (await do(workspace, requests.ListVerified(ROOF.room), VerifiedList)).answers == ()
 
 
 async def test_an_answer_voted_down_is_shown_and_approved(workspace: Workspace) -> None:
     await ask(workspace, "a1", "When do the tiles for the roof come?", SOURCE)
     await workspace.context.store.feedback.record_reason("a1", "bob", "outdated", "It was moved")
-    [question] = (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions
+    [question] = (await do(workspace, requests.ListQuestions(), QuestionList)).questions
     assert (question.votes_down, question.text, question.reasons) == (
         1,
         "On Monday. [1]",
         ("It is outdated: It was moved",),
     )
-    await do(workspace, requests.VerifyAnswer("a1", "", ADA), Completed)
-    [verified] = (await do(workspace, requests.ListVerified("", ADA), VerifiedList)).answers
+    await do(workspace, requests.VerifyAnswer("a1"), Completed)
+    [verified] = (await do(workspace, requests.ListVerified(), VerifiedList)).answers
     assert verified.text == "On Monday. [1]"
 
 
 async def test_texts_of_closed_channels_and_private_answers_stay_there(workspace: Workspace) -> None:
     await ask(workspace, "a1", "Where is the chest of gold?", location=ATTIC)
     await ask(workspace, "a2", "What does Bob earn here?", private=True)
-    assert (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions == ()
-    [question] = (await do(workspace, requests.ListQuestions(ATTIC.room, ADA), QuestionList)).questions
+    assert (await do(workspace, requests.ListQuestions(), QuestionList)).questions == ()
+    [question] = (await do(workspace, requests.ListQuestions(ATTIC.room), QuestionList)).questions
     assert question.question == "Where is the chest of gold?"
     workspace.platform.people["max"] = replace(workspace.platform.people["ada"], id="max", name="Max")
-    max_ = replace(ADA, person="max")
-    for answer, text, manager in (("a1", "x", max_), ("a2", "x", ADA), ("a2", "", ADA), ("unheard", "x", ADA)):
+    for answer, text, manager in (("a1", "x", "max"), ("a2", "x", "ada"), ("a2", "", "ada"), ("unheard", "x", "ada")):
         with pytest.raises(NotFound, match=texts.NO_ANSWER):  # the same for what exists and what does not
-            await do(workspace, requests.VerifyAnswer(answer, text, manager), Completed)
+            await do(workspace, requests.VerifyAnswer(answer, text), Completed, manager)
     await ask(workspace, "a3", "Who is in the attic at night?", SECRET_SOURCE)
     await workspace.context.store.feedback.record("a3", "bob", up=False)
     for person, text in (("max", ""), ("ada", "On Monday. [1]")):
-        listed = await do(workspace, requests.ListQuestions("", replace(ADA, person=person)), QuestionList)
+        listed = await do(workspace, requests.ListQuestions(), QuestionList, person)
         assert [each.text for each in listed.questions] == [text]
     with pytest.raises(EngineError):
-        await do(workspace, requests.VerifyAnswer("a3", "", replace(ADA, person="max")), Completed)
+        await do(workspace, requests.VerifyAnswer("a3"), Completed, "max")

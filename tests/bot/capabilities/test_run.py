@@ -1,41 +1,45 @@
-"""What a token permits is done within its scope, whatever scope the request names."""
+"""A request is performed within what its caller may read, if they may do it, and counted."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from contextlib import aclosing, nullcontext
-from dataclasses import fields, replace
+from contextlib import aclosing
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 
 from bot.access.control import AccessControl
 from bot.capabilities import requests
-from bot.capabilities.access import authorized
 from bot.capabilities.access import requests as token_requests
 from bot.capabilities.access.hints import word_hint
+from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.graph.requests import ListCorrections
 from bot.capabilities.graph.results import CorrectionList
-from bot.capabilities.operations import run_operation
-from bot.capabilities.requests import Authorized, OperationRequest
+from bot.capabilities.management.requests import GetHealth, GetUsage, ListChannels
+from bot.capabilities.requests import Authorized, Envelope, OperationRequest, WithoutLogin
 from bot.capabilities.results import AnswerDelta, AnswerEnd, Completed, Corrected, DocumentList, OperationResult
+from bot.capabilities.row import Limit, Who
+from bot.capabilities.run import run as run_request
+from bot.capabilities.table import ROWS, TABLE
 from bot.context import EngineContext
-from bot.errors import AudienceChanged, InvalidToken, NotAllowed, NotPermitted
+from bot.errors import AudienceChanged, InvalidToken, NotAllowed, NotConnected, NotPermitted
 from bot.monitoring.metrics import Metrics
 from bot.permissions.audience import ResolvedScope
 from bot.permissions.provenance import Provenance
-from bot.store import PERMISSIONS, BotStore, Subject
+from bot.store import PERMISSIONS, BotStore, FileRecord, Subject
 from engine import Scope, Usage
 from engine.errors import InvalidQuestion, NotFound
 from engine.models import Document, Passage
 from tests.bot.capabilities.conftest import last, run
 from tests.support.clock import ManualClock
+from tests.support.fake_platform import START
 
 SECRET_SPACE = "slack:T1:VAULT"
 EVERYTHING = Scope.of(LOCAL_SPACE, SECRET_SPACE)
-ABOUT_PASSWORD = requests.Ask("What is the password?", EVERYTHING)
+ABOUT_PASSWORD = requests.Ask("What is the password?")
 PERSON = Subject("slack", "T1", "ada")
 
 
@@ -49,6 +53,10 @@ class ScriptedAccess(AccessControl):
         self.correctable = frozenset[str]()
         self.checked: list[Provenance] = []
         self.counted: list[Subject] = []
+        self.managers: set[Subject] = set()
+
+    async def is_manager(self, subject: Subject) -> bool:
+        return subject in self.managers
 
     async def list_correctable(self, subject: Subject, scope: Scope) -> frozenset[str]:
         return await super().list_correctable(subject, scope) if subject.space else self.correctable & scope.spaces
@@ -71,12 +79,13 @@ async def access(store: BotStore) -> ScriptedAccess:
 
 
 @pytest.fixture
-async def context(engine_context: EngineContext, access: ScriptedAccess) -> EngineContext:
+async def deps(engine_context: EngineContext, deps: Deps, access: ScriptedAccess) -> Deps:
     for space, text in ((LOCAL_SPACE, "The ferry leaves at noon."), (SECRET_SPACE, "The password is agate.")):
         passage = Passage("1", text)
         await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
     await engine_context.engine.wait_until_indexed()
-    return replace(engine_context, open_access=lambda: nullcontext(access))
+    parts = await deps.parts.open()
+    return replace(deps, parts=RunningParts(replace(parts, access=access)))
 
 
 async def collect(seen: list[OperationResult], results: AsyncIterator[OperationResult]) -> None:
@@ -90,65 +99,65 @@ async def make(access: AccessControl, subject: Subject, *permissions: str) -> st
     return (await access.create_token("t", subject, allowed, 60, None))[1]
 
 
-async def test_every_request_lists_only_what_the_token_may_read(context: EngineContext, access: ScriptedAccess) -> None:
+async def test_every_request_lists_only_what_the_token_may_read(deps: Deps, access: ScriptedAccess) -> None:
     token = await make(access, Subject(space=LOCAL_SPACE))
-    listed = last(await run(context, Authorized(token, requests.ListDocuments(EVERYTHING))), DocumentList)
+    listed = last(await run(deps, Authorized(token, requests.ListDocuments())), DocumentList)
     assert [each.space for each in listed.documents] == [LOCAL_SPACE]
-    results = await run(context, Authorized(token, ABOUT_PASSWORD))
+    results = await run(deps, Authorized(token, ABOUT_PASSWORD))
     assert "agate" not in str(results)
 
 
 async def test_an_answer_ends_without_sources_when_its_reader_lost_access_meanwhile(
-    context: EngineContext, access: ScriptedAccess
+    deps: Deps, access: ScriptedAccess
 ) -> None:
     token = await make(access, PERSON)
     access.scopes = [EVERYTHING, EVERYTHING]
-    results = await run(context, Authorized(token, ABOUT_PASSWORD))
+    results = await run(deps, Authorized(token, ABOUT_PASSWORD))
     assert isinstance(results[-1], AnswerEnd)
     access.scopes = [EVERYTHING, Scope.of(LOCAL_SPACE)]
     seen = list[OperationResult]()
     with pytest.raises(AudienceChanged):
-        await collect(seen, run_operation(context, Authorized(token, ABOUT_PASSWORD)))
+        await collect(seen, run_request(deps, Authorized(token, ABOUT_PASSWORD)))
     assert {type(each) for each in seen} >= {AnswerDelta}
     assert not [each for each in seen if isinstance(each, AnswerEnd)]
 
 
 async def test_an_answer_ends_once_its_token_is_revoked_or_a_room_of_it_closed(
-    context: EngineContext, access: ScriptedAccess
+    deps: Deps, access: ScriptedAccess
 ) -> None:
     token = await make(access, Subject(space=LOCAL_SPACE))
-    asking = run_operation(context, Authorized(token, replace(ABOUT_PASSWORD, text="When does the ferry leave?")))
+    asking = run_request(deps, Authorized(token, replace(ABOUT_PASSWORD, text="When does the ferry leave?")))
     async with aclosing(asking):
         assert isinstance(await anext(asking), AnswerDelta)
         await access.revoke_token(token.split("_")[1])
         with pytest.raises(InvalidToken):
             await collect([], asking)
     person, access.readable = await make(access, PERSON), False
-    password = document_requests.GetDocument(f"note:{SECRET_SPACE}", EVERYTHING)
-    summary = document_requests.Summarize(EVERYTHING)
+    password = document_requests.GetDocument(f"note:{SECRET_SPACE}")
+    summary = document_requests.Summarize()
     for asked in (ABOUT_PASSWORD, replace(ABOUT_PASSWORD, output="context"), password, summary):
         access.scopes = [EVERYTHING, EVERYTHING]
         with pytest.raises(AudienceChanged):
-            await run(context, Authorized(person, asked))
+            await run(deps, Authorized(person, asked))
     assert {room for each in access.checked for room in each.room_spaces} >= {f"{SECRET_SPACE}:room"}
 
 
-async def test_an_answer_counts_also_if_its_reader_leaves(context: EngineContext, access: ScriptedAccess) -> None:
+async def test_an_answer_counts_also_if_its_reader_leaves(deps: Deps, access: ScriptedAccess) -> None:
     access.scopes = [EVERYTHING]
-    async with aclosing(run_operation(context, Authorized(await make(access, PERSON), ABOUT_PASSWORD))) as asking:
+    async with aclosing(run_request(deps, Authorized(await make(access, PERSON), ABOUT_PASSWORD))) as asking:
         await anext(asking)
     assert access.counted == [PERSON]
 
 
-async def test_every_question_is_counted_by_its_outcome(context: EngineContext, access: ScriptedAccess) -> None:
-    metrics = Metrics(context.clock)
-    counting = replace(context, question_metrics=metrics)
+async def test_every_question_is_counted_by_its_outcome(deps: Deps, access: ScriptedAccess) -> None:
+    metrics = Metrics(deps.clock)
+    counting = replace(deps, metrics=metrics)
     token = await make(access, Subject(space=LOCAL_SPACE), "ask")
     await run(counting, Authorized(token, replace(ABOUT_PASSWORD, text="When does the ferry leave?")))
-    asking = run_operation(counting, Authorized(token, ABOUT_PASSWORD))
+    asking = run_request(counting, Authorized(token, ABOUT_PASSWORD))
     async with aclosing(asking):
         await anext(asking)
-    for refused in (Authorized("nonsense", ABOUT_PASSWORD), Authorized(token, requests.GetStatus(EVERYTHING))):
+    for refused in (Authorized("nonsense", ABOUT_PASSWORD), Authorized(token, requests.GetStatus())):
         with pytest.raises(NotAllowed):
             await run(counting, refused)
     with pytest.raises(InvalidQuestion):
@@ -162,93 +171,132 @@ async def test_every_question_is_counted_by_its_outcome(context: EngineContext, 
     assert counted == {"answered": 1, "stopped": 1, "refused": 2}
 
 
-async def test_a_person_forgets_only_what_is_theirs(context: EngineContext, access: ScriptedAccess) -> None:
-    token = await make(access, PERSON)
-    access.scopes = [EVERYTHING]
+async def test_a_person_forgets_what_is_theirs_and_a_manager_what_they_read(deps: Deps, access: ScriptedAccess) -> None:
+    token, key = await make(access, PERSON), f"note:{SECRET_SPACE}"
+    forget = Authorized(token, requests.Forget(key))
+    access.scopes = [Scope.of(LOCAL_SPACE)]
     with pytest.raises(NotFound):
-        await run(context, Authorized(token, requests.Forget(f"note:{SECRET_SPACE}", EVERYTHING)))
+        await run(deps, forget)
+    access.scopes = [EVERYTHING, EVERYTHING]
+    with pytest.raises(NotAllowed, match="isn't only yours"):
+        await run(deps, forget)
+    access.managers = {PERSON}
+    writing = Authorized(await make(access, PERSON, "write"), requests.Forget(key))
+    with pytest.raises(NotAllowed, match="isn't only yours"):
+        await run(deps, writing)
+    access.scopes = [EVERYTHING] * 3
+    assert isinstance((await run(deps, forget))[-1], Completed)
     own = await make(access, Subject(space=LOCAL_SPACE))
-    done = await run(context, Authorized(own, requests.Forget(f"note:{LOCAL_SPACE}", EVERYTHING)))
+    done = await run(deps, Authorized(own, requests.Forget(f"note:{LOCAL_SPACE}")))
     assert isinstance(done[-1], Completed)
 
 
-async def test_corrections_are_made_in_the_space_of_the_token_and_not_by_a_person(
-    context: EngineContext, access: ScriptedAccess
+async def test_the_author_of_a_file_has_it_forgotten(deps: Deps, access: ScriptedAccess) -> None:
+    store, key = (await deps.parts.open()).store, f"note:{SECRET_SPACE}"
+    await store.files.insert(FileRecord(key, f"{SECRET_SPACE}:room", "", "", PERSON.person, START))
+    access.scopes = [EVERYTHING] * 3
+    done = await run(deps, Authorized(await make(access, PERSON, "write"), requests.Forget(key)))
+    assert isinstance(done[-1], Completed)
+
+
+async def test_a_token_of_a_space_adds_facts_there_and_a_person_only_to_a_channel_of_theirs(
+    deps: Deps, access: ScriptedAccess
 ) -> None:
-    fact = requests.AddFact(SECRET_SPACE, "Mina", "She sells tickets.")
-    access.scopes = [EVERYTHING]
-    with pytest.raises(NotPermitted):
-        await run(context, Authorized(await make(access, PERSON), fact))
-    await run(context, Authorized(await make(access, Subject(space=LOCAL_SPACE)), fact))
-    listed = last(await run(context, requests.ListDocuments(Scope.of(LOCAL_SPACE))), DocumentList)
+    fact = requests.AddFact("Mina", "She sells tickets.")
+    access.readable = False
+    for channel in ("", SECRET_SPACE, "slack:T2:ROOF", "nonsense"):
+        access.scopes = [EVERYTHING]
+        with pytest.raises(NotFound):
+            await run(deps, Authorized(await make(access, PERSON), replace(fact, channel=channel)))
+    await run(deps, Authorized(await make(access, Subject(space=LOCAL_SPACE)), fact))
+    listed = last(await run(deps, requests.ListDocuments()), DocumentList)
     assert "stated" in {each.kind for each in listed.documents} | {each.room for each in listed.documents}
 
 
-async def test_a_person_corrects_only_where_they_may(context: EngineContext, access: ScriptedAccess) -> None:
-    token, hidden = await make(access, PERSON), requests.Hide("", "Ferry")
+async def test_a_person_corrects_only_where_they_may(deps: Deps, access: ScriptedAccess) -> None:
+    token, hidden = await make(access, PERSON), requests.Hide("Ferry")
     access.correctable = frozenset({LOCAL_SPACE})
     for refused in (replace(hidden, space=SECRET_SPACE), replace(hidden, space="slack:T1:NOWHERE")):
         access.scopes = [EVERYTHING]
         with pytest.raises(NotPermitted) as caught:
-            await run(context, Authorized(token, refused))
+            await run(deps, Authorized(token, refused))
         assert "there" in str(caught.value)
-    await run(context, requests.AddFact(LOCAL_SPACE, "Mina", "She sells tickets to Otto.", "Otto"))
+    await run(deps, requests.AddFact("Mina", "She sells tickets to Otto.", "Otto"))
     access.scopes = [EVERYTHING] * 3
-    made = last(await run(context, Authorized(token, requests.Hide("", "Mina"))), Corrected)
+    made = last(await run(deps, Authorized(token, requests.Hide("Mina"))), Corrected)
     assert made.space == LOCAL_SPACE  # where its undo is made, too
-    listed = last(await run(context, Authorized(token, ListCorrections(EVERYTHING))), CorrectionList)
+    listed = last(await run(deps, Authorized(token, ListCorrections())), CorrectionList)
     assert (listed.spaces, [each.name for each in listed.corrections]) == ((LOCAL_SPACE,), ["Mina"])
     with pytest.raises(NotFound):
-        await run(context, Authorized(token, requests.Merge("", "Password", "Otto")))
+        await run(deps, Authorized(token, requests.Merge("Password", "Otto")))
 
 
 @pytest.mark.parametrize("kind", [requests.Merge, requests.Separate])
 async def test_somebody_at_the_terminal_corrects_names_of_its_space_alone(
-    context: EngineContext, kind: type[requests.Merge | requests.Separate]
+    deps: Deps, kind: type[requests.Merge | requests.Separate]
 ) -> None:
-    wanted = kind(SECRET_SPACE, "Password", "The", allow_unknown=True)
-    limited = authorized.limit_to_space(wanted, LOCAL_SPACE)
-    assert limited == replace(wanted, space=LOCAL_SPACE, allow_unknown=False)
     with pytest.raises(NotFound):
-        await run(context, limited)
+        await run(deps, WithoutLogin(LOCAL_SPACE, kind("Password", "The", SECRET_SPACE)))
 
 
 async def test_what_belongs_to_the_owner_of_the_data_needs_no_token_to_be_refused(
-    context: EngineContext, access: ScriptedAccess
+    deps: Deps, access: ScriptedAccess
 ) -> None:
     token = await make(access, Subject(space=LOCAL_SPACE))
     for request in (
         requests.Backup("/tmp/x"),
-        requests.Export(EVERYTHING),
+        requests.Export(),
         requests.Ingest(("/etc",), LOCAL_SPACE),
         token_requests.CreateToken("x", Subject(space=SECRET_SPACE), ("ask",), 1),
         token_requests.ListTokens(),
     ):
         with pytest.raises(NotPermitted):
-            await run(context, Authorized(token, request))
+            await run(deps, Authorized(token, request))
     with pytest.raises(InvalidToken):
-        await run(context, Authorized("nonsense", requests.GetStatus(EVERYTHING)))
+        await run(deps, Authorized("nonsense", requests.GetStatus()))
 
 
-def test_each_request_that_names_a_scope_or_a_space_is_limited_or_refused() -> None:
-    permitted = {**authorized.READING, **authorized.CHANGING, **authorized.CORRECTING}
-    assert set(permitted) < set(get_args(OperationRequest))
-    for kind in {*authorized.READING, *authorized.CHANGING}:
-        assert "scope" in {each.name for each in fields(kind)}
-    for kind in authorized.CORRECTING:
-        assert "space" in {each.name for each in fields(kind)}
-
-
-async def test_a_person_is_told_nothing_about_commands_of_the_terminal(
-    context: EngineContext, access: ScriptedAccess
+async def test_only_managers_of_a_workspace_manage_it_whatever_their_token_says(
+    deps: Deps, access: ScriptedAccess
 ) -> None:
+    token, rows = await make(access, PERSON), [each for each in ROWS if each.who is Who.MANAGER]
+    assert {each.permission for each in rows} == {"manage"}
+    access.scopes = [EVERYTHING] * 4
+    for request in (ListChannels(), GetUsage(), GetHealth()):
+        with pytest.raises(NotAllowed, match="Only managers"):
+            await run(deps, Authorized(token, request))
+    access.managers = {PERSON}
+    with pytest.raises(NotConnected):
+        await run(deps, Authorized(token, ListChannels()))
+
+
+async def test_what_an_answer_took_counts_for_its_space_at_every_door(deps: Deps, access: ScriptedAccess) -> None:
+    space = Subject(space=LOCAL_SPACE)
+    token = await make(access, space)
+    for request in (Authorized(token, ABOUT_PASSWORD), WithoutLogin(LOCAL_SPACE, ABOUT_PASSWORD), ABOUT_PASSWORD):
+        await run(deps, request)
+    assert access.counted == [space] * 3
+
+
+def test_every_request_is_a_row_and_every_row_has_a_handler() -> None:
+    assert set(TABLE) == set(get_args(OperationRequest)) - set(get_args(Envelope))
+    assert len({each.name for each in ROWS}) == len(ROWS)
+    assert all(callable(each.load_handler()) for each in ROWS)
+
+
+def test_what_no_token_permits_is_for_the_owner_and_the_rest_for_no_owner_alone() -> None:
+    assert all((each.permission is None) == (each.who is Who.OWNER) for each in ROWS)
+    assert {each.name for each in ROWS if Limit.QUESTIONS in each.limits} == {"ask", "summarize"}
+
+
+async def test_a_person_is_told_nothing_about_commands_of_the_terminal(deps: Deps, access: ScriptedAccess) -> None:
     hints = []
     for subject in (PERSON, Subject(space="empty")):
         token = await make(access, subject)
-        for request in (ABOUT_PASSWORD, requests.Forget("x", EVERYTHING)):
+        for request in (ABOUT_PASSWORD, requests.Forget("x")):
             access.scopes = [Scope.of("slack:T1:EMPTY")]
             with pytest.raises(NotFound) as caught:
-                await run(context, Authorized(token, request))
+                await run(deps, Authorized(token, request))
             hints.append("threadlore" in caught.value.hint)
     assert hints == [False, False, True, True]
     assert word_hint("Run `threadlore setup` once.") == "Ask whoever runs the bot."

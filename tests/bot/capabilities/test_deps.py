@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from bot import texts
-from bot.capabilities import offline_forget
-from bot.capabilities.offline_forget import forget
-from bot.capabilities.operations import run_operation
+from bot.capabilities.deps import Deps, LazyParts
 from bot.capabilities.requests import ForgetWorkspace, Ingest
-from bot.context import EngineContext
 from bot.errors import NotAllowed
 from bot.platform.models import Location
+from bot.settings import Settings
 from bot.store import FileRecord
+from engine import Clock
 from engine.errors import NotFound
+from tests.bot.capabilities.conftest import run
 from tests.support import echo_language
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
@@ -28,9 +28,13 @@ CHANGED = doc("notes", "The tiles come on Thursday, after all.", space="slack:T1
 ASKED = "When do the tiles come?"
 
 
-async def run(context: EngineContext, request: Ingest | ForgetWorkspace) -> None:
-    async for _ in run_operation(context, request):
-        pass
+@asynccontextmanager
+async def no_bot(settings: Settings, clock: Clock) -> AsyncIterator[Deps]:
+    """The services of a process beside which no bot runs."""
+    async with echo_language.open_engine_context(settings.data_path, clock=clock) as context:
+        parts = LazyParts(context, settings)
+        yield Deps(context, parts)
+        await parts.close()
 
 
 async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_indexed_again(tmp_path: Path) -> None:
@@ -40,8 +44,8 @@ async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_indexed_aga
         [filed] = await bot.ingest_service.files.ingest(message)
         assert isinstance(filed, FileRecord)
     settings = bot.context.settings
-    async with echo_language.open_engine_context(settings.data_path, clock=bot.clock) as context:
-        assert [await forget(context, settings, filed.document) for _ in range(2)] == [True, False]
+    async with no_bot(settings, bot.clock) as deps:
+        assert [await deps.forget_document(filed.document) for _ in range(2)] == [True, False]
     async with open_bot(tmp_path / "home", bot.platform) as bot:
         await bot.ingest_service.files.ingest(message)
         assert await bot.list_documents(roof) == []
@@ -49,9 +53,11 @@ async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_indexed_aga
 
 async def test_where_there_never_was_a_bot_the_engine_alone_forgets(bot: BotFixture, tmp_path: Path) -> None:
     settings = bot.context.settings.model_copy(update={"data_dir": tmp_path / "other"})
-    async with echo_language.open_engine_context(settings.data_path, clock=bot.clock) as context:
-        await context.engine.add(doc("old", "Ada met Bob."))
-        assert await forget(context, settings, "old")
+    async with no_bot(settings, bot.clock) as deps:
+        await deps.engine.add(doc("old", "Ada met Bob."))
+        assert await deps.forget_document("old")
+        with pytest.raises(NotFound, match="slack:T1"):
+            await run(deps, ForgetWorkspace("slack", "T1"))
     assert not (settings.data_path / "bot.db").exists()
 
 
@@ -69,9 +75,8 @@ async def test_a_workspace_that_the_bot_left_is_forgotten_as_a_whole(tmp_path: P
         if running:
             assert await bot.ingest_service.forget_workspace("slack", "T1") == 1
     if not running:
-        async with echo_language.open_engine_context(settings.data_path, clock=bot.clock) as context:
-            by_hand = partial(offline_forget.forget_workspace, context, settings)
-            await run(replace(context, forget_workspace=by_hand), ForgetWorkspace("slack", "T1"))
+        async with no_bot(settings, bot.clock) as deps:
+            await run(deps, ForgetWorkspace("slack", "T1"))
     assert find_files_containing(tmp_path / "home", "Monday") == []
     async with open_bot(tmp_path / "home", bot.platform) as again:
         assert await again.store.channels.list_joined("slack") == []
@@ -83,16 +88,16 @@ async def test_answers_from_a_file_that_was_ingested_again_are_replaced(tmp_path
     notes.write_text("The tiles come on Monday.")
     ingest = Ingest((str(notes),), "slack:T1:open")
     async with open_bot(tmp_path / "home") as bot:
-        context, settings = bot.context.engine_context, bot.context.settings
-        await run(context, ingest)
+        settings = bot.context.settings
+        await run(bot.context.engine_context, ingest)
         reply = await bot.ask(await bot.join("ROOF", "ada"), "ada", ASKED)
         assert "Monday" in reply.text
         notes.write_text("The tiles come on Thursday, after all.")
         if running:
-            await run(replace(context, replace_document=bot.ingest_service.replace_document), ingest)
+            await run(bot.deps, ingest)
     if not running:
-        async with echo_language.open_engine_context(settings.data_path, clock=bot.clock) as context:
-            await run(replace(context, replace_document=partial(offline_forget.replace, context, settings)), ingest)
+        async with no_bot(settings, bot.clock) as deps:
+            await run(deps, ingest)
     async with open_bot(tmp_path / "home", bot.platform) as bot:
         await bot.correct_answers()
         stored = await bot.stored(reply)

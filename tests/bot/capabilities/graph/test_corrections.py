@@ -16,9 +16,9 @@ from bot.capabilities.requests import (
     Reindex,
     Separate,
     SetDescription,
+    WithoutLogin,
 )
 from bot.capabilities.results import Completed, Corrected, EntityResult
-from engine import Scope
 from engine.errors import ModelUnreachable, NotFound
 from tests.bot.capabilities.conftest import Perform, last, run
 from tests.support.echo_language import EchoLanguage, open_engine_context
@@ -30,7 +30,7 @@ HERE = LOCAL_SPACE
 
 
 async def get(perform: Perform, name: str) -> EntityResult:
-    return last(await perform(GetEntity(name, Scope.of(HERE))), EntityResult)
+    return last(await perform(GetEntity(name)), EntityResult)
 
 
 async def known(perform: Perform, name: str) -> set[str]:
@@ -43,9 +43,9 @@ async def known(perform: Perform, name: str) -> set[str]:
 @pytest.mark.parametrize(
     ("correction", "undo", "name", "words", "before"),
     [
-        (Merge(HERE, "Mina", "Ada"), Merge(HERE, "Mina"), "Mina", "Kiosk", False),
-        (SetDescription(HERE, "Mina", "The boss."), SetDescription(HERE, "Mina", ""), "Mina", "The boss.", False),
-        (Hide(HERE, "Mina"), Hide(HERE, "Mina", hidden=False), "gudgeon", "Mina", True),
+        (Merge("Mina", "Ada"), Merge("Mina"), "Mina", "Kiosk", False),
+        (SetDescription("Mina", "The boss."), SetDescription("Mina", ""), "Mina", "The boss.", False),
+        (Hide("Mina"), Hide("Mina", hidden=False), "gudgeon", "Mina", True),
     ],
 )
 async def test_a_correction_holds_through_a_reindex_until_it_is_undone(
@@ -69,17 +69,17 @@ async def test_an_unknown_name_is_an_error_with_similar_names(perform: Perform) 
 
 
 async def test_a_merge_with_an_unknown_name_says_so(perform: Perform) -> None:
-    assert last(await perform(Merge(HERE, "Minna", "Mina", allow_unknown=True)), Completed).text == (
+    assert last(await perform(Merge("Minna", "Mina")), Completed).text == (
         "“Minna” is now merged into “Mina”. “Minna” does not occur yet. Check its spelling."
     )
     with pytest.raises(NotFound, match="Neither “Otto” nor “Emil”"):
-        await perform(Merge(HERE, "Otto", "Emil", allow_unknown=True))
+        await perform(Merge("Otto", "Emil"))
 
 
 async def test_the_owner_alone_separates_a_name_that_does_not_occur_yet(perform: Perform) -> None:
     with pytest.raises(NotFound, match="“Minna” is not known here"):
-        await perform(Separate(HERE, "Mina", "Minna"))
-    assert last(await perform(Separate(HERE, "Mina", "Minna", allow_unknown=True)), Corrected).change.made
+        await perform(WithoutLogin(HERE, Separate("Mina", "Minna")))
+    assert last(await perform(Separate("Mina", "Minna")), Corrected).change.made
 
 
 async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Path) -> None:
@@ -89,16 +89,16 @@ async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Pat
         await context.engine.add(doc("a", "Ada met Bob.", space=HERE))
         await context.engine.wait_until_indexed()
         await context.engine.add(doc("b", "Carla met Bob.", space=HERE))
-        done = last(await run(context, Merge(HERE, "Bob", "Ada")), Completed)
+        done = last(await run(context, Merge("Bob", "Ada")), Completed)
         assert done.text == "“Bob” is now merged into “Ada”."
 
 
 async def test_an_added_fact_is_known_until_it_is_forgotten(perform: Perform) -> None:
-    fact = AddFact(HERE, "Gudgeon", "The Gudgeon belongs to Otto.", "Otto", keywords="owner")
+    fact = AddFact("Gudgeon", "The Gudgeon belongs to Otto.", "Otto", keywords="owner")
     done = last(await perform(fact), Completed)
     assert "Otto" in await known(perform, "Gudgeon")
-    await perform(Forget(done.text.split("`")[1].rpartition(" ")[2], Scope.of(HERE)))
+    await perform(Forget(done.text.split("`")[1].rpartition(" ")[2]))
     assert "Otto" not in await known(perform, "Gudgeon")
-    await perform(AddFact(HERE, "Otto", "Owner of the Gudgeon.", type="Person"))
+    await perform(AddFact("Otto", "Owner of the Gudgeon.", type="Person"))
     entity = (await get(perform, "Otto")).entity
     assert (entity.type, entity.description) == ("person", "Owner of the Gudgeon.")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bot.capabilities import archive, archive_format
+from bot.capabilities.maintenance import archive, archive_format
 from bot.store import AnswerResult, BotStore, sqlite_file
 from engine import SYSTEM_CLOCK, DataDir, Engine, prepare_restored_ledger
 from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError

@@ -7,13 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities import archive, archive_format
 from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
-from bot.capabilities.requests import Backup, Export, Forget, GetStatus, Ingest, ListDocuments, Reindex, Retry, Verify
+from bot.capabilities.maintenance import archive, archive_format
+from bot.capabilities.requests import (
+    AtSpace,
+    Backup,
+    Export,
+    Forget,
+    GetStatus,
+    Ingest,
+    ListDocuments,
+    Reindex,
+    Retry,
+    Verify,
+)
 from bot.capabilities.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
 from bot.context import EngineContext
 from bot.errors import file_write_error
-from engine import Scope, format_bytes
+from engine import format_bytes
 from engine.errors import CorruptFile, DataDirInUse, DiskError, DiskFull, ModelUnavailable, NotFound, StoreError
 from tests.bot.capabilities.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
@@ -21,15 +32,14 @@ from tests.support.engine_fixture import doc
 from tests.support.fake_embedder import HashEmbedder
 
 ingested = pytest.mark.usefixtures("ingested")
-HERE = Scope.of(LOCAL_SPACE)
 
 
 async def export(context: EngineContext) -> list[str]:
-    return [event.text for event in of_kind(await run(context, Export(HERE)), ExportLine)]
+    return [event.text for event in of_kind(await run(context, Export()), ExportLine)]
 
 
 async def titles(perform: Perform) -> list[str]:
-    return [each.title for each in last(await perform(ListDocuments(HERE)), DocumentList).documents]
+    return [each.title for each in last(await perform(ListDocuments()), DocumentList).documents]
 
 
 @ingested
@@ -37,7 +47,7 @@ async def test_a_forgotten_file_is_gone_from_the_export(
     perform: Perform, engine_context: EngineContext, town: Path
 ) -> None:
     assert "Tea" in str(await export(engine_context))
-    done = last(await perform(Forget("tea.txt", HERE, str(town))), Completed)
+    done = last(await perform(Forget("tea.txt", str(town))), Completed)
     assert done.text == f"Forgotten: file:{town / 'tea.txt'}"
     after = str(await export(engine_context))
     assert ("Tea" in after, "Gudgeon" in after) == (False, True)
@@ -48,7 +58,7 @@ async def test_the_file_of_a_chat_is_forgotten_as_a_whole(
     perform: Perform, engine_context: EngineContext, town: Path
 ) -> None:
     (town / "harbour.jsonl").unlink()
-    done = last(await perform(Forget("harbour.jsonl", HERE, str(town))), Completed)
+    done = last(await perform(Forget("harbour.jsonl", str(town))), Completed)
     assert done.text == "Forgotten: 2 conversations of harbour.jsonl"
     assert await titles(perform) == ["ferry.md", "tea.txt"]
     after = str(await export(engine_context))
@@ -63,7 +73,7 @@ async def test_forgetting_waits_neither_for_other_documents_nor_for_the_embedder
         slow.gate.clear()
         embedder.failing[""] = ModelUnavailable("No embedder.")
         await context.engine.add(doc("new", "Ada met Carla."))
-        done = last(await run(context, Forget("old", Scope.of("here"))), Completed)
+        done = last(await run(context, Forget("old"), "here"), Completed)
         assert done.text == "Forgotten: old"
         assert [each.key for each in await context.engine.list_documents(build_scope(["here"]))] == ["new"]
 
@@ -72,7 +82,7 @@ async def test_forgetting_waits_neither_for_other_documents_nor_for_the_embedder
 @pytest.mark.parametrize("space", [LOCAL_SPACE, "elsewhere"])
 async def test_what_is_not_in_the_space_cannot_be_forgotten(perform: Perform, town: Path, space: str) -> None:
     with pytest.raises(NotFound):
-        await perform(Forget(str(town / ("none.md" if space == LOCAL_SPACE else "tea.txt")), Scope.of(space)))
+        await perform(AtSpace(space, Forget(str(town / ("none.md" if space == LOCAL_SPACE else "tea.txt")))))
 
 
 @ingested
@@ -84,16 +94,16 @@ async def test_a_reindex_changes_nothing_and_an_export_is_json_lines_or_graphml(
     assert await export(engine_context) == before
     assert of_kind(await perform(Verify()), VerifyResult) == [VerifyResult(())]
     assert all(json.loads(line)["kind"] for line in before)
-    graph = of_kind(await perform(Export(HERE, "graphml")), ExportLine)
+    graph = of_kind(await perform(Export("graphml")), ExportLine)
     assert "graphml" in "".join(each.text for each in graph[:2])
 
 
 @ingested
 async def test_only_failed_documents_are_tried_again(perform: Perform, town: Path) -> None:
-    assert await perform(Retry(HERE)) == [Completed("There were no failed documents.")]
+    assert await perform(Retry()) == [Completed("There were no failed documents.")]
     (town / "odd.txt").write_text(f"This is {UNREADABLE}.")
     await perform(Ingest((str(town),), LOCAL_SPACE))
-    *_, again, end = await perform(Retry(HERE))
+    *_, again, end = await perform(Retry())
     assert again == Completed("“odd.txt” failed again: The parrot does not say that.")
     assert end == Completed("Retried: 1 document.")
 
@@ -141,7 +151,7 @@ async def test_a_folder_that_is_in_use_is_not_replaced(perform: Perform, tmp_pat
     await perform(Backup(str(tmp_path / "b.tar.gz")))
     with pytest.raises(DataDirInUse):
         archive.restore_backup(tmp_path / "b.tar.gz", tmp_path / "home", force=True)
-    assert last(await perform(GetStatus(HERE)), StatusResult).status.documents == {"indexed": 4}
+    assert last(await perform(GetStatus()), StatusResult).status.documents == {"indexed": 4}
 
 
 def test_a_file_that_is_no_backup_leaves_the_folder_as_it_is(tmp_path: Path) -> None:

@@ -12,38 +12,36 @@ from bot.errors import BadSetting
 from bot.permissions.import_destination import parse_destination
 from bot.platform.export_readers import ExportOptions, list_adapter_names, load_export_reader
 from engine import Scope
-from engine.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
     from bot.capabilities.requests import ImportHistory
     from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.history_source import HistorySource
 
 
-async def import_history(engine_context: EngineContext, request: ImportHistory) -> AsyncGenerator[OperationResult]:
+async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) -> AsyncGenerator[OperationResult]:
     """Import new messages, edits and files of an export; a second run continues an interrupted one."""
-    if engine_context.open_import is None:
-        raise StoreError("The bot's database is not open.")
-    began = engine_context.clock.monotonic()
+    began = deps.clock.monotonic()
     destination = _parse_destination(request)
     options = ExportOptions(request.workspace, request.url, request.direct_messages)
     open_export = load_export_reader(request.platform)
-    source = await asyncio.to_thread(open_export, Path(request.path), options, clock=engine_context.clock)
+    source = await asyncio.to_thread(open_export, Path(request.path), options, clock=deps.clock)
     try:
         if destination is not None:
             _check_channels(source, destination)
-        async with engine_context.open_import(source, destination) as running:
+        async with (await deps.parts.open()).ingest.open_import(source, destination) as running:
             stats, total = running.stats, len(source.list_channels())
             yield ProgressUpdate("importing", 0, total)
             async for channel in running.run():
                 yield ProgressUpdate(
                     "importing", stats.channels, total, remaining=f"{stats.seen:,} messages, now #{channel.name}"
                 )
-        async for step in wait_until_indexed(engine_context.engine, Scope.of(*running.spaces), "indexing"):
+        async for step in wait_until_indexed(deps.engine, Scope.of(*running.spaces), "indexing"):
             yield step
     finally:
         source.close()
@@ -54,7 +52,7 @@ async def import_history(engine_context: EngineContext, request: ImportHistory) 
         stats.new,
         stats.edited,
         stats.files,
-        engine_context.clock.monotonic() - began,
+        deps.clock.monotonic() - began,
         tuple(sorted(omissions.items())),
     )
 

@@ -6,16 +6,21 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.capabilities import archive
 from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
+from bot.capabilities.maintenance import archive
 from bot.capabilities.results import Completed, ExportLine, ProgressUpdate, VerifyResult
+from bot.errors import NotAllowed
+from bot.i18n import gettext
+from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
 from bot.text.format import pluralize
-from engine.errors import StoreError
+from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
     from bot.capabilities.requests import (
         Backup,
         ConfirmRetention,
@@ -27,90 +32,99 @@ if TYPE_CHECKING:
         Verify,
     )
     from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext
     from engine import VerificationReport
 
 
 MAX_LISTED = 5  # documents in the summary of a retry
 
 
-async def forget(engine_context: EngineContext, request: Forget) -> AsyncGenerator[OperationResult]:
-    """Delete a document or a whole chat, also from the bytes of the database files."""
-    keys = await resolve_documents(engine_context, request.document, request.working_dir, request.scope)
+async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[OperationResult]:
+    """Delete a document or a whole chat, also from the bytes of the database files. Raises NotAllowed."""
+    here = request.working_dir if caller.is_owner else None
+    keys = await resolve_documents(deps, request.document, caller.scope, here)
+    for key in keys:
+        await _check_may_forget(deps, caller, key, request.document)
     for done, key in enumerate(keys):
         yield ProgressUpdate("forgetting", done, len(keys))
-        await engine_context.forget_document(key)
+        await deps.forget_document(key)
     what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
     yield ProgressUpdate("forgetting")
-    await engine_context.engine.compact()
+    await deps.engine.compact()
     yield Completed(f"Forgotten: {what}")
 
 
-async def forget_workspace(engine_context: EngineContext, request: ForgetWorkspace) -> AsyncGenerator[OperationResult]:
+async def _check_may_forget(deps: Deps, caller: Caller, key: str, title: str) -> None:
+    """Raise NotAllowed for a person who neither wrote all of a document nor manages the workspace."""
+    if caller.kind != "person":
+        return
+    parts, subject = await deps.parts.open(), caller.subject
+    authors = await find_authors(parts.store, key)
+    is_manager = "manage" in caller.permissions and await parts.access.is_manager(subject)
+    if authors != {subject.person} and not is_manager:
+        raise NotAllowed(not_only_yours(f"“{title}”"), hint=gettext(AUTHOR_OR_MANAGER))
+
+
+async def forget_workspace(deps: Deps, _caller: Caller, request: ForgetWorkspace) -> AsyncGenerator[OperationResult]:
     """Delete everything of a workspace, also from the bytes of the database files."""
-    if engine_context.forget_workspace is None:
-        raise StoreError("The bot's database is not open.")
+    parts = await deps.parts.find()
+    if parts is None:
+        raise NotFound(f"There is no workspace {request.platform}:{request.workspace}.")
     yield ProgressUpdate("forgetting")
-    channels = await engine_context.forget_workspace(request.platform, request.workspace)
-    await engine_context.engine.compact()
+    channels = await parts.ingest.forget_workspace(request.platform, request.workspace)
+    await deps.engine.compact()
     yield Completed(f"Forgotten: {request.platform}:{request.workspace} ({pluralize(channels, 'channel')})")
 
 
-async def reindex(engine_context: EngineContext, request: Reindex) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
+async def reindex(deps: Deps, _caller: Caller, _request: Reindex) -> AsyncGenerator[OperationResult]:
     """Rebuild the graph and vector indexes."""
-    async for step in run_with_progress(engine_context.engine, "reindexing", engine_context.engine.reindex()):
+    async for step in run_with_progress(deps.engine, "reindexing", deps.engine.reindex()):
         yield step
     yield Completed("The graph and vector indexes were rebuilt.")
 
 
-async def verify(engine_context: EngineContext, request: Verify) -> AsyncGenerator[OperationResult]:
+async def verify(deps: Deps, _caller: Caller, request: Verify) -> AsyncGenerator[OperationResult]:
     """Compare the indexes with the ledger; with `repair`, list the differences that remain after the repair."""
     reports = list["VerificationReport"]()
 
     async def compare() -> None:
-        reports.append(await engine_context.engine.verify(repair=request.repair))
+        reports.append(await deps.engine.verify(repair=request.repair))
 
-    async for step in run_with_progress(engine_context.engine, "verifying", compare()):
+    async for step in run_with_progress(deps.engine, "verifying", compare()):
         yield step
     differences = tuple(map(str, reports[0].differences))
     yield VerifyResult(differences, repaired=bool(differences) and request.repair)
     if differences and request.repair:
-        report = await engine_context.engine.verify()
+        report = await deps.engine.verify()
         yield VerifyResult(tuple(map(str, report.differences)))
 
 
-async def export(engine_context: EngineContext, request: Export) -> AsyncGenerator[OperationResult]:
+async def export(deps: Deps, caller: Caller, request: Export) -> AsyncGenerator[OperationResult]:
     """Export a space line by line."""
-    async with aclosing(engine_context.engine.export(request.export_format, request.scope)) as lines:
+    async with aclosing(deps.engine.export(request.export_format, caller.scope)) as lines:
         async for text in lines:
             yield ExportLine(text)
 
 
-async def backup(engine_context: EngineContext, request: Backup) -> AsyncGenerator[OperationResult]:
+async def backup(deps: Deps, _caller: Caller, request: Backup) -> AsyncGenerator[OperationResult]:
     """Write a backup; the indexes are rebuilt when it is restored."""
     path = Path(request.path)
     yield ProgressUpdate("backing up")
-    size = await archive.create_backup(engine_context.engine, path)
+    size = await archive.create_backup(deps.engine, path)
     yield Completed(f"Backup written: {path} ({size / 2**20:.1f} MiB)")
 
 
-async def confirm_retention(
-    engine_context: EngineContext,
-    request: ConfirmRetention,  # noqa: ARG001  - a verb's signature
-) -> AsyncGenerator[OperationResult]:
+async def confirm_retention(deps: Deps, _caller: Caller, _request: ConfirmRetention) -> AsyncGenerator[OperationResult]:
     """Allow the deletion by age that waits; the bot runs it. Raises NotFound if none waits."""
-    if engine_context.confirm_retention is None:
-        raise StoreError("The bot's database is not open.")
-    held = await engine_context.confirm_retention()
+    held = await (await deps.parts.open()).ingest.confirm_retention()
     yield Completed(
         f"Confirmed: {pluralize(held.documents, 'document')} of {held.total:,} from before {held.oldest:%Y-%m-%d} will"
         " be deleted."
     )
 
 
-async def retry(engine_context: EngineContext, request: Retry) -> AsyncGenerator[OperationResult]:
+async def retry(deps: Deps, caller: Caller, _request: Retry) -> AsyncGenerator[OperationResult]:
     """Retry failed documents and wait for them; failures of former runs are retried at start."""
-    engine, scope = engine_context.engine, request.scope
+    engine, scope = deps.engine, caller.scope
     keys = (await engine.get_status(scope)).without_vector
     count = await engine.retry()
     count = max(count, count_unindexed(await engine.get_status(scope)))

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.capabilities import archive_format
+from bot.capabilities.maintenance import archive_format
 from bot.errors import file_write_error
 from bot.store import copy_store, sqlite_file
 from engine import (

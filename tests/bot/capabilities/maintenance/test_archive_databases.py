@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities import archive
+from bot.capabilities.maintenance import archive
 from bot.store import AnswerResult, BotStore, Expert, VerifiedAnswer, copy_store, postgres
 from bot.store.event_queue import NewEvent
 from engine import SYSTEM_CLOCK, Engine, EngineOptions
 from engine.errors import CorruptFile, DatabaseInUse, StoreError
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.postgres import portable
-from tests.bot.capabilities.test_archive import contents, entry, live_through, packed
+from tests.bot.capabilities.maintenance.test_archive import contents, entry, live_through, packed
 from tests.support.builders import ROOF, make_answer
 from tests.support.engine_fixture import HERE, canonical_export, doc, is_clean
 from tests.support.fake_embedder import HashEmbedder

@@ -1,0 +1,112 @@
+"""Check that a caller may still read what a request yields, and that they may ask for it at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.capabilities.caller import Caller
+from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.graph.results import ProvenanceResult, SubgraphResult
+from bot.capabilities.results import AnswerEnd, ContextResult
+from bot.capabilities.row import Who
+from bot.errors import AudienceChanged, NotAllowed, NotPermitted
+from bot.permissions.audience import EMPTY_SCOPE, named_rooms
+from bot.permissions.provenance import build_provenance, document_provenance
+
+if TYPE_CHECKING:
+    from bot.access.control import AccessControl
+    from bot.capabilities.results import OperationResult
+    from bot.capabilities.row import Capability
+    from bot.permissions.provenance import Provenance, Retrieved
+    from bot.store import AccessToken, Subject
+    from engine import Answer, Clock, Scope
+
+CHANGED = "What you can read changed during this answer. Ask again."
+CHECKED = AnswerEnd | ContextResult | DocumentResult | SubgraphResult | ProvenanceResult  # always before they are sent
+CHECK_INTERVAL = 2.0  # seconds between two checks of the audience while results arrive
+ONLY_MANAGERS = "Only managers of this workspace can do this."
+
+
+async def check_who(access: AccessControl, caller: Caller, row: Capability) -> None:
+    """Raise NotPermitted and NotAllowed for a caller who may not do this, PlatformError if that is unknown.
+
+    Who may correct a space depends on the space, and is checked where it is found.
+    """
+    if caller.is_owner:
+        return
+    if row.who is Who.OWNER:
+        raise NotPermitted("No access token permits this.")
+    if row.who is Who.MANAGER and caller.kind == "person" and not await access.is_manager(caller.subject):
+        raise NotAllowed(ONLY_MANAGERS, hint="Ask one of them.")
+
+
+class TokenReading:
+    """A request that is performed for an access token, whose results are yielded while its subject may read them."""
+
+    def __init__(self, access: AccessControl, text: str, token: AccessToken, clock: Clock) -> None:
+        self._access = access
+        self._text = text
+        self._token = token
+        self._clock = clock
+        self._answer: Answer | None = None
+        self._scope = EMPTY_SCOPE
+        self._since = self._checked = 0.0
+
+    async def begin(self, row: Capability) -> tuple[Caller, str]:
+        """The caller with what they may read now, with which the checks compare, and why a part of it is missing.
+
+        Raises NotAllowed if they may not do this.
+        """
+        subject = self._token.subject
+        self._since = self._access.get_audience_time()  # every check sees a change after that
+        resolved = await self._access.resolve_scope(subject)
+        self._scope, self._checked = resolved.scope, self._clock.monotonic()
+        caller = Caller(
+            "space" if subject.space else "person", subject, resolved.scope, permissions=self._token.permissions
+        )
+        await check_who(self._access, caller, row)
+        return caller, resolved.gap
+
+    def observe_answer(self, answer: Answer) -> None:
+        """Keep the answer: all that was retrieved for it is checked, and what it takes is counted."""
+        self._answer = answer
+
+    async def check(self, result: OperationResult) -> None:
+        """Check what is due before a result. Raises AudienceChanged, and InvalidToken if the token ended meanwhile."""
+        if not isinstance(result, CHECKED) and self._clock.monotonic() - self._checked < CHECK_INTERVAL:
+            return
+        await self._access.authenticate(self._text)
+        await _check_scope(self._access, self._token.subject, self._scope)
+        provenance = self._find_provenance(result)
+        if provenance is not None and not await self._access.can_read(self._token.subject, provenance):
+            raise AudienceChanged(CHANGED)
+        self._checked = self._clock.monotonic()
+
+    def _find_provenance(self, result: OperationResult) -> Provenance | None:
+        """What a result draws on, if that is text."""
+        if isinstance(result, DocumentResult):
+            return document_provenance(result.document.space, result.document.room, self._scope, self._since)
+        retrieved = _find_retrieved(result) or (self._answer.context if self._answer is not None else None)
+        return build_provenance(retrieved, self._scope, EMPTY_SCOPE, self._since) if retrieved else None
+
+    async def record_usage(self) -> None:
+        """Count what the answer took, also if its reader left before its end."""
+        if self._answer is not None:
+            await self._access.record_usage(self._token.subject, self._answer.usage)
+
+
+def _find_retrieved(result: OperationResult) -> Retrieved | None:
+    """What a result shows, if it shows passages."""
+    match result:
+        case ContextResult(context=context):
+            return context
+        case ProvenanceResult(provenance=provenance):
+            return provenance
+    return None
+
+
+async def _check_scope(access: AccessControl, subject: Subject, scope: Scope) -> None:
+    """Raise AudienceChanged unless the subject may still read all of a scope."""
+    now = (await access.resolve_scope(subject)).scope
+    if not (scope.spaces <= now.spaces and scope.rooms <= named_rooms(now)):
+        raise AudienceChanged(CHANGED)

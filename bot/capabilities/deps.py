@@ -1,0 +1,137 @@
+"""What handlers work with: the engine, and the parts of the bot over its database."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bot.access.control import AccessControl
+from bot.context import BotContext
+from bot.ingest.service import IngestService
+from bot.permissions.resolver import AudienceResolver
+from bot.store import BotStore
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.context import EngineContext
+    from bot.monitoring.health import ServerHealth
+    from bot.monitoring.metrics import Metrics
+    from bot.monitoring.report import BotState
+    from bot.settings import Settings
+    from bot.store import Subject
+    from engine import Clock, Document, Engine
+
+
+class BotManagement(Protocol):
+    """What a running bot does for managers outside of the chat."""
+
+    def perform_management(self, subject: Subject, request: Any) -> AsyncGenerator[Any]:
+        """Yield the result of a request of bot/capabilities/management."""
+
+    async def get_state(self) -> BotState:
+        """The state of the bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotParts:
+    """What changes documents and checks callers, over the bot's database. `management`: of a bot that runs."""
+
+    store: BotStore
+    ingest: IngestService
+    access: AccessControl
+    management: BotManagement | None = None
+
+
+class PartsSource(Protocol):
+    """Where a process has the parts of the bot from."""
+
+    async def find(self) -> BotParts | None:
+        """The parts; None if the bot has no database yet. Raises EngineError."""
+
+    async def open(self) -> BotParts:
+        """The parts, over a new database if there is none yet. Raises EngineError."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningParts:
+    """The parts of the bot that runs in this process."""
+
+    parts: BotParts
+
+    async def find(self) -> BotParts:
+        return self.parts
+
+    async def open(self) -> BotParts:
+        return self.parts
+
+
+class LazyParts:
+    """Parts over the bot's database beside which no bot runs; what first needs them opens it, until `close`."""
+
+    def __init__(self, engine_context: EngineContext, settings: Settings) -> None:
+        self._engine_context = engine_context
+        self._settings = settings
+        self._stack = AsyncExitStack()
+        self._lock = asyncio.Lock()
+        self._parts: BotParts | None = None
+
+    async def find(self) -> BotParts | None:
+        place = self._settings.store_place
+        if self._parts is None and isinstance(place, Path) and not place.exists():
+            return None
+        return await self.open()
+
+    async def open(self) -> BotParts:
+        async with self._lock:
+            if self._parts is None:
+                self._parts = await self._open()
+        return self._parts
+
+    async def _open(self) -> BotParts:
+        settings, context = self._settings, self._engine_context
+        engine, clock = context.engine, context.clock
+        store = await self._stack.enter_async_context(
+            BotStore.open(settings.store_place, clock, engine.processes.id, engine.file_access)
+        )
+        engine.processes.lost.on_set(store.abandon)
+        audience = AudienceResolver({}, store, settings.membership_cache_seconds, clock)
+        ingest = IngestService(BotContext(context, store, audience, {}, settings, clock))
+        return BotParts(store, ingest, AccessControl(store, clock))
+
+    async def close(self) -> None:
+        """Close the database, if it was opened."""
+        await self._stack.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class Deps:
+    """The services of a process. `metrics` count questions, `health` is what its probes say, of those that have any."""
+
+    context: EngineContext
+    parts: PartsSource
+    metrics: Metrics | None = None
+    health: ServerHealth | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """The engine."""
+        return self.context.engine
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the engine."""
+        return self.context.clock
+
+    async def forget_document(self, key: str) -> bool:
+        """Delete a document everywhere; returns whether it existed. Raises EngineError."""
+        parts = await self.parts.find()
+        return await (parts.ingest.forget_document if parts else self.engine.forget)(key)
+
+    async def replace_document(self, document: Document) -> bool:
+        """Ingest a new version; returns whether it changed. Answers that used it are redacted. Raises EngineError."""
+        parts = await self.parts.find()
+        return await (parts.ingest.replace_document if parts else self.engine.add)(document)

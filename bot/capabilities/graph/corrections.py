@@ -1,0 +1,148 @@
+"""Corrections of the graph by hand; all of them can be undone."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from bot.capabilities.access.home import find_home
+from bot.capabilities.document_lookup import build_scope
+from bot.capabilities.ingest.progress import run_with_progress, wait_until_applied
+from bot.capabilities.results import Corrected, CorrectionMade, DuplicatesResult, FactAdded
+from bot.i18n import N_
+from bot.ingest.manual_facts import Poster
+from bot.platform.models import Location
+from bot.texts.corrections import (
+    format_description,
+    format_merge,
+    format_separation,
+    format_subject,
+    format_unmerge,
+    format_visibility,
+)
+from engine import build_fact
+from engine.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.capabilities.access.home import Home
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import BotParts, Deps
+    from bot.capabilities.requests import (
+        AddFact,
+        FindDuplicates,
+        Hide,
+        Merge,
+        Separate,
+        SetDescription,
+        UndoCorrection,
+    )
+    from bot.capabilities.results import OperationResult
+    from engine import CorrectionChange, DuplicateReport
+
+UNDONE = "The correction is undone."
+STATED = "stated"  # the room of facts of the terminal
+
+
+async def merge(deps: Deps, caller: Caller, request: Merge) -> AsyncGenerator[OperationResult]:
+    """Make a name another name of an entity, or undo a merge."""
+    engine, name, into = deps.engine, request.name, request.into
+    if into:
+        home = await find_home(deps, caller, request.space, name, N_("merge names"))
+        change = await engine.merge(home.space, name, into, room=home.room, allow_unknown=caller.is_owner)
+        message = format_merge(name, into, change.unknown)
+    else:
+        home = await find_home(deps, caller, request.space, name, N_("separate names"))
+        change = await engine.unmerge(home.space, name, room=home.room)
+        message = format_unmerge(name)
+    async for result in _finish(deps, home, change, message):
+        yield result
+
+
+async def separate(deps: Deps, caller: Caller, request: Separate) -> AsyncGenerator[OperationResult]:
+    """Record that two entities are different; their join ends."""
+    home = await find_home(deps, caller, request.space, request.name, N_("separate names"))
+    change = await deps.engine.separate(
+        home.space, request.name, request.other, room=home.room, allow_unknown=caller.is_owner
+    )
+    async for result in _finish(deps, home, change, format_separation(request.name, request.other)):
+        yield result
+
+
+async def set_description(deps: Deps, caller: Caller, request: SetDescription) -> AsyncGenerator[OperationResult]:
+    """Override a description, or restore the original."""
+    name, other, description = request.name, request.other, request.description
+    home = await find_home(deps, caller, request.space, name, N_("change descriptions"))
+    change = await deps.engine.describe(home.space, name, description, other, room=home.room)
+    async for result in _finish(deps, home, change, format_description(format_subject(name, other), description)):
+        yield result
+
+
+async def hide(deps: Deps, caller: Caller, request: Hide) -> AsyncGenerator[OperationResult]:
+    """Hide an entity or a relation, or show it again."""
+    what = N_("hide names") if request.hidden else N_("show names again")
+    home = await find_home(deps, caller, request.space, request.name, what)
+    act = deps.engine.hide if request.hidden else deps.engine.unhide
+    change = await act(home.space, request.name, request.other, room=home.room)
+    message = format_visibility(format_subject(request.name, request.other), hidden=request.hidden)
+    async for result in _finish(deps, home, change, message):
+        yield result
+
+
+async def undo_correction(deps: Deps, caller: Caller, request: UndoCorrection) -> AsyncGenerator[OperationResult]:
+    """Remove what a correction made, and restore what it removed. Raises CorrectionChanged, NotFound."""
+    home = await find_home(deps, caller, request.space, request.name, N_("undo corrections"))
+    change = await deps.engine.undo_correction(
+        home.space, request.change, room=home.room, allow_unknown=caller.is_owner
+    )
+    async for result in _finish(deps, home, change, UNDONE):
+        yield result
+
+
+async def _finish(deps: Deps, home: Home, change: CorrectionChange, message: str) -> AsyncGenerator[OperationResult]:
+    """Yield what was made, at once, then what is told when it can be seen everywhere."""
+    yield CorrectionMade(home.space, change)
+    async with aclosing(wait_until_applied(deps.engine, build_scope([home.space]))) as steps:
+        async for step in steps:
+            yield step
+    yield Corrected(message, home.space, change)
+
+
+async def add_fact(deps: Deps, caller: Caller, request: AddFact) -> AsyncGenerator[OperationResult]:
+    """Add a fact as a document; deleting the document removes it. Raises NotAllowed, InvalidQuestion."""
+    fact = build_fact(request.name, request.description, request.other, request.type, request.keywords)
+    if caller.kind == "person":
+        parts = await deps.parts.open()
+        place = caller.place or await _find_place(parts, caller, request.channel)
+        poster = Poster(caller.subject.person, caller.may_post)
+        key = await parts.ingest.manual_facts.add_fact(place, poster, fact, caller.time or deps.clock.now())
+        yield FactAdded(f"Added as {key}.", key)
+        return
+    space = caller.subject.space
+    key = await deps.engine.add_facts(space, STATED, fact)
+    async with aclosing(wait_until_applied(deps.engine, build_scope([space]))) as steps:
+        async for step in steps:
+            yield step
+    yield FactAdded(f"Added as {key}. To remove it: `threadlore forget {key}`", key)
+
+
+async def _find_place(parts: BotParts, caller: Caller, room: str) -> Location:
+    """The channel with this id in the workspace of a person, who can read it. Raises NotFound."""
+    place, subject = Location.from_room(room), caller.subject
+    is_own = (place.platform, place.workspace) == (subject.platform, subject.workspace)
+    if is_own and place.channel and await parts.access.can_read_room(subject, place.room):
+        return place
+    raise NotFound("There is no channel with this id that you can read.", hint="The list of documents shows their ids.")
+
+
+async def find_duplicates(deps: Deps, caller: Caller, request: FindDuplicates) -> AsyncGenerator[OperationResult]:
+    """Yield the likely duplicates and the automatic joins; names that were not compared are compared on request."""
+    engine, reports = deps.engine, list["DuplicateReport"]()
+
+    async def find() -> None:
+        reports.append(await engine.find_duplicates(caller.scope, request.limit, compare_all=request.compare_all))
+
+    async for step in run_with_progress(engine, "comparing names", find()):
+        yield step
+    yield DuplicatesResult(reports[0])

@@ -1,0 +1,74 @@
+"""What a capability is: a row of the table, from which every door learns who may use it and what carries it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from bot.capabilities.results import HandlerResult
+    from bot.store import Permission
+
+    Handler = Callable[[Any, Any, Any], AsyncGenerator[HandlerResult]]
+
+
+class Who(Enum):
+    """The least that a caller must be. The owner of the data is all of it."""
+
+    ANYONE = "anyone"  # within what they may read
+    CORRECTOR = "corrector"  # may manage the channel whose space is corrected; everyone their own space
+    MANAGER = "manager"  # of their workspace at present; a space of the terminal is its own
+    OWNER = "owner"  # of the data, at the terminal
+
+
+class Limit(Flag):
+    """Which limits count a request, besides the requests of an access token in a minute."""
+
+    NONE = 0
+    QUESTIONS = auto()  # of a person in a minute, and the tokens of their workspace in a day
+
+
+class Surface(Flag):
+    """Where a capability is offered. The local socket carries all of them."""
+
+    CHAT = auto()
+    CLI = auto()
+    HTTP = auto()
+    MCP = auto()
+    PAGE = auto()
+    NONE = 0
+    PROGRAMS = HTTP | MCP | PAGE
+    ALL = CHAT | CLI | PROGRAMS
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """A thing that can be done. `handler`: a function `module:name` below this package, loaded at the first call.
+
+    It is called with the context, the caller and the request, and yields results. `permission`: what an access token
+    needs; None where no token suffices.
+    """
+
+    name: str
+    request: type
+    handler: str
+    surfaces: Surface
+    who: Who = Who.ANYONE
+    permission: Permission | None = None
+    limits: Limit = Limit.NONE
+
+    def load_handler(self) -> Handler:
+        """The function that carries it out."""
+        return _load(self.handler)
+
+
+@cache
+def _load(handler: str) -> Handler:
+    module, _, name = handler.partition(":")
+    found: Handler = getattr(import_module(f"bot.capabilities.{module}"), name)
+    return found

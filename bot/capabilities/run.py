@@ -1,0 +1,133 @@
+"""Perform a request for a caller: the only way in, for every door."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bot.capabilities.access.hints import word_hint
+from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
+from bot.capabilities.access.reading import TokenReading, check_who
+from bot.capabilities.access.server_paths import hide_paths, hide_paths_of_error
+from bot.capabilities.caller import at_terminal, for_space
+from bot.capabilities.documents.errors import word_errors
+from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
+from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult
+from bot.capabilities.row import Limit
+from bot.capabilities.table import TABLE
+from bot.errors import NotPermitted
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.access.control import AccessControl
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
+    from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.results import HandlerResult, OperationResult
+    from bot.capabilities.row import Capability
+    from bot.store import Permission
+
+
+async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+    """Perform a request that came with its caller; without one, the owner of the data asks. Raises EngineError."""
+    match request:
+        case Authorized(token, inner):
+            results = _run_for_token(deps, token, inner)
+        case WithoutLogin(space, inner):
+            _get_permission(TABLE[type(inner)])
+            results = _run_counted(deps, for_space(space), inner)
+        case AtSpace(space, inner):
+            results = _run_counted(deps, at_terminal(space), inner)
+        case _:
+            results = _run_counted(deps, at_terminal(), request)
+    async with aclosing(results):
+        async for result in results:
+            yield result
+
+
+async def run_for_person(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[HandlerResult]:
+    """Perform a request of a person whom a platform of this process knows. Raises EngineError."""
+    row = TABLE[type(request)]
+    await check_who((await deps.parts.open()).access, caller, row)
+    async with aclosing(row.load_handler()(deps, caller, request)) as results:
+        async for result in results:
+            yield result
+
+
+async def _run_counted(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+    """Perform a request of this machine; a question is counted."""
+    row = TABLE[type(request)]
+    is_question = Limit.QUESTIONS in row.limits
+    record = QuestionRecord(deps.metrics if is_question else None, deps.clock, TERMINAL)
+    with record.closing():
+        try:
+            async with aclosing(row.load_handler()(deps, caller, request)) as results:
+                async for result in results:
+                    if isinstance(result, AnswerBegun):
+                        record.observe_answer(result.answer)
+                        continue
+                    record.observe_result(result)
+                    yield result
+        finally:
+            await _record_usage(deps, caller, record)
+
+
+async def _record_usage(deps: Deps, caller: Caller, record: QuestionRecord) -> None:
+    """Count what an answer took for a space of the terminal, if the bot has a database."""
+    if record.answer is not None and caller.subject.space and (parts := await deps.parts.find()):
+        await parts.access.record_usage(caller.subject, record.answer.usage)
+
+
+async def _run_for_token(deps: Deps, text: str, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+    """Perform a request of an access token within its scope. Raises NotAllowed, TooManyRequests, PlatformError.
+
+    Raises AudienceChanged if the scope became smaller meanwhile; the results so far are then not to be used.
+    """
+    row = TABLE[type(request)]
+    permission, is_question = _get_permission(row), Limit.QUESTIONS in row.limits
+    record, is_person = QuestionRecord(deps.metrics if is_question else None, deps.clock, PROGRAM), False
+    with record.closing():
+        try:
+            access: AccessControl = (await deps.parts.open()).access
+            token = await access.authorize(text, permission)
+            is_person = not token.subject.space
+            if is_question:
+                await access.check_question(token.subject)
+            reading = TokenReading(access, text, token, deps.clock)
+            async with aclosing(_run_within_scope(deps, row, request, reading, record)) as results:
+                async for result in results:
+                    record.observe_result(result)
+                    yield hide_paths(word_errors(result) if is_person else result)
+        except EngineError as error:
+            if is_person:
+                error.hint = word_hint(error.hint)
+            hide_paths_of_error(error)
+            raise
+
+
+async def _run_within_scope(
+    deps: Deps, row: Capability, request: OperationRequest, reading: TokenReading, record: QuestionRecord
+) -> AsyncGenerator[OperationResult]:
+    """Perform a request within what its caller may read now; the results are checked before they are yielded."""
+    caller, gap = await reading.begin(row)
+    try:
+        async with aclosing(row.load_handler()(deps, caller, request)) as results:
+            async for result in results:
+                if isinstance(result, AnswerBegun):
+                    reading.observe_answer(result.answer)
+                    record.observe_answer(result.answer)
+                    continue
+                await reading.check(result)
+                yield replace(result, gap=gap) if isinstance(result, AnswerEnd | ContextResult) else result
+    finally:
+        await reading.record_usage()
+
+
+def _get_permission(row: Capability) -> Permission:
+    """The permission that a token needs. Raises NotPermitted."""
+    if row.permission is None:
+        raise NotPermitted("No access token permits this.")
+    return row.permission
