@@ -60,6 +60,12 @@ def format_verified(name: str, time: datetime, question: str) -> str:
     )
 
 
+def state_verified(name: str, time: datetime, question: str) -> str:
+    """The same line as plain text."""
+    line = gettext("✅ **Verified by {name} on {time}:** {question}").replace("**", "")
+    return line.format(name=name, time=format_day(time), question=question)
+
+
 def format_withdrawal(time: datetime, link: str) -> str:
     """The notice to the person who verified an answer on that day."""
     which = gettext("[an answer]({link})").format(link=link) if link else gettext("an answer")

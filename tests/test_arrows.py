@@ -134,7 +134,7 @@ context: errors i18n platform store permissions settings access monitoring
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
 lifecycle:
-capabilities: {BASE} store permissions context settings ingest access monitoring
+capabilities: {BASE} store permissions context settings ingest answers access monitoring
 rpc: {BASE} store permissions context settings access monitoring lifecycle capabilities bootstrap
 commands: {BASE} store permissions context settings ingest answers graph_image capabilities
 dispatch: {BASE} store permissions context ingest answers commands monitoring capabilities

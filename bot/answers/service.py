@@ -58,7 +58,7 @@ class AnswerService:
         self._metrics = metrics
         self._thread_history = ThreadHistory(context)
         self.stops = StopRequests(context)
-        self._verified_answers = VerifiedLookup(context)
+        self._verified_answers = VerifiedLookup(context.store, context.audience, context.engine_context.engine)
         self._suggestions = SuggestionFinder(context)
         self._in_progress: set[str] = set()
         self._query_slots = asyncio.Semaphore(MAX_CONCURRENT_QUERIES)

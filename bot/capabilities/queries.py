@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bot.capabilities.channels import resolve_all, resolve_rooms
 from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
@@ -22,6 +23,7 @@ from bot.capabilities.results import (
     PromptResult,
     StatusResult,
 )
+from bot.capabilities.verified import find_verified
 from bot.monitoring.report import HealthState
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
 from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task
@@ -53,7 +55,11 @@ SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 
 async def ask(deps: Deps, caller: Caller, request: Ask) -> AsyncGenerator[HandlerResult]:
     """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
-    question = await _build_question(deps, request, caller.scope, request.working_dir if caller.is_owner else None)
+    question = await _build_question(deps, caller, request)
+    if request.output == "answer" and (verified := await find_verified(deps, caller, question)) is not None:
+        yield AnswerDelta(verified.text)
+        yield verified.end
+        return
     async with aclosing(answer_question(deps, question, request.output)) as results:
         async for result in results:
             yield result
@@ -126,7 +132,9 @@ async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
     return ProgressUpdate("searching", trouble=f"{waiting}; {known}" if waiting else SEARCHING)
 
 
-async def _build_question(deps: Deps, request: Ask, scope: Scope, here: str | None) -> Question:
+async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
+    """The question of a request, with the filters that its words and its options name together."""
+    scope, here = caller.scope, request.working_dir if caller.is_owner else None
     if not request.text.strip():
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
     documents = {key for words in request.documents for key in await resolve_documents(deps, words, scope, here)}
@@ -138,7 +146,7 @@ async def _build_question(deps: Deps, request: Ask, scope: Scope, here: str | No
         mode=request.mode,
         filters=Filters(
             documents=frozenset(documents),
-            rooms=frozenset(request.rooms),
+            rooms=await resolve_all(deps, caller, request.rooms),
             authors=frozenset(request.authors),
             since=request.since,
             until=request.until,
@@ -148,14 +156,14 @@ async def _build_question(deps: Deps, request: Ask, scope: Scope, here: str | No
     )
     if question.mode == "bypass":
         return question
-    return await _apply_search_filters(deps, await _apply_overview(deps, question), sought)
+    return await _apply_search_filters(deps, caller, await _apply_overview(deps, caller, question), sought)
 
 
-async def _apply_search_filters(deps: Deps, question: Question, sought: SearchFilters) -> Question:
+async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, sought: SearchFilters) -> Question:
     """Narrow a question by the filters in it. A channel that is not known contains nothing."""
     within = question.filters
     if names := sought.channel_names:
-        found = [await resolve_rooms(deps, name, question.scope) for name in sorted(names)]
+        found = [await resolve_rooms(deps, caller, name) for name in sorted(names)]
         rooms = frozenset[str]().union(*found)
         within = replace(within, rooms=(rooms & within.rooms if within.rooms else rooms) or frozenset({UNKNOWN_ROOM}))
     within = replace(
@@ -167,11 +175,11 @@ async def _apply_search_filters(deps: Deps, question: Question, sought: SearchFi
     return replace(question, filters=within, writers=(*question.writers, *sought.person_names))
 
 
-async def _apply_overview(deps: Deps, question: Question) -> Question:
+async def _apply_overview(deps: Deps, caller: Caller, question: Question) -> Question:
     """Add what an overview question is about: a channel, a time, a person."""
     question, asked = by_author(question, deps.clock.now())
     channel = asked.channel if asked else channel_of(question)
-    rooms = await resolve_rooms(deps, channel, question.scope) if channel else frozenset[str]()
+    rooms = await resolve_rooms(deps, caller, channel) if channel else frozenset[str]()
     if channel and not rooms:
         return question
     question = replace(question, filters=replace(question.filters, rooms=question.filters.rooms or rooms))
@@ -182,12 +190,6 @@ def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
     """The options that are set, by the names of the question's fields."""
     given = {field.name: getattr(options, field.name) for field in fields(options)}
     return {name: value for name, value in given.items() if value not in (None, ())}
-
-
-async def resolve_rooms(deps: Deps, name: str, scope: Scope) -> frozenset[str]:
-    """The chats in scope with this name."""
-    there = (each.room for each in await deps.engine.list_documents(scope) if each.kind == "conversation")
-    return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())
 
 
 async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGenerator[OperationResult]:

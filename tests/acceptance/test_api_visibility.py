@@ -71,6 +71,45 @@ EXPLORED = (
 )
 
 
+async def test_channels_are_named_over_http_as_in_the_chat(live: LiveBot[Any]) -> None:
+    town = live.town
+    town.add_channel("square", "ada bob")
+    town.add_channel("cellar", "ada", "private")
+    await live.post_passwords(square="agate", cellar="beryl")
+    people = TokenHolders(live)
+    for named, found in (({"channels": ["square"]}, "agate"), ({"channels": ["#cellar"]}, "beryl")):
+        asked = {"question": QUESTION, **named}
+        assert find_secrets((await people.call("ada", "/api/v1/query/data", asked)).text) == found
+        assert find_secrets((await people.call("bob", "/api/v1/query/data", asked)).text) == found.replace("beryl", "")
+    asked = {"question": f"in:#square {QUESTION}"}
+    assert find_secrets((await people.call("ada", "/api/v1/query/data", asked)).text) == "agate"
+    summary = await people.call("bob", "/api/v1/summaries", {"channel": "square"})
+    assert find_secrets(summary.text) == "agate"
+    hidden = await people.call("bob", "/api/v1/summaries", {"channel": "cellar"})
+    unknown = await people.call("bob", "/api/v1/summaries", {"channel": "nowhere"})
+    assert find_secrets(hidden.text) == ""
+    assert hidden.status_code == unknown.status_code
+
+
+async def test_a_verified_answer_comes_first_for_programs_of_those_who_may_read_it(live: LiveBot[Any]) -> None:
+    town = live.town
+    live.add_manager("mayor")
+    town.add_channel("square", "ada bob mayor")
+    town.add_channel("cellar", "ada mayor", "private")
+    await live.post_passwords(cellar="beryl")
+    way = "command" if town.platform == "discord" else "mention"
+    [*_, answer] = [each for each in await live.posts(await town.ask("ada", "cellar", way=way)) if each.buttons]
+    assert "Verified. I show this answer first" in await live.click("mayor", answer, "Verify")
+    people, asked = TokenHolders(live), {"question": QUESTION}
+    mine = (await people.call("ada", "/api/v1/query", asked)).json()
+    assert find_secrets(mine["answer"]) == "beryl"
+    assert f"Verified by {town.person('mayor').name}" in " ".join(mine["notices"])
+    other = (await people.call("bob", "/api/v1/query", asked)).text
+    assert (find_secrets(other), "Verified" in other) == ("", False)
+    later = {"question": QUESTION, "history": [{"role": "user", "content": "Hello?"}]}
+    assert "Verified by" in (await people.call("ada", "/api/v1/query", later)).text
+
+
 async def test_the_graph_of_a_private_channel_does_not_exist_for_others(live: LiveBot[Any]) -> None:
     live.add_manager("mayor")
     live.town.add_channel("square", "ada bob mayor")

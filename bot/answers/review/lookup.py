@@ -25,19 +25,33 @@ if TYPE_CHECKING:
 
     from bot.answers.delivery import StreamingReply
     from bot.answers.draft import AnswerDraft
-    from bot.answers.request import AnswerRequest
-    from bot.context import BotContext
-    from bot.store import VerifiedAnswer
+    from bot.permissions.resolver import AudienceResolver
+    from bot.platform.models import Location
+    from bot.store import BotStore, VerifiedAnswer
+    from engine import Engine
 
 MAX_CANDIDATES = 20  # different texts of verified questions with the same words whose vectors are compared
 FOLLOW_UP_WORDS = 2  # words of a follow-up question; one with fewer may mean something else in its thread
 
 
 class VerifiedLookup:
-    """Shows verified answers."""
+    """Finds verified answers, and shows them."""
 
-    def __init__(self, context: BotContext) -> None:
-        self._context = context
+    def __init__(self, store: BotStore, audience: AudienceResolver, engine: Engine) -> None:
+        self._store = store
+        self._audience = audience
+        self._engine = engine
+
+    async def find(
+        self, question: Question, place: Location, reader: str, *, is_follow_up: bool
+    ) -> VerifiedAnswer | None:
+        """The answer to the same question that a reader, or everyone in a place, may read; None without one."""
+        return await self._find(question, place, reader) if _is_plain(question, is_follow_up=is_follow_up) else None
+
+    async def describe(self, verified: VerifiedAnswer) -> str:
+        """Who verified an answer, when, and to which question, as plain text."""
+        name = await self._find_verifier(verified)
+        return review_texts.state_verified(name, verified.verified_at, verified.question)
 
     async def show(
         self, draft: AnswerDraft, question: Question, delivery: StreamingReply, since: float, *, is_follow_up: bool
@@ -47,35 +61,31 @@ class VerifiedLookup:
         `since`: a time before the scope of the question was resolved, by the monotonic clock of AudienceResolver.
         """
         request = draft.request
-        if request.uploads or not _is_plain(question, is_follow_up=is_follow_up):
+        if request.uploads:
             return False
-        verified = await self._find(question, request)
+        verified = await self.find(question, request.location, request.sole_reader, is_follow_up=is_follow_up)
         if verified is None:
             return False
         draft.verified, draft.text = verified, verified.text
         draft.provenance = Provenance(provenance_of(verified).source_scope, {}, since)
-        delivery.can_show = partial(
-            can_read, self._context.audience, draft.provenance, request.location, request.sole_reader
-        )
+        delivery.can_show = partial(can_read, self._audience, draft.provenance, request.location, request.sole_reader)
         delivery.citation_urls = lambda: source_urls(verified.sources)
-        name = await self._verifier_name(verified)
+        name = await self._find_verifier(verified)
         heading = review_texts.format_verified(name, verified.verified_at, verified.question)
         delivery.heading = f"{delivery.heading}\n\n{heading}" if delivery.heading else heading
         draft.notices.append(gettext(review_texts.VERIFIED_HINT))
         return True
 
-    async def _find(self, question: Question, request: AnswerRequest) -> VerifiedAnswer | None:
+    async def _find(self, question: Question, place: Location, reader: str) -> VerifiedAnswer | None:
         """The answer to the same question that all readers of the reply may read; first that of the channel itself."""
-        store, found = self._context.store.verified_answers, list[tuple[str, str, str]]()
+        store, found = self._store.verified_answers, list[tuple[str, str, str]]()
         for platform, workspace in sorted(_workspaces(question.scope)):
             found += await store.list_questions(platform, workspace)
         similarities = await self._measure(question.text, list(dict.fromkeys(text for _, _, text in found)))
         same = [(id_, room, similarities[text]) for id_, room, text in found if text in similarities]
-        for id_, _, _ in sorted(same, key=lambda each: (each[1] != request.location.room, -each[2])):
+        for id_, _, _ in sorted(same, key=lambda each: (each[1] != place.room, -each[2])):
             verified = await store.get(id_)
-            if verified is not None and await can_read(
-                self._context.audience, provenance_of(verified), request.location, request.sole_reader
-            ):
+            if verified is not None and await can_read(self._audience, provenance_of(verified), place, reader):
                 return verified
         return None
 
@@ -88,20 +98,19 @@ class VerifiedLookup:
         if not likely:
             return {}
         try:
-            similarities = await self._context.engine_context.engine.measure_similarities([question, *likely])
+            similarities = await self._engine.measure_similarities([question, *likely])
         except ModelError:
             return {}  # the search for sources reports it
         measured = dict(zip(likely, similarities[0][1:].tolist(), strict=True))
         return {text: each for text, each in measured.items() if each >= needed[text]}
 
-    async def _verifier_name(self, verified: VerifiedAnswer) -> str:
+    async def _find_verifier(self, verified: VerifiedAnswer) -> str:
         location = verified.location
         try:
-            return (
-                await self._context.audience.get_person(location.platform, location.workspace, verified.verifier)
-            ).name
+            person = await self._audience.get_person(location.platform, location.workspace, verified.verifier)
         except PlatformError:
             return gettext(review_texts.SOMEBODY)
+        return person.name
 
 
 def provenance_of(verified: VerifiedAnswer) -> Provenance:

@@ -6,8 +6,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.capabilities.channels import resolve_rooms
 from bot.capabilities.documents.details import find_document
-from bot.capabilities.queries import answer_question, resolve_rooms
+from bot.capabilities.queries import answer_question
 from bot.text.format import format_utc
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Overview, Question
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 async def summarize(deps: Deps, caller: Caller, request: Summarize) -> AsyncGenerator[HandlerResult]:
     """Yield the pieces and the end of a summary. Raises NotFound for a channel or document that is not in scope."""
     within = Filters(
-        rooms=await _find_rooms(deps, request, caller.scope),
+        rooms=await _find_rooms(deps, caller, request),
         documents=await _find_documents(deps, request, caller.scope),
         since=request.since,
         until=request.until,
@@ -43,15 +44,14 @@ def _choose_text(request: Summarize) -> str:
     return CATCH_UP_QUESTION.format(time=format_utc(request.since)) if request.since else SUMMARY_QUESTION
 
 
-async def _find_rooms(deps: Deps, request: Summarize, scope: Scope) -> frozenset[str]:
+async def _find_rooms(deps: Deps, caller: Caller, request: Summarize) -> frozenset[str]:
     """The rooms of a channel. Raises NotFound."""
     name = request.channel.removeprefix("#")
     if not name:
         return frozenset()
-    documents = await deps.engine.list_documents(scope)
-    rooms = frozenset({name} & {each.room for each in documents})
-    if found := rooms or await resolve_rooms(deps, name, scope):
-        return found
+    readable = {each.room for each in await deps.engine.list_documents(caller.scope)}
+    if found := readable & {name} or readable & await resolve_rooms(deps, caller, name):
+        return frozenset(found)
     raise NotFound(f"There is no channel “{name}”.", hint="The list of documents names the channels.")
 
 

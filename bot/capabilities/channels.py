@@ -1,0 +1,35 @@
+"""Find the channels that callers name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
+
+
+async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]:
+    """The rooms of the chats with a name: those of a person's workspace, or those in scope of a space.
+
+    Only what is in scope is found in them.
+    """
+    if caller.kind == "person":
+        store, subject = (await deps.parts.open()).store, caller.subject
+        names = {name.casefold()}
+        found = await store.channels.find_rooms(subject.platform, subject.workspace, names=names, ids=())
+        imported = await store.imported_spaces.find_rooms(subject.platform, subject.workspace, names)
+        return frozenset([*found, *imported])
+    there = (each.room for each in await deps.engine.list_documents(caller.scope) if each.kind == "conversation")
+    return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())
+
+
+async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> frozenset[str]:
+    """The rooms of channels, each by its room or its name; a name of no chat stays as it is, and finds nothing."""
+    found = frozenset[str]()
+    for each in channels:
+        name = each.removeprefix("#")
+        found |= await resolve_rooms(deps, caller, name) or {name}
+    return found

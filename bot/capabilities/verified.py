@@ -1,0 +1,57 @@
+"""Give the verified answer to a question to whoever may read all that it rests on, before a model is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.answers.review.lookup import VerifiedLookup
+from bot.capabilities.results import AnswerEnd
+from bot.platform.models import Location
+from engine import Source
+
+if TYPE_CHECKING:
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
+    from bot.store import AnswerSource
+    from engine import Question
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedResult:
+    """The text of a verified answer, and its end."""
+
+    text: str
+    end: AnswerEnd
+
+
+async def find_verified(deps: Deps, caller: Caller, question: Question) -> VerifiedResult | None:
+    """The verified answer to the same question, for a person who may read all of it; None without one."""
+    if caller.kind != "person":
+        return None
+    parts, subject = await deps.parts.open(), caller.subject
+    lookup = VerifiedLookup(parts.store, parts.access.audience_of(subject), deps.engine)
+    place, is_follow_up = Location(subject.platform, subject.workspace, ""), bool(question.history)
+    found = await lookup.find(question, place, subject.person, is_follow_up=is_follow_up)
+    if found is None:
+        return None
+    sources = tuple(_to_source(each) for each in found.sources)
+    return VerifiedResult(found.text, AnswerEnd(sources, (), verified=await lookup.describe(found)))
+
+
+def _to_source(source: AnswerSource) -> Source:
+    """A source that was shown below an answer, as one of a context; it has an excerpt of its text."""
+    return Source(
+        source.number,
+        source.document,
+        source.passage,
+        source.title,
+        "",
+        source.link,
+        "",
+        source.time,
+        source.excerpt,
+        source.space,
+        source.room,
+        "",
+    )
