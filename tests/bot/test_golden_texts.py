@@ -19,7 +19,7 @@ from tests.support.fake_platform import START, TRAITS
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("golden_texts.md")
-PARTS = ("answers", "commands", "dispatch", "ingest", "permissions", "text")
+PARTS = ("answers", "capabilities", "commands", "dispatch", "ingest", "permissions", "text")
 SHOWN = {"Card", "InvalidQuestion", "InvalidDocument", "NotFound", "NotAllowed", "DocumentTooLarge"}
 
 
