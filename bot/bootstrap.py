@@ -94,6 +94,7 @@ async def open_engine(
             SandboxProbe(limits),
             settings.space,
             list_models(settings),
+            settings.retrieval_mode,
         )
 
 

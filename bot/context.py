@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
-    from engine import Clock, Engine, FileParser, ParserLimits, SandboxProbe
+    from engine import Clock, Engine, FileParser, ParserLimits, RetrievalMode, SandboxProbe
 
 
 log = structlog.get_logger(__name__)
@@ -37,7 +37,7 @@ class EngineContext:
 
     `parser` reads all files of this process, so that its workers are shared fairly. `count_tokens` counts o200k_base
     tokens. `upload_dir`: for uploads until they are added. `sandbox`: what bounds parsers. `owner_space`: the space of
-    whoever runs the program. `models`: names by purpose.
+    whoever runs the program. `models`: names by purpose. `retrieval_mode`: of questions that name none.
     """
 
     engine: Engine
@@ -48,6 +48,7 @@ class EngineContext:
     sandbox: SandboxProbe
     owner_space: str = ""
     models: tuple[tuple[str, str], ...] = ()
+    retrieval_mode: RetrievalMode = "mix"
 
     @property
     def clock(self) -> Clock:

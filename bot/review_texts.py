@@ -53,6 +53,10 @@ EXPERT_REQUEST_REFUSED = {
 }
 
 
+FOUND_NOTHING = N_("I found nothing to that question, so there is nothing to verify.")
+WRITE_ANSWER = N_("Write the answer to it.")
+
+
 def format_verified(name: str, time: datetime, question: str) -> str:
     """The line above a verified answer: by whom, when, and to which question."""
     return gettext("✅ **Verified by {name} on {time}:** {question}").format(

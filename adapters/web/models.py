@@ -62,7 +62,7 @@ class QueryBody(Body):
     question: Annotated[
         str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, examples=["Who repairs the roof?"])
     ]
-    mode: RetrievalMode = "mix"
+    mode: RetrievalMode | None = None
     history: Annotated[list[Turn], Field(max_length=MAX_TURNS)] = []
     documents: Names = []
     channels: Names = []

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bot.capabilities.asker import build_filter_lookup, find_name
 from bot.capabilities.channels import resolve_all, resolve_rooms
 from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.graph.queries import build_not_found
@@ -143,7 +144,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
         sought.text or FILTERED_OVERVIEW,
         scope,
         history=request.history,
-        mode=request.mode,
+        mode=request.mode or deps.context.retrieval_mode,
+        asker=await find_name(deps, caller),
         filters=Filters(
             documents=frozenset(documents),
             rooms=await resolve_all(deps, caller, request.rooms),
@@ -156,6 +158,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
     )
     if question.mode == "bypass":
         return question
+    if not sought.only_these and any(purpose == "answers" and name for purpose, name in deps.context.models):
+        question = replace(question, filter_lookup=await build_filter_lookup(deps, caller))
     return await _apply_search_filters(deps, caller, await _apply_overview(deps, caller, question), sought)
 
 

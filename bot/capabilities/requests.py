@@ -38,11 +38,11 @@ class Ask:
     """Ask a question about what the caller may read; empty tuples do not filter.
 
     `output`: the streamed answer, only the retrieved context, or the prompt. `documents` are keys, titles or paths
-    (relative to `working_dir`).
+    (relative to `working_dir`). Without a `mode`, that of the settings.
     """
 
     text: str
-    mode: RetrievalMode = "mix"
+    mode: RetrievalMode | None = None
     history: tuple[ChatTurn, ...] = ()
     output: AskOutput = "answer"
     documents: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ class Who(Enum):
 
     ANYONE = "anyone"  # within what they may read
     CORRECTOR = "corrector"  # may manage the channel whose space is corrected; everyone their own space
+    REVIEWER = "reviewer"  # manager or expert of the channel; checked where the channel is known
     MANAGER = "manager"  # of their workspace at present; a space of the terminal is its own
     OWNER = "owner"  # of the data, at the terminal
 

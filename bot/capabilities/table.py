@@ -86,6 +86,11 @@ ROWS = (
             ("channel", management.GetChannel),
             ("change-channel", management.ChangeChannel),
             ("questions", management.ListQuestions),
+        )
+    ),
+    *(
+        Capability(name, request, "management.operations:manage", HTTP | PAGE, Who.REVIEWER, "write")
+        for name, request in (
             ("verify-answer", management.VerifyAnswer),
             ("pin-answer", management.PinAnswer),
             ("verified-answers", management.ListVerified),

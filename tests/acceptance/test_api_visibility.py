@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -89,6 +90,28 @@ async def test_channels_are_named_over_http_as_in_the_chat(live: LiveBot[Any]) -
     unknown = await people.call("bob", "/api/v1/summaries", {"channel": "nowhere"})
     assert find_secrets(hidden.text) == ""
     assert hidden.status_code == unknown.status_code
+
+
+async def test_a_fact_is_added_over_http_where_its_person_may_post(live: LiveBot[Any]) -> None:
+    town = live.town
+    square, cellar = town.add_channel("square", "ada bob"), town.add_channel("cellar", "ada", "private")
+    await live.post_passwords(square="agate", cellar="beryl")
+    people, fact = TokenHolders(live), {"name": "Zirkon Vale", "description": "Zirkon Vale keeps the lamp."}
+    rooms = {each.channel: each.room for each in await people.list_joined()}
+    to_square, to_cellar = ({**fact, "channel": rooms[str(each.id)]} for each in (square, cellar))
+    assert (await people.call("bob", "/api/v1/graph/facts", fact)).status_code == 404
+    assert (await people.call("bob", "/api/v1/graph/facts", to_cellar)).status_code == 404
+    added = await people.call("bob", "/api/v1/graph/facts", to_square)
+    if town.platform == "discord":  # an open channel has no members there, and only an interaction says who may post
+        assert added.status_code == 403
+        return
+    assert added.status_code == 200, added.text
+    await live.bot.context.engine_context.engine.wait_until_indexed()
+    assert "lamp" in (await people.call("ada", "/api/v1/graph/entity?name=Zirkon%20Vale")).text
+    key = quote(added.json()["document"], safe="")
+    assert (await people.call("ada", f"/api/v1/documents/{key}", method="DELETE")).status_code == 403
+    assert (await people.call("bob", f"/api/v1/documents/{key}", method="DELETE")).status_code == 204
+    assert "lamp" not in (await people.call("ada", "/api/v1/graph/entity?name=Zirkon%20Vale")).text
 
 
 async def test_a_verified_answer_comes_first_for_programs_of_those_who_may_read_it(live: LiveBot[Any]) -> None:

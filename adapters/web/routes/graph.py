@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request
 from adapters.web.models import MAX_NAME_LENGTH, EntityBody, EntityItem, RelationItem
 from adapters.web.operations import get_result
 from adapters.web.routes.documents import Offset  # noqa: TC001  - read at run time
+from adapters.web.routes.fact_models import DuplicatesBody, FactAddedBody, FactBody
 from adapters.web.routes.graph_models import (
     MAX_ENTITIES,
     CorrectedBody,
@@ -24,14 +25,15 @@ from adapters.web.routes.graph_models import (
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
 from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
-from bot.capabilities.requests import GetEntity
-from bot.capabilities.results import Corrected, EntityResult
+from bot.capabilities.requests import FindDuplicates, GetEntity
+from bot.capabilities.results import Corrected, DuplicatesResult, EntityResult, FactAdded
 
 router = APIRouter(tags=["graph"])
 
 MAX_FACTS = 200
 FactLimit = Annotated[int, Query(ge=1, le=MAX_FACTS)]
 CorrectionLimit = Annotated[int, Query(ge=1, le=200)]
+DuplicateLimit = Annotated[int, Query(ge=1, le=200)]
 
 
 @router.get("/entities")
@@ -86,6 +88,20 @@ async def list_corrections(
 ) -> CorrectionsBody:
     """List the corrections where the token may make them: in its space, or where its person may in the chat."""
     return CorrectionsBody.of(await get_result(http, token, ListCorrections(limit, offset), CorrectionList))
+
+
+@router.get("/graph/duplicates")
+async def list_duplicates(http: Request, token: Token, limit: DuplicateLimit = 50) -> DuplicatesBody:
+    """List names that may mean the same entity, and names that were joined automatically, with the evidence."""
+    found = await get_result(http, token, FindDuplicates(limit, compare_all=False), DuplicatesResult)
+    return DuplicatesBody.of(found.report)
+
+
+@router.post("/graph/facts")
+async def add_fact(http: Request, token: Token, body: FactBody) -> FactAddedBody:
+    """Add a fact: to the space of the token, or to a channel as if its person had posted it there."""
+    added = await get_result(http, token, body.to_request(), FactAdded)
+    return FactAddedBody(message=added.text, document=added.key)
 
 
 @router.post("/graph/corrections")

@@ -53,6 +53,8 @@ class AnswerVerifier:
         if stored.attempt != seen:
             raise NotFound(gettext(control_texts.REPLACED))
         await self.check(stored, person)
+        if not (text or stored.sources):
+            raise InvalidQuestion(gettext(review_texts.FOUND_NOTHING), hint=gettext(review_texts.WRITE_ANSWER))
         based = provenance_of_answer(stored)
         question = await self._plain(stored.location, strip_mention(stored.question))
         own = {message_key(stored.location.room, stored.message_id)} if stored.message_id else set()

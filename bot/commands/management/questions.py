@@ -10,10 +10,10 @@ from bot.answers.review.verification import AnswerVerifier
 from bot.capabilities.management.results import QuestionEntry, QuestionList, VerifiedEntry, VerifiedList
 from bot.capabilities.results import Completed
 from bot.commands.review.unanswered import MAX_ASKERS, find_name, find_unanswered
-from bot.commands.review.verify import can_read_verified, remove_verified
-from bot.errors import PlatformError
+from bot.commands.review.verify import can_read_verified, is_reviewer, remove_verified, require_reviewer
+from bot.errors import NotAllowed, PlatformError
 from bot.i18n import gettext
-from engine.errors import EngineError, InvalidQuestion, NotFound
+from engine.errors import EngineError, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -46,8 +46,6 @@ async def list_questions(manager: Manager, request: ListQuestions) -> QuestionLi
 async def verify_answer(manager: Manager, request: VerifyAnswer) -> Completed:
     """Verify an answer, as it is or in other words. Raises NotFound, NotAllowed and InvalidQuestion."""
     stored = await _open_answer(manager, request.answer)
-    if not (request.text.strip() or stored.sources):
-        raise InvalidQuestion("This question found nothing.", hint="Write the answer to it.")
     return Completed(await _verifier(manager).verify(stored, manager.subject.person, request.text.strip()))
 
 
@@ -59,11 +57,17 @@ async def pin_answer(manager: Manager, request: PinAnswer) -> Completed:
 
 
 async def list_verified(manager: Manager, request: ListVerified) -> VerifiedList:
-    """The verified answers whose sources the manager can read, of one channel or of all. Raises NotFound."""
+    """The verified answers of one channel or of all, for those who may verify there and read the sources.
+
+    Raises NotFound, and NotAllowed for those who may verify nowhere.
+    """
     if request.room:
         calls = [await manager.open_channel(request.room)]
+        await require_reviewer(calls[0])
     else:
-        calls = [each async for each in _open_channels(manager)]
+        calls = [each async for each in _open_channels(manager) if await is_reviewer(each)]
+        if not calls:
+            raise NotAllowed(gettext(review_texts.CANNOT_VERIFY))
     found = list[VerifiedEntry]()
     for call in calls:
         answers = await call.store.verified_answers.list_in_room(call.location.room)

@@ -92,7 +92,7 @@ def _verifier(call: CommandContext) -> AnswerVerifier:
 
 async def _list_verified(call: CommandContext) -> Card:
     """The verified answers of this channel whose sources the caller can read, for those who may verify."""
-    await _require_reviewer(call)
+    await require_reviewer(call)
     found = await call.store.verified_answers.list_in_room(call.location.room)
     lines = [await _format_line(call, each) for each in found[:MAX_LISTED] if await can_read_verified(call, each)]
     if not lines:
@@ -123,7 +123,7 @@ async def remove_verified(call: CommandContext, id_: str) -> str:
 
     Raises NotAllowed and NotFound.
     """
-    await _require_reviewer(call)
+    await require_reviewer(call)
     found = await call.store.verified_answers.list_in_room(call.location.room)
     chosen = [each for each in found if id_ and each.id.startswith(id_.strip("`").casefold())]
     if len(chosen) != 1:
@@ -135,8 +135,14 @@ async def remove_verified(call: CommandContext, id_: str) -> str:
     return gettext("Removed. I answer that question from my sources again.")
 
 
-async def _require_reviewer(call: CommandContext) -> None:
-    if not await may_verify(call.services.context, call.location, call.invocation.person):
+async def is_reviewer(call: CommandContext) -> bool:
+    """Whether the caller may verify answers in this channel."""
+    return await may_verify(call.services.context, call.location, call.invocation.person)
+
+
+async def require_reviewer(call: CommandContext) -> None:
+    """Raise NotAllowed for everyone but managers and experts of this channel."""
+    if not await is_reviewer(call):
         raise NotAllowed(gettext(review_texts.CANNOT_VERIFY))
 
 

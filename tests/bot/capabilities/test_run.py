@@ -29,6 +29,7 @@ from bot.errors import AudienceChanged, InvalidToken, NotAllowed, NotConnected, 
 from bot.monitoring.metrics import Metrics
 from bot.permissions.audience import ResolvedScope
 from bot.permissions.provenance import Provenance
+from bot.permissions.resolver import AudienceResolver
 from bot.store import PERMISSIONS, BotStore, FileRecord, Subject
 from engine import Scope, Usage
 from engine.errors import InvalidQuestion, NotFound
@@ -54,6 +55,9 @@ class ScriptedAccess(AccessControl):
         self.checked: list[Provenance] = []
         self.counted: list[Subject] = []
         self.managers: set[Subject] = set()
+
+    def audience_of(self, subject: Subject) -> AudienceResolver:
+        return AudienceResolver({}, self._store, 0.0, self._clock)
 
     async def is_manager(self, subject: Subject) -> bool:
         return subject in self.managers

@@ -47,6 +47,18 @@ async def test_the_last_answer_or_a_linked_one_is_verified(workspace: Workspace)
     assert "Who lays the tiles? Bob does." in await verified(workspace)
 
 
+async def test_an_answer_without_sources_is_verified_in_other_words_only(workspace: Workspace) -> None:
+    store = workspace.context.store.answers
+    await store.begin(make_answer("a1", asker="bob", question=ASKED, message_id="q7"))
+    await store.save_reply_ref("a1", "ROOF:m7")
+    await store.finish("a1", AnswerResult("I found nothing.", (), frozenset()))
+    with pytest.raises(InvalidQuestion, match="nothing to verify"):
+        await workspace.text("ada", "verify")
+    assert await verified(workspace) == []
+    await workspace.text("ada", "correct answer On Friday.")
+    assert await verified(workspace) == [f"{ASKED} On Friday."]
+
+
 @pytest.mark.parametrize("line", ["verify", "correct answer No.", 'pin "When is noon?" "At 12."', "verify list"])
 async def test_commands_are_for_managers_and_experts(workspace: Workspace, line: str) -> None:
     await answer(workspace)
