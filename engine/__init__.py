@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from engine.clock import SYSTEM_CLOCK as SYSTEM_CLOCK
     from engine.clock import Clock as Clock
     from engine.data_dir import DataDir as DataDir
-    from engine.document_input import plausible_time as plausible_time
     from engine.engine import Engine as Engine
     from engine.errors import EngineError as EngineError
     from engine.knowledge.duplicates.report import Duplicate as Duplicate
@@ -86,6 +85,7 @@ if TYPE_CHECKING:
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.parsers.sandbox.probe import SandboxProbe as SandboxProbe
     from engine.parsers.sandbox.state import SandboxState as SandboxState
+    from engine.parts.documents import plausible_time as plausible_time
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.graph.records import EntitySummary as EntitySummary
@@ -157,7 +157,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.boundary": ("MAX_QUESTION_CHARACTERS", "normalize_value", "repair_surrogates"),
     "engine.clock": ("SYSTEM_CLOCK", "Clock"),
     "engine.data_dir": ("DataDir",),
-    "engine.document_input": ("plausible_time",),
+    "engine.parts.documents": ("plausible_time",),
     "engine.engine": ("Engine",),
     "engine.errors": ("EngineError",),
     "engine.knowledge.manual_facts": ("build_fact",),

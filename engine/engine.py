@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.answers.answer import Answer, AnswerService
-from engine.answers.graph_lookup import GraphLookup
 from engine.answers.name_lookup import NameLookup
 from engine.boundary import (
     MAX_RESULTS,
@@ -22,17 +21,18 @@ from engine.boundary import (
 )
 from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
-from engine.document_input import DocumentInput
 from engine.errors import DiskReadOnly, StoreError
 from engine.ingest.amendment import amend_document
 from engine.ingest.chunking import build_chunks
-from engine.ingest.manual_corrections import ManualCorrections
 from engine.ingest.worker import IngestWorker
 from engine.llm.default_models import resolve_models
 from engine.maintenance import Maintenance
 from engine.models import Scope
 from engine.options import EngineOptions
 from engine.parsers.sandbox.pool import FileParser
+from engine.parts.corrections import ManualCorrections
+from engine.parts.documents import DocumentInput
+from engine.parts.graph import GraphLookup
 from engine.projection.duplicate_finder import DuplicateFinder
 from engine.projection.open_stores import check_embedder, check_given_stores
 from engine.projection.projector import Projector

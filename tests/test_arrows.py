@@ -112,7 +112,7 @@ projection: {LEAVES} options text knowledge scheduling llm storage runtime data_
 retrieval: {LEAVES} options text knowledge scheduling llm storage runtime
 ingest: {LEAVES} options text knowledge scheduling llm storage runtime projection boundary
 answers: {LEAVES} options text scheduling llm storage runtime retrieval boundary
-document_input: {LEAVES} boundary parsers
+parts: {LEAVES} boundary parsers knowledge retrieval storage
 maintenance: {LEAVES} options scheduling storage runtime projection ingest
 """
 BOT_TABLE = f"""
