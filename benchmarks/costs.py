@@ -37,7 +37,7 @@ async def open_with_messages(home: Path, size: int, *, each: int, is_open: bool 
         for first in range(0, size, each):
             passages = tuple(build_message(n) for n in range(first, min(size, first + each)))
             document = Document(f"d{first:06}", "here", "hall", "D", passages, START, kind="conversation")
-            await engine.add(replace(document, is_open=is_open))
+            await engine.documents.add(replace(document, is_open=is_open))
         yield engine
 
 
@@ -46,7 +46,7 @@ async def measure_thread_message(home: Path, size: int) -> dict[str, float]:
     async with open_with_messages(home, size, each=size, is_open=True) as engine:
         await engine._worker.stop()
         messages = [build_message(size + number, minutes=size // 2) for number in range(5)]
-        spent = [await milliseconds(engine.amend("d000000", [each]), time.process_time) for each in messages]
+        spent = [await milliseconds(engine.documents.amend("d000000", [each]), time.process_time) for each in messages]
     return {"message in a thread, ms": min(spent)}
 
 

@@ -85,7 +85,7 @@ def order(space: str, a: str, b: str) -> Pair:
 async def load_joins(engine: Engine, scope: Scope) -> set[Pair]:
     """Every two names that lead to the same entity."""
     groups: dict[tuple[str, str], set[str]] = {}
-    async for line in engine.export("jsonl", scope):
+    async for line in engine.maintenance.export("jsonl", scope):
         row = json.loads(line)
         if row["kind"] == "alias":
             groups.setdefault((row["space"], row["target"]), {row["target"]}).add(row["name"])
@@ -117,15 +117,15 @@ async def collect(
     async with Engine.open(home, language=language, embedder=embedder, options=options) as engine:
         began = time.perf_counter()
         for document, _ in documents.values():
-            await engine.add(document)
+            await engine.documents.add(document)
         await engine.wait_until_indexed()
         embedder.save()
         ingested, processor = time.perf_counter(), time.process_time()
-        await engine.find_duplicates(scope)
+        await engine.corrections.find_duplicates(scope)
         compared = time.perf_counter()
         duplicates = engine._ledger.duplicates
         pairs = await duplicates.list_candidates(await engine._ledger.search.resolve_scope(scope), EVERYTHING)
-        names = (await engine.get_status(scope)).entities
+        names = (await engine.maintenance.get_status(scope)).entities
         seconds = {"ingest": ingested - began, "compare": compared - ingested}
         seconds["processor ms a name"] = (time.process_time() - processor) / names * 1000
         return await load_joins(engine, scope), pairs, seconds
@@ -172,11 +172,11 @@ async def measure_scale(names: int) -> None:
             texts, before = list(documents), 0
             for start in range(0, len(texts), len(texts) // 4):
                 for text in texts[start : start + len(texts) // 4]:
-                    await engine.add(Document(text, "here", "here", text, (Passage("1", text),)))
+                    await engine.documents.add(Document(text, "here", "here", text, (Passage("1", text),)))
                 await engine.wait_until_indexed()
                 began, processor = time.perf_counter(), time.process_time()
-                await engine.find_duplicates(scope)
-                count = (await engine.get_status(scope)).entities
+                await engine.corrections.find_duplicates(scope)
+                count = (await engine.maintenance.get_status(scope)).entities
                 spent = (time.perf_counter() - began, time.process_time() - processor)
                 wall, busy = (1000 * each / max(1, count - before) for each in spent)
                 print(f"{count:,} names: {wall:.1f} ms a new name, {busy:.1f} of processor", flush=True)

@@ -39,7 +39,7 @@ async def collect_texts(data: Path, count: int, home: Path) -> list[str]:
     embedder = StoredEmbedder(HashingEmbedder(), home / "unsaved")
     async with Engine.open(home / "data", language=ReplayLanguage(stored), embedder=embedder) as engine:
         for row, text in zip(rows, texts, strict=True):
-            await engine.add(Document(row["id"], "musique", "musique", row["title"], (Passage("1", text),)))
+            await engine.documents.add(Document(row["id"], "musique", "musique", row["title"], (Passage("1", text),)))
         await engine.wait_until_indexed()
     return sorted(embedder.vectors)
 

@@ -98,10 +98,10 @@ async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
         told, since = read, now
 
     for added in range(1, count + 1):
-        await engine.add(build_document(start + added - 1))
+        await engine.documents.add(build_document(start + added - 1))
         if added % CHECK_EVERY == 0 or added == count:
             may_wait = MAX_PENDING if added < count else size
-            while (unread := (await engine.get_status(SCOPE)).unextracted) > may_wait:  # noqa: ASYNC110 - no event tells of it
+            while (unread := (await engine.maintenance.get_status(SCOPE)).unextracted) > may_wait:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0.02)
             if added - unread >= size * (len(rates) + 1) and len(rates) < SLICES - 1:
                 cut(added - unread)

@@ -109,7 +109,9 @@ async def measure(kind: str) -> None:
         began = time.monotonic()
         async with aclosing(parser.stream(name, data)) as documents:
             async for each in documents:
-                await engine.add(Document(f"{name}#{each.key}", SPACE, ROOM, each.title, each.passages, kind="file"))
+                await engine.documents.add(
+                    Document(f"{name}#{each.key}", SPACE, ROOM, each.title, each.passages, kind="file")
+                )
                 parts += 1
                 if not first:
                     found = await engine.retrieve(Question("harbor ledger", SCOPE, mode="naive"))

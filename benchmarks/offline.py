@@ -134,7 +134,7 @@ def use_library(home: Path, seconds: float) -> None:
         embedder = await MiniLMEmbedder.open(Path(os.environ["THREADLORE_CACHE_DIR"]))
         async with Engine.open(home / "data", embedder=embedder) as engine, FileParser(ParserLimits()) as parser:
             for name in FILES:
-                await engine.add_file(home / "town" / name, space="town", parser=parser)
+                await engine.documents.add_file(home / "town" / name, space="town", parser=parser)
             await engine.wait_until_indexed()
             answer = await engine.ask(Question(QUESTION, Scope.of("town")))
             print("".join([piece async for piece in answer]))

@@ -84,7 +84,7 @@ async def open_engine(
     limits, vision = build_parser_limits(settings), models.vision
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(opened)
-        describer = LiteLLMPictureDescriber(vision, models.calls, engine.record_usage) if vision else None
+        describer = LiteLLMPictureDescriber(vision, models.calls, engine.maintenance.record_usage) if vision else None
         yield EngineContext(
             engine,
             await stack.enter_async_context(FileParser(limits, describer)),

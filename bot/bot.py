@@ -181,7 +181,7 @@ class Bot:
     async def suggest_names(self, person: str, location: Location, prefix: str) -> list[str]:
         """Entity names with this prefix that the person may read; none if that cannot be looked up."""
         with suppress(EngineError):
-            return await self.context.engine_context.engine.find_names(
+            return await self.context.engine_context.engine.graph.find_names(
                 prefix, await self.context.audience.scope_for_person(location, person)
             )
         return []
@@ -212,7 +212,10 @@ class Bot:
 
     async def limitations(self) -> list[str]:
         """Failures that do not stop the bot: background work that fails, and events that were given up."""
-        return [*await self.context.engine_context.engine.list_problems(), *await self.event_queue.limitations()]
+        return [
+            *await self.context.engine_context.engine.maintenance.list_problems(),
+            *await self.event_queue.limitations(),
+        ]
 
     # What managers do outside of the chat (`BotManagement`).
 
@@ -239,12 +242,12 @@ class Bot:
         while True:
             self.metrics.set_queue_depth(await self.event_queue.depth())
             self.metrics.set_queue_ages(await self.store.event_queue.find_ages(self.clock.time()))
-            self.metrics.set_database_wait("ledger", engine.database_wait_seconds)
+            self.metrics.set_database_wait("ledger", engine.maintenance.database_wait_seconds)
             self.metrics.set_database_wait("bot", self.store.database_wait_seconds)
             self.metrics.set_takeovers(engine.processes.taken_over)
-            self.metrics.set_pending_documents(await engine.count_pending_documents())
-            self.metrics.set_given_up(await engine.count_given_up())
-            self.metrics.set_extraction_failures(engine.extraction_failures)
+            self.metrics.set_pending_documents(await engine.maintenance.count_pending_documents())
+            self.metrics.set_given_up(await engine.maintenance.count_given_up())
+            self.metrics.set_extraction_failures(engine.maintenance.extraction_failures)
             await self._visibility_changes.retry_failed()
             self.supervisor.record_success("watch")
             await asyncio.sleep(REFRESH_INTERVAL)

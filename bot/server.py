@@ -91,7 +91,7 @@ async def _begin_work(
     stack.push_async_callback(cancel_tasks, bot.supervisor.spawn("warm up", models.warm_up()))
     bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
     engine = bot.context.engine_context.engine
-    health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations, engine.list_obstacles)
+    health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations, engine.maintenance.list_obstacles)
 
 
 def _watch_for_end(stack: AsyncExitStack, bot: Bot, stop: asyncio.Event, health: ServerHealth) -> asyncio.Event:
@@ -127,9 +127,9 @@ async def running_bot(
     Raises DiskError if the disk takes no writes: a bot that cannot store what it is told would lose it.
     """
     engine = engine_context.engine
-    engine.check_writable()
+    engine.maintenance.check_writable()
     async with (
-        BotStore.open(settings.store_place, engine.clock, engine.processes.id, engine.file_access) as store,
+        BotStore.open(settings.store_place, engine.clock, engine.processes.id, engine.maintenance.file_access) as store,
         Bot.open(engine_context, store, settings, engine_context.clock) as bot,
         socket.serve_socket(settings.data_path, LocalService(build_deps(bot, health)).perform),
     ):

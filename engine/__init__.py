@@ -80,12 +80,12 @@ if TYPE_CHECKING:
     from engine.parsers.chat_export import group_conversations as group_conversations
     from engine.parsers.chat_export import has_chat_messages as has_chat_messages
     from engine.parsers.chat_export import parse_messages as parse_messages
+    from engine.parsers.dates import plausible_time as plausible_time
     from engine.parsers.registry import describe_formats as describe_formats
     from engine.parsers.sandbox.origins import OriginLimit as OriginLimit
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.parsers.sandbox.probe import SandboxProbe as SandboxProbe
     from engine.parsers.sandbox.state import SandboxState as SandboxState
-    from engine.parts.documents import plausible_time as plausible_time
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.graph.records import EntitySummary as EntitySummary
@@ -157,7 +157,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.boundary": ("MAX_QUESTION_CHARACTERS", "normalize_value", "repair_surrogates"),
     "engine.clock": ("SYSTEM_CLOCK", "Clock"),
     "engine.data_dir": ("DataDir",),
-    "engine.parts.documents": ("plausible_time",),
+    "engine.parsers.dates": ("plausible_time",),
     "engine.engine": ("Engine",),
     "engine.errors": ("EngineError",),
     "engine.knowledge.manual_facts": ("build_fact",),

@@ -131,20 +131,27 @@ def normalize_value(value: Value) -> Value:
     return result
 
 
-class Closable:
-    """Base class of objects that raise EngineClosed after closing."""
+class OpenState:
+    """Whether an engine is open; the engine and its parts share one."""
 
-    _closed = False
+    def __init__(self) -> None:
+        self._closed = False
 
-    def _must_be_open(self) -> None:
+    def close(self) -> None:
+        """Let every later `check` fail."""
+        self._closed = True
+
+    def check(self) -> None:
+        """Raise EngineClosed after closing."""
         if self._closed:
-            raise EngineClosed(f"The {type(self).__name__.lower()} is closed.")
+            raise EngineClosed("The engine is closed.")
 
 
 def guard_public_methods(cls: Guarded) -> Guarded:
-    """Make all public coroutines and async generators of a class check `_must_be_open` and normalize arguments.
+    """Make all public coroutines and async generators of a class check its `_state` and normalize arguments.
 
-    A parameter `path` is passed on as it is: a file name may contain bytes that are not valid Unicode.
+    `_state` is an OpenState. A parameter `path` is passed on as it is: a file name may contain bytes that are not
+    valid Unicode.
     """
     for name, method in list(vars(cls).items()):
         if name.startswith("_"):
@@ -174,7 +181,7 @@ def _wrap_coroutine(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     async def checked(self: Any, *args: Any, **options: Any) -> Any:
-        self._must_be_open()
+        self._state.check()
         positional, named = _normalize_arguments(path, args, options)
         return await method(self, *positional, **named)
 
@@ -186,11 +193,11 @@ def _wrap_generator(method: Callable[..., AsyncGenerator[Any, None]]) -> Callabl
 
     @functools.wraps(method)
     async def checked(self: Any, *args: Any, **options: Any) -> AsyncGenerator[Any, None]:
-        self._must_be_open()
+        self._state.check()
         positional, named = _normalize_arguments(path, args, options)
         async with aclosing(method(self, *positional, **named)) as pieces:
             async for piece in pieces:
-                self._must_be_open()
+                self._state.check()
                 yield piece
 
     return checked

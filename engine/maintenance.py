@@ -1,4 +1,4 @@
-"""Maintenance of the stores: compaction, reindexing, verification and repair."""
+"""Background maintenance of the stores: compaction, reindexing, verification and repair."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def run_stages(*stages: Callable[[], Awaitable[None]]) -> list[BaseExcepti
 
 
 @dataclass(slots=True)
-class Maintenance:
+class StoreMaintenance:
     """Compacts, reindexes, verifies and repairs the stores, periodically or on request."""
 
     runtime: Runtime

@@ -60,34 +60,3 @@ class Runtime:
 
     def __post_init__(self) -> None:
         self.priority = ForegroundPriority(self.clock)
-
-
-class RuntimeView:
-    """What programs may see of an engine's runtime."""
-
-    _runtime: Runtime
-
-    @property
-    def supervisor(self) -> Supervisor:
-        """The supervisor of background tasks; programs may run their own tasks in it."""
-        return self._runtime.supervisor
-
-    @property
-    def clock(self) -> Clock:
-        """The clock that `Engine.open` was given."""
-        return self._runtime.clock
-
-    @property
-    def processes(self) -> Processes:
-        """The processes that work on the data, and this one's place among them."""
-        return self._runtime.processes
-
-    @property
-    def database_wait_seconds(self) -> float:
-        """Seconds that reads of the ledger have waited for a connection since the start."""
-        return self._runtime.ledger.waited_seconds
-
-    @property
-    def database(self) -> str:
-        """The address of the database that holds the data; "" if files in the data directory do."""
-        return self._runtime.options.database

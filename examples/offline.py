@@ -23,9 +23,9 @@ async def main(paths: list[str]) -> None:
     """Index the notes and the files, then ask."""
     with tempfile.TemporaryDirectory() as folder:
         async with Engine.open(folder) as engine:
-            await engine.add_text("Notes", NOTES, space="village")
+            await engine.documents.add_text("Notes", NOTES, space="village")
             for path in paths:
-                await engine.add_file(path, space="village")
+                await engine.documents.add_file(path, space="village")
             await engine.wait_until_indexed()
 
             question = Question("Who keeps the key of the hall?", Scope.of("village"))

@@ -45,7 +45,7 @@ async def main() -> None:
     """Index a note with this embedder and print what a question retrieves."""
     with tempfile.TemporaryDirectory() as folder:
         async with Engine.open(folder, embedder=HashedWords()) as engine:
-            await engine.add_text("Notes", NOTES, space="village")
+            await engine.documents.add_text("Notes", NOTES, space="village")
             await engine.wait_until_indexed()
             context = await engine.retrieve(Question("Who repairs the roof?", Scope.of("village"), mode="naive"))
             for source in context.sources:

@@ -25,7 +25,7 @@ async def main() -> None:
             open_language_model(model, api_base=api_base, api_key=os.environ.get("LLM_API_KEY", "")) as language,
             Engine.open(folder, language=language) as engine,
         ):
-            await engine.add_text("Notes", NOTES, space="village")
+            await engine.documents.add_text("Notes", NOTES, space="village")
             await engine.wait_until_indexed()
             answer = await engine.ask(Question("Who repairs the roof?", Scope.of("village"), top_k=20, chunk_top_k=10))
             async for piece in answer:

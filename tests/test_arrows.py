@@ -112,8 +112,8 @@ projection: {LEAVES} options text knowledge scheduling llm storage runtime data_
 retrieval: {LEAVES} options text knowledge scheduling llm storage runtime
 ingest: {LEAVES} options text knowledge scheduling llm storage runtime projection boundary
 answers: {LEAVES} options text scheduling llm storage runtime retrieval boundary
-parts: {LEAVES} boundary parsers knowledge retrieval storage
 maintenance: {LEAVES} options scheduling storage runtime projection ingest
+parts: {LEAVES} boundary text knowledge parsers storage runtime projection retrieval ingest maintenance
 """
 BOT_TABLE = f"""
 errors:

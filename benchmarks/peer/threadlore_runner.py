@@ -97,11 +97,11 @@ class ThreadloreRunner:
         self.provider.replies.update((document["text"], document["reply"]) for document in documents)
         for document in documents:
             passage = Passage("1", document["text"])
-            await self.engine.add(Document(document["key"], SPACE, SPACE, document["key"], (passage,)))
+            await self.engine.documents.add(Document(document["key"], SPACE, SPACE, document["key"], (passage,)))
         await self.engine.wait_until_indexed()
-        if problems := await self.engine.list_problems():
+        if problems := await self.engine.maintenance.list_problems():
             raise RuntimeError(problems[0])
-        last = await self.engine.get_document_status(documents[-1]["key"], SCOPE)
+        last = await self.engine.documents.get_status(documents[-1]["key"], SCOPE)
         if last.status != "indexed":
             raise RuntimeError(f"{documents[-1]['key']} is {last.status}.")
 
@@ -109,7 +109,7 @@ class ThreadloreRunner:
         await self.ingest(documents)
 
     async def delete(self, key: str) -> None:
-        if not await self.engine.forget(key):
+        if not await self.engine.documents.forget(key):
             raise RuntimeError(f"{key} is unknown.")
         await self.engine.wait_until_indexed()
 

@@ -53,7 +53,7 @@ async def ingest(engine: Engine, documents: Sequence[Document]) -> float:
     """Ingest the documents, and return the seconds that it took."""
     began = time.perf_counter()
     for document in documents:
-        await engine.add(document)
+        await engine.documents.add(document)
     await engine.wait_until_indexed()
     return time.perf_counter() - began
 

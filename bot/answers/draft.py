@@ -272,4 +272,4 @@ async def _is_indexing(context: BotContext, draft: AnswerDraft) -> bool:
         return True
     if draft.is_supported:
         return False
-    return (await context.engine_context.engine.get_status(draft.scope)).documents.get("pending", 0) > 0
+    return (await context.engine_context.engine.maintenance.get_status(draft.scope)).documents.get("pending", 0) > 0

@@ -22,7 +22,7 @@ async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]
         found = await store.channels.find_rooms(subject.platform, subject.workspace, names=names, ids=())
         imported = await store.imported_spaces.find_rooms(subject.platform, subject.workspace, names)
         return frozenset([*found, *imported])
-    there = (each.room for each in await deps.engine.list_documents(caller.scope) if each.kind == "conversation")
+    there = (each.room for each in await deps.engine.documents.list(caller.scope) if each.kind == "conversation")
     return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())
 
 

@@ -95,7 +95,7 @@ class LazyParts:
         settings, context = self._settings, self._engine_context
         engine, clock = context.engine, context.clock
         store = await self._stack.enter_async_context(
-            BotStore.open(settings.store_place, clock, engine.processes.id, engine.file_access)
+            BotStore.open(settings.store_place, clock, engine.processes.id, engine.maintenance.file_access)
         )
         engine.processes.lost.on_set(store.abandon)
         audience = AudienceResolver({}, store, settings.membership_cache_seconds, clock)
@@ -129,9 +129,9 @@ class Deps:
     async def forget_document(self, key: str) -> bool:
         """Delete a document everywhere; returns whether it existed. Raises EngineError."""
         parts = await self.parts.find()
-        return await (parts.ingest.forget_document if parts else self.engine.forget)(key)
+        return await (parts.ingest.forget_document if parts else self.engine.documents.forget)(key)
 
     async def replace_document(self, document: Document) -> bool:
         """Ingest a new version; returns whether it changed. Answers that used it are redacted. Raises EngineError."""
         parts = await self.parts.find()
-        return await (parts.ingest.replace_document if parts else self.engine.add)(document)
+        return await (parts.ingest.replace_document if parts else self.engine.documents.add)(document)

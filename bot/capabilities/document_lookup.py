@@ -61,7 +61,7 @@ async def resolve_documents(deps: Deps, words: str, scope: Scope, here: str | No
 
     One document, or all conversations of one file. Raises NotFound, and InvalidQuestion if several could be meant.
     """
-    return match_documents(words, await deps.engine.list_documents(scope), here)
+    return match_documents(words, await deps.engine.documents.list(scope), here)
 
 
 def match_documents(words: str, documents: Iterable[DocumentInfo], here: str | None = None) -> list[str]:

@@ -71,7 +71,7 @@ async def check_health(deps: Deps, _caller: Caller, _request: CheckHealth) -> As
     if deps.health is not None:
         yield await deps.health.describe()
         return
-    problems = tuple(await deps.engine.list_problems())
+    problems = tuple(await deps.engine.maintenance.list_problems())
     yield HealthState("degraded" if problems else "ok", problems)
 
 
@@ -119,7 +119,7 @@ async def _start_answer(
 
 async def _check_not_empty(engine: Engine, context: Context, scope: Scope) -> None:
     """Raise NotFound if nothing was found because there are no documents."""
-    if context.is_empty and context.mode != "bypass" and not (await engine.get_status(scope)).documents:
+    if context.is_empty and context.mode != "bypass" and not (await engine.maintenance.get_status(scope)).documents:
         raise NotFound(
             "There are no documents yet.",
             hint=NO_DOCUMENTS_HINT,
@@ -128,7 +128,7 @@ async def _check_not_empty(engine: Engine, context: Context, scope: Scope) -> No
 
 async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
     """Explain why the answer is delayed."""
-    waiting = format_remaining(await engine.get_status(scope))
+    waiting = format_remaining(await engine.maintenance.get_status(scope))
     known = "the answer is drawn from what is known by now."
     return ProgressUpdate("searching", trouble=f"{waiting}; {known}" if waiting else SEARCHING)
 
@@ -199,26 +199,28 @@ def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
 async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Yield the index status."""
     probe = deps.context.sandbox if request.with_sandbox else None
-    yield StatusResult(await deps.engine.get_status(caller.scope), await probe.get_state() if probe else None)
+    yield StatusResult(
+        await deps.engine.maintenance.get_status(caller.scope), await probe.get_state() if probe else None
+    )
 
 
 async def list_documents(deps: Deps, caller: Caller, _request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
-    yield DocumentList(tuple(await deps.engine.list_documents(caller.scope)))
+    yield DocumentList(tuple(await deps.engine.documents.list(caller.scope)))
 
 
 async def list_filter_names(deps: Deps, caller: Caller, _request: ListFilterNames) -> AsyncGenerator[OperationResult]:
     """Yield the names of channels and people."""
     engine, scope = deps.engine, caller.scope
-    rooms = {each.room for each in await engine.list_documents(scope) if each.kind == "conversation"}
-    authors = await engine.list_authors(scope)
+    rooms = {each.room for each in await engine.documents.list(scope) if each.kind == "conversation"}
+    authors = await engine.documents.list_authors(scope)
     yield FilterNames(tuple(sorted(room.rpartition(":")[2] for room in rooms)), tuple(authors))
 
 
 async def get_entity(deps: Deps, caller: Caller, request: GetEntity) -> AsyncGenerator[OperationResult]:
     """Yield an entity. Raises NotFound with similar names in the hint."""
     scope = caller.scope
-    found = await deps.engine.get_neighborhood(request.name, scope, request.limit)
+    found = await deps.engine.graph.get_neighborhood(request.name, scope, request.limit)
     if found.entity is None:
         raise await build_not_found(deps.engine, request.name, scope)
     yield EntityResult(found.entity, found.relations)

@@ -54,7 +54,7 @@ async def forget_command(call: CommandContext) -> Card:
         return await _confirm_forget_channel(call, CHANNEL_WORDS[words.casefold()])
     if words.casefold().removesuffix(CONFIRMED) in CHANNEL_WORDS:
         return await _forget_channel(call, CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)])
-    found = _find_document(words, await call.engine.list_documents(await call.resolve_scope()))
+    found = _find_document(words, await call.engine.documents.list(await call.resolve_scope()))
     if found:
         return await _forget_document(call, found)
     if is_message_link(words):

@@ -47,7 +47,7 @@ async def _build_card(context: BotContext, location: Location, person: str, now:
 
 
 async def _format_counts(context: BotContext, scope: Scope) -> str:
-    status = await context.engine_context.engine.get_status(scope)
+    status = await context.engine_context.engine.maintenance.get_status(scope)
     total, waiting = sum(status.documents.values()), status.documents.get("pending", 0)
     documents = pluralize(total, "{count} document", "{count} documents")
     lines = [f"{documents}, {pluralize(status.passages, '{count} passage', '{count} passages')}"]

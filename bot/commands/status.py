@@ -84,7 +84,7 @@ async def _load_passage_texts(
     found = {}
     for key in documents:
         with suppress(NotFound):
-            document = await call.engine.get_document(key, scope)
+            document = await call.engine.documents.get(key, scope)
             found.update({(key, passage.key): passage.text for passage in document.passages})
     return found
 
@@ -97,7 +97,7 @@ def _format_source(drawn: AnswerSource, text: str) -> str:
 async def status_command(call: CommandContext) -> Card:
     """Show how much the caller can read of the index, the work in progress, and the state of this channel."""
     scope = await call.resolve_scope()
-    known = await call.engine.get_status(scope)
+    known = await call.engine.maintenance.get_status(scope)
     lines = [f"**{gettext('Indexed content you can read')}**", *_format_counts(known, graph=bool(scope.spaces))]
     lines += [
         gettext("In progress: {known}.").format(known=_format_pending(known))

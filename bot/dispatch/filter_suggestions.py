@@ -60,5 +60,5 @@ class FilterSuggestions:
         """People who wrote something that the person can read."""
         scope = await self._context.audience.scope_for_person(location, person)
         engine, key = self._context.engine_context.engine, (*sorted(scope.spaces), "", *sorted(scope.rooms))
-        authors = await self._authors.get_or_fetch(key, lambda: engine.list_authors(scope))
+        authors = await self._authors.get_or_fetch(key, lambda: engine.documents.list_authors(scope))
         return [FormOption(each, each) for each in match_typed(authors, typed, MAX_SUGGESTIONS)]

@@ -35,9 +35,9 @@ class RenderedGraph:
 
 async def load_graph_model(engine: Engine, name: str, scope: Scope) -> tuple[Neighborhood, GraphModel]:
     """Load an entity's neighborhood within a scope, and its graph. Raises NotFound."""
-    neighborhood = await engine.get_neighborhood(name, scope, MAX_RELATIONS)
+    neighborhood = await engine.graph.get_neighborhood(name, scope, MAX_RELATIONS)
     if neighborhood.entity is None:
-        alike = await engine.find_names(normalize_name(name)[:3], scope, 5)
+        alike = await engine.graph.find_names(normalize_name(name)[:3], scope, 5)
         hint = f"I know of {', '.join(alike)}, for instance." if alike else "It has to be a name as it was written."
         raise NotFound(f"Here nothing is known of “{name}”.", hint=hint)
     weightiest = sorted(neighborhood.relations, key=lambda each: -each.weight)[:MAX_NEIGHBORS]
@@ -45,7 +45,7 @@ async def load_graph_model(engine: Engine, name: str, scope: Scope) -> tuple[Nei
     ends = dict.fromkeys(
         end for each in weightiest for end in (each.source, each.target) if normalize_name(end) != middle
     )
-    others = await asyncio.gather(*(engine.get_neighborhood(end, scope, MAX_NEIGHBOR_RELATIONS) for end in ends))
+    others = await asyncio.gather(*(engine.graph.get_neighborhood(end, scope, MAX_NEIGHBOR_RELATIONS) for end in ends))
     return neighborhood, build_graph_model(neighborhood, others)
 
 

@@ -146,9 +146,9 @@ class ChannelMembership:
             await self._forget_thread(location)
             return
         scope = Scope(frozenset(), frozenset({location.room}))
-        for document in await self._context.engine_context.engine.list_documents(scope):
+        for document in await self._context.engine_context.engine.documents.list(scope):
             await self._documents.forget_document(document.key)
-        await self._context.engine_context.engine.forget_room(location.room)
+        await self._context.engine_context.engine.documents.forget_room(location.room)
         await self._store.messages.delete_channel(location)
         await self._store.answers.delete_in_channel(location)
         await self._store.backfill_cursors.cancel(location.room)
@@ -179,7 +179,7 @@ class ChannelMembership:
         except PlatformError as error:
             home = location.room  # the audience is unknown: use the channel's own space
             trouble = None if isinstance(error, PermissionDenied) else error
-        moved = await self._context.engine_context.engine.move_room(location.room, home)
+        moved = await self._context.engine_context.engine.documents.move_room(location.room, home)
         if moved:
             log.info("channel.visibility_updated", channel=location.room, documents=moved)
         widest = home == workspace_space(location.platform, location.workspace)
@@ -196,7 +196,7 @@ class ChannelMembership:
 
     async def hide_channel(self, location: Location) -> None:
         """Hide the documents of a channel from all others: the bot may have been removed from it."""
-        moved = await self._context.engine_context.engine.move_room(location.room, location.room)
+        moved = await self._context.engine_context.engine.documents.move_room(location.room, location.room)
         if moved:
             log.info("channel.hidden", channel=location.room, documents=moved)
 

@@ -94,7 +94,7 @@ class ConversationDocuments:
         """Forget a document; returns whether it existed."""
         records = await self._store.messages.list_by_document(document)
         async with self._redact_after([document, *(message_key(each.room, each.id) for each in records)], document):
-            existed = await self._engine.forget(document)
+            existed = await self._engine.documents.forget(document)
         await self._store.conversations.delete(document)
         await self._store.files.delete(document)
         return existed
@@ -104,7 +104,7 @@ class ConversationDocuments:
         keys, pending = [document.key], self._store.pending_redactions
         cut_off = await pending.is_pending(document.key)
         await pending.add(keys, document.key)
-        changed = await self._engine.add(document)
+        changed = await self._engine.documents.add(document)
         if changed or cut_off:
             await self._store.answers.redact(keys, document.key)
         else:
@@ -128,7 +128,7 @@ class ConversationDocuments:
     async def close_conversation(self, document: str) -> None:
         """Close a conversation, so that it is extracted as a whole."""
         with suppress(NotFound):
-            await self._engine.amend(document, is_open=False)
+            await self._engine.documents.amend(document, is_open=False)
         await self._store.conversations.close(document)
 
     async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:
@@ -144,9 +144,9 @@ class ConversationDocuments:
         opened: bool,  # noqa: FBT001  - a map argument
     ) -> None:
         try:
-            await self._engine.amend(run.document, upsert=passages, is_open=True if opened else None)
+            await self._engine.documents.amend(run.document, upsert=passages, is_open=True if opened else None)
         except NotFound:
-            await self._engine.add(await self._build_document(run, location, passages, opened))
+            await self._engine.documents.add(await self._build_document(run, location, passages, opened))
 
     async def _build_document(
         self,
@@ -185,7 +185,7 @@ class ConversationDocuments:
     async def list_passages(self, document: str, room: str) -> tuple[Passage, ...]:
         """The passages of a conversation; none if it is not in the engine."""
         try:
-            return (await self._engine.get_document(document, Scope(frozenset(), frozenset({room})))).passages
+            return (await self._engine.documents.get(document, Scope(frozenset(), frozenset({room})))).passages
         except NotFound:
             return ()
 
@@ -195,7 +195,7 @@ class ConversationDocuments:
 
     async def _remove_passages(self, document: str, drop: Collection[str]) -> None:
         with suppress(NotFound):
-            await self._engine.amend(document, remove=drop)
+            await self._engine.documents.amend(document, remove=drop)
 
     async def _get_author_name(self, message: Message) -> str:
         """The author's name; their id if the platform does not provide one."""

@@ -233,7 +233,7 @@ class FileIngest:
             await self._context.store.files.insert(filed)
             if await self._context.store.files.get(filed.document) is None:
                 return texts.opted_out_notice(self._context.traits_of(location.platform))
-            await self._context.engine_context.engine.add(replace(document, space=space))
+            await self._context.engine_context.engine.documents.add(replace(document, space=space))
         if await self._is_deleted(filed, location):  # deleted in all rooms, which takes no lock of a room
             await self._documents.forget_document(filed.document)
         return ""
@@ -273,7 +273,7 @@ class FileIngest:
         """The progress of a document; None if it was deleted."""
         room = document.partition(":file:")[0]
         try:
-            return await self._context.engine_context.engine.get_document_status(
+            return await self._context.engine_context.engine.documents.get_status(
                 document, Scope(frozenset(), frozenset({room}))
             )
         except NotFound:

@@ -45,7 +45,9 @@ class ManualFacts:
             await self._check_may_post(location, poster)
             await self._check_allowed(location, person)
             space = await self._context.audience.get_home_space(location)
-            key = await self._context.engine_context.engine.add_facts(space, location.room, facts, time=time)
+            key = await self._context.engine_context.engine.corrections.add_facts(
+                space, location.room, facts, time=time
+            )
             await self._context.store.files.insert(FileRecord(key, location.room, "", "", person, time))
         return key
 

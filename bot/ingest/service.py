@@ -153,7 +153,7 @@ class IngestService:
     async def list_channel_documents(self, location: Location, kind: ContentKind) -> list[DocumentInfo]:
         """The documents of a channel that were read from its messages, its files, or both."""
         scope, kinds = Scope(frozenset(), frozenset({location.room})), CONTENT_KINDS[kind]
-        return [each for each in await self._context.engine_context.engine.list_documents(scope) if each.kind in kinds]
+        return [each for each in await self._context.engine_context.engine.documents.list(scope) if each.kind in kinds]
 
     async def forget_document(self, document: str) -> bool:
         """Forget a document permanently; returns whether it existed."""

@@ -153,7 +153,7 @@ class _ServiceOpener:
     async def _serve(self, engine_context: EngineContext) -> LocalService:
         """The service of an engine; others reach it over the socket, unless the disk takes no socket."""
         service = LocalService(await self._build_deps(engine_context))
-        if engine_context.engine.file_access.refusal is None:
+        if engine_context.engine.maintenance.file_access.refusal is None:
             serving = socket.serve_socket(self.settings.data_path, service.perform, self.hand_over)
             await self.stack.enter_async_context(serving)
         return service
@@ -193,5 +193,7 @@ async def _build_health(metrics: Metrics, engine: Engine) -> ServerHealth:
     module: Any = await asyncio.to_thread(importlib.import_module, "bot.monitoring.health")
     metrics.register_supervisor(engine.supervisor)
     health: ServerHealth = module.ServerHealth(metrics)
-    health.become_ready(metrics, list_limitations=engine.list_problems, list_obstacles=engine.list_obstacles)
+    health.become_ready(
+        metrics, list_limitations=engine.maintenance.list_problems, list_obstacles=engine.maintenance.list_obstacles
+    )
     return health

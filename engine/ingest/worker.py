@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
 from engine.ingest.embed_step import EmbedStep
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from engine.projection.projector import Projector
     from engine.runtime import Runtime
     from engine.storage.ledger.api import LedgerStore
+
+Result = TypeVar("Result")
 
 ERROR_WAIT_SECONDS = 2.0
 MAX_MODEL_WAIT_SECONDS = 30.0  # while a model fails; the client of its provider lets few calls through
@@ -107,6 +109,12 @@ class IngestWorker:
     def wake(self) -> None:
         """Signal new work to all processes."""
         self.runtime.processes.notify(WORK_TOPIC)
+
+    async def wake_after(self, write: Awaitable[Result]) -> Result:
+        """Await a write to the ledger, and wake all processes to process its changes; returns what it returned."""
+        result = await write
+        self.wake()
+        return result
 
     def _wake_steps(self) -> None:
         for wake_event in self._wake_events.values():

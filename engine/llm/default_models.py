@@ -72,7 +72,7 @@ async def open_picture_describer(
 ) -> AsyncIterator[LiteLLMPictureDescriber]:
     """A vision model for `FileParser`, reached as `open_language_model` does it.
 
-    `record_usage`: receives the usage of each call, as `Engine.record_usage` does.
+    `record_usage`: receives the usage of each call, as that of `engine.maintenance` does.
     """
     config = ModelConfig(model, api_base, api_key) if isinstance(model, str) else model
     client = ModelClient(provider=SubprocessProvider(), clock=clock)

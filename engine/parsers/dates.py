@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
 
@@ -12,6 +12,7 @@ HEAD_LINES, LINE_LENGTH = 8, 160
 # A line with more words next to its date is a sentence that mentions a date; a first line may be a long heading.
 OTHER_WORDS, OTHER_HEADING_WORDS = 3, 12
 FIRST_YEAR, LAST_YEAR = 1900, 2199
+CLOCK_TOLERANCE = timedelta(days=1)
 
 _MONTHS = {
     name: month
@@ -124,3 +125,8 @@ def _find_dates(text: str) -> list[tuple[datetime, int, int]]:
         if FIRST_YEAR <= stated.year <= LAST_YEAR:
             dates.append((stated, match.start(), match.end()))
     return dates
+
+
+def plausible_time(stated: datetime | None, now: datetime) -> datetime | None:
+    """The date that a file states, or None if it is in the future."""
+    return stated if stated and stated <= now + CLOCK_TOLERANCE else None

@@ -2,46 +2,56 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from engine.boundary import Closable, check_place, guard_public_methods
+from engine.boundary import MAX_RESULTS, check_number, check_place, guard_public_methods
 from engine.errors import NotFound
+from engine.ingest.chunking import build_chunks
 from engine.knowledge.manual_facts import build_manual_document
+from engine.models import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable
+    import builtins
+    from collections.abc import Iterable
     from datetime import datetime
 
-    from engine.models import Chunk, Document, Extraction
-    from engine.storage.ledger.api import LedgerStore
-    from engine.storage.ledger.records import CorrectionChange
-
-Result = TypeVar("Result")
+    from engine.boundary import OpenState
+    from engine.ingest.worker import IngestWorker
+    from engine.knowledge.duplicates.report import DuplicateReport
+    from engine.maintenance import StoreMaintenance
+    from engine.models import Extraction
+    from engine.parts.graph import EngineGraph
+    from engine.projection.duplicate_finder import DuplicateFinder
+    from engine.runtime import Runtime
+    from engine.storage.ledger.records import CorrectionChange, ManualCorrection
 
 UNKNOWN_HINT = "Use two names that both occur in the same channels."
 
 
 @guard_public_methods
-class ManualCorrections(Closable, ABC):
-    """Manual corrections of an engine.
+class EngineCorrections:
+    """Manual corrections of an engine, and the names that may need one.
 
     With `room`, the room where it was made, a correction moves to another space with that room.
     """
 
-    _ledger: LedgerStore
-
-    @abstractmethod
-    async def _write(self, write: Awaitable[Result]) -> Result:
-        """Await a write to the ledger and wake the worker to process the changes."""
-
-    @abstractmethod
-    def _build_chunks(self, document: Document) -> list[Chunk]:
-        """The chunks of a document."""
-
-    @abstractmethod
-    async def _has_entity(self, name: str, space: str) -> bool:
-        """Whether a name, or an alias, has facts in a space."""
+    def __init__(
+        self,
+        state: OpenState,
+        runtime: Runtime,
+        worker: IngestWorker,
+        graph: EngineGraph,
+        duplicate_finder: DuplicateFinder,
+        store_maintenance: StoreMaintenance,
+    ) -> None:
+        self._state = state
+        self._runtime = runtime
+        self._ledger = runtime.ledger
+        self._corrections = runtime.ledger.corrections
+        self._wake_after = worker.wake_after
+        self._graph = graph
+        self._duplicate_finder = duplicate_finder
+        self._store_maintenance = store_maintenance
 
     async def merge(
         self, space: str, name: str, into: str, *, room: str = "", allow_unknown: bool = False
@@ -54,16 +64,16 @@ class ManualCorrections(Closable, ABC):
         check_place(space, room)
         if not allow_unknown:
             await self._require_known(space, (name, into))
-        return await self._write(self._ledger.corrections.merge(space, name, into, room))
+        return await self._wake_after(self._corrections.merge(space, name, into, room))
 
     async def _require_known(self, space: str, names: Iterable[str]) -> None:
         for name in names:
-            if not await self._has_entity(name, space):
+            if await self._graph.get_entity(name, Scope.of(space)) is None:
                 raise NotFound(f"“{name}” is not known here.", hint=UNKNOWN_HINT)
 
     async def unmerge(self, space: str, name: str, *, room: str = "") -> CorrectionChange:
         """Make a merged or joined name an entity of its own again; it is not joined with that name automatically."""
-        return await self._write(self._ledger.corrections.unmerge(space, name, room))
+        return await self._wake_after(self._corrections.unmerge(space, name, room))
 
     async def separate(
         self, space: str, name: str, other: str, *, room: str = "", allow_unknown: bool = False
@@ -75,25 +85,25 @@ class ManualCorrections(Closable, ABC):
         check_place(space, room)
         if not allow_unknown:
             await self._require_known(space, (name, other))
-        return await self._write(self._ledger.corrections.separate(space, name, other, room))
+        return await self._wake_after(self._corrections.separate(space, name, other, room))
 
     async def describe(
         self, space: str, name: str, description: str, other: str = "", *, room: str = ""
     ) -> CorrectionChange:
         """Replace the description of an entity, or of its relation to `other`; "" restores the automatic one."""
         check_place(space, room)
-        return await self._write(self._ledger.corrections.pin_description(space, (name, other), description, room))
+        return await self._wake_after(self._ledger.corrections.pin_description(space, (name, other), description, room))
 
     async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> CorrectionChange:
         """Hide an entity with its relations, or only its relation to `other`."""
         check_place(space, room)
-        return await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=True))
+        return await self._wake_after(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=True))
 
     async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> CorrectionChange:
         """Show a hidden entity or relation again."""
-        return await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=False))
+        return await self._wake_after(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=False))
 
-    async def undo_correction(
+    async def undo(
         self, space: str, change: CorrectionChange, *, room: str = "", allow_unknown: bool = False
     ) -> CorrectionChange:
         """Remove what a correction made, and restore what it removed: exactly what was before.
@@ -103,11 +113,28 @@ class ManualCorrections(Closable, ABC):
         for each in change.removed:
             if each.kind in {"merge", "separate"} and not allow_unknown:
                 await self._require_known(space, (each.name, each.other))
-        return await self._write(self._ledger.corrections.undo(space, change, room))
+        return await self._wake_after(self._corrections.undo(space, change, room))
 
     async def add_facts(self, space: str, room: str, facts: Extraction, *, time: datetime | None = None) -> str:
         """Add entities and relations stated by a person; returns the key of the new document that holds them."""
         check_place(space, room)
         document = build_manual_document(space, room, facts, time)
-        await self._write(self._ledger.documents.save_manual(document, self._build_chunks(document), facts))
+        chunks = build_chunks(document.passages, self._runtime.tokenizer, self._runtime.options.chunking)
+        await self._wake_after(self._ledger.documents.save_manual(document, chunks, facts))
         return document.key
+
+    async def list(self, scope: Scope, limit: int = 100, offset: int = 0) -> builtins.list[ManualCorrection]:
+        """Some of the corrections that people made in the scope's spaces, by kind and name."""
+        check_number("limit", limit, 1, MAX_RESULTS)
+        async with self._ledger.snapshot() as view:
+            return await view.search.list_corrections(await view.search.resolve_scope(scope), limit, offset)
+
+    async def find_duplicates(self, scope: Scope, limit: int = 50, *, compare_all: bool = True) -> DuplicateReport:
+        """Names of the scope's spaces that may mean the same entity, and those that were joined automatically.
+
+        `compare_all` first compares all new names; otherwise the report counts those that are not compared yet.
+        """
+        check_number("limit", limit, 1, MAX_RESULTS)
+        if compare_all:
+            await self._store_maintenance.run_with_recovery(self._duplicate_finder.compare_all)
+        return await self._duplicate_finder.find_duplicates(scope, limit)

@@ -1,45 +1,61 @@
-"""Builds documents from plain text and from files, for programs that use the engine as a library."""
+"""The documents of an engine: from passages, plain text and files; changed, moved, forgotten and listed."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from abc import ABC, abstractmethod
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.boundary import Closable, guard_public_methods, repair_surrogates
+from engine.boundary import check_document, check_passages, check_place, guard_public_methods, repair_surrogates
 from engine.errors import NotFound
+from engine.ingest.amendment import amend_document
+from engine.ingest.chunking import build_chunks
 from engine.models import Document
 from engine.parsers import plain_text
 from engine.parsers.base import read_file_content
+from engine.parsers.dates import plausible_time
+from engine.storage.ledger import validate_document
+from engine.storage.ledger.records import DocumentChange
 
 if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from engine.clock import Clock
+    from engine.boundary import OpenState
+    from engine.ingest.worker import IngestWorker
+    from engine.models import Passage, Scope
     from engine.parsers.sandbox.pool import FileParser
+    from engine.runtime import Runtime
+    from engine.storage.ledger.records import DocumentInfo, DocumentStatus
 
 TEXT_ROOM, FILE_ROOM = "texts", "files"
-CLOCK_TOLERANCE = timedelta(days=1)
-
-
-def plausible_time(stated: datetime | None, now: datetime) -> datetime | None:
-    """The date that a file states, or None if it is in the future."""
-    return stated if stated and stated <= now + CLOCK_TOLERANCE else None
 
 
 @guard_public_methods
-class DocumentInput(Closable, ABC):
-    """The verbs that build a document and pass it to `add`. `_parser` runs parsers in subprocesses."""
+class EngineDocuments:
+    """The documents of an engine. `parser` runs the parsers of files in subprocesses."""
 
-    _parser: FileParser
-    _clock: Clock
+    def __init__(self, state: OpenState, runtime: Runtime, worker: IngestWorker, parser: FileParser) -> None:
+        self._state = state
+        self._runtime = runtime
+        self._ledger = runtime.ledger
+        self._worker = worker
+        self._parser = parser
 
-    @abstractmethod
     async def add(self, document: Document) -> bool:
-        """Add a document; returns whether anything changed."""
+        """Add a document, or replace the one with the same key; returns whether anything changed.
+
+        It is stored on return; indexing continues in the background (see `Engine.wait_until_indexed`). Raises
+        InvalidDocument, and DiskFull while the reserve of the disk is in use.
+        """
+        check_document(document)
+        document = validate_document(document)
+        self._runtime.reserve.check_room()
+        tokenizer, chunking = self._runtime.tokenizer, self._runtime.options.chunking
+        chunks = await asyncio.to_thread(build_chunks, document.passages, tokenizer, chunking)
+        return await self._worker.wake_after(self._ledger.documents.save(document, chunks))
 
     async def add_text(
         self,
@@ -78,10 +94,58 @@ class DocumentInput(Closable, ABC):
                 room,
                 parsed.title or name,
                 parsed.passages,
-                time=plausible_time(parsed.time, self._clock.now()),
+                time=plausible_time(parsed.time, self._runtime.clock.now()),
                 link=file.as_uri(),
             )
         )
+
+    async def amend(
+        self, key: str, upsert: Sequence[Passage] = (), remove: Collection[str] = (), *, is_open: bool | None = None
+    ) -> bool:
+        """Add, replace and remove passages of a document (by their keys) at once; returns whether anything changed.
+
+        `is_open=False` closes a conversation, so that its entities and relations are extracted; None leaves it as it
+        is. A document without passages is deleted. Raises NotFound, InvalidDocument, and DiskFull before the reserve of
+        the disk is used up.
+        """
+        if upsert:
+            self._runtime.reserve.check_last_room()
+        change = DocumentChange(tuple(upsert), frozenset(remove), is_open)
+        check_passages(change.upserts)
+        return await self._worker.wake_after(amend_document(self._runtime, key, change))
+
+    async def forget(self, key: str) -> bool:
+        """Delete a document and the facts that only it states; returns whether it existed."""
+        return await self._worker.wake_after(self._ledger.documents.delete(key))
+
+    async def forget_room(self, room: str) -> int:
+        """Delete a room's documents, corrections and space; returns the number of documents."""
+        return await self._worker.wake_after(self._ledger.documents.delete_room(room))
+
+    async def move_room(self, room: str, space: str) -> int:
+        """Move a room and its documents to a space, because its visibility changed; returns the number of documents.
+
+        Documents added to the room later belong to that space too, whatever space they name, until the next move.
+        """
+        check_place(space, room)
+        return await self._worker.wake_after(self._ledger.documents.move_room(room, space))
+
+    async def list(self, scope: Scope) -> builtins.list[DocumentInfo]:
+        """The documents in the scope, without their passages."""
+        return await self._ledger.stats.list_documents(scope)
+
+    async def get(self, key: str, scope: Scope) -> Document:
+        """A document with its passages. Raises NotFound if it is not in the scope."""
+        return await self._ledger.documents.load(key, scope)
+
+    async def get_status(self, key: str, scope: Scope) -> DocumentStatus:
+        """The indexing progress of a document. Raises NotFound if it is not in the scope."""
+        return await self._ledger.stats.load_document_status(key, scope)
+
+    async def list_authors(self, scope: Scope) -> builtins.list[str]:
+        """The names of everybody who wrote something within the scope, in order."""
+        async with self._ledger.snapshot() as view:
+            return await view.search.list_authors(await view.search.resolve_scope(scope))
 
 
 def _read_file(path: Path, limit: int) -> tuple[Path, bytes]:

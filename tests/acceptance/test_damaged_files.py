@@ -56,10 +56,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 async def fill_data_dir(home: Path, killed: Path) -> None:
     async with open_engine(home) as engine, BotStore.open(home / archive.BOT_FILE, SYSTEM_CLOCK) as store:
-        await engine.add(doc("diary", "Ada met Bob.", "Ada wrote to Carla."))
+        await engine.documents.add(doc("diary", "Ada met Bob.", "Ada wrote to Carla."))
         await engine.wait_until_indexed()
         await (await engine.ask(Question("Whom did Ada meet?", HERE))).collect_text()
-        await engine.add(doc("letters", "Bob saw Dora."))
+        await engine.documents.add(doc("letters", "Bob saw Dora."))
         await engine.wait_until_indexed()
         await store.opt_outs.opt_out("slack", "T1", "U1")
         FileFingerprints(home / "fingerprints").record("diary", "1")
@@ -75,9 +75,9 @@ async def check_answers(home: Path) -> None:
         answer = await engine.ask(Question("Whom did Ada meet?", HERE))
         assert "Bob" in await answer.collect_text()
         assert answer.context.sources
-        await engine.add(doc("more", "Ada met Zeno."))
+        await engine.documents.add(doc("more", "Ada met Zeno."))
         await engine.wait_until_indexed()
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def open_outcome(home: Path) -> str:
@@ -160,7 +160,7 @@ class FailingSearch:
 async def test_store_broken_at_first_use_is_rebuilt_and_answers(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    await engine.add(doc("diary", "Ada met Bob."))
+    await engine.documents.add(doc("diary", "Ada met Bob."))
     await engine.wait_until_indexed()
     vectors = engine._runtime.vectors
     cleared = 0
@@ -185,7 +185,7 @@ async def test_store_broken_at_first_use_is_rebuilt_and_answers(
 
 
 async def test_transient_errors_do_not_trigger_a_reindex(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    await engine.add(doc("diary", "Ada met Bob."))
+    await engine.documents.add(doc("diary", "Ada met Bob."))
     await engine.wait_until_indexed()
     vectors = engine._runtime.vectors
     monkeypatch.setattr(vectors, "search", FailingSearch(vectors.search, 1, RuntimeError("odd")))
@@ -195,12 +195,12 @@ async def test_transient_errors_do_not_trigger_a_reindex(engine: Engine, monkeyp
 
 @pytest.mark.parametrize("file", ["vectors/*/_versions/*.manifest", "vectors/*/data/*"])
 async def test_reindex_survives_files_damaged_while_open(engine: Engine, file: str) -> None:
-    await engine.add(doc("diary", "Ada met Bob."))
+    await engine.documents.add(doc("diary", "Ada met Bob."))
     await engine.wait_until_indexed()
     for torn in engine.data_dir.path.glob(file):
         torn.write_bytes(torn.read_bytes()[:20])
-    await engine.reindex()
-    assert (await engine.verify()).is_clean
+    await engine.maintenance.reindex()
+    assert (await engine.maintenance.verify()).is_clean
     assert (await engine.ask(Question("Whom did Ada meet?", HERE))).context.sources
 
 
@@ -212,9 +212,9 @@ async def test_ledger_missing_last_writes_is_reported_and_rebuilt(tmp_path: Path
     assert "threadlore restore" in caught.value.hint
     assert "threadlore reindex" in caught.value.hint
     async with open_engine(tmp_path / "home", options=EngineOptions(replace_embedder=True)) as engine:
-        await engine.reindex()
+        await engine.maintenance.reindex()
     async with open_engine(tmp_path / "home") as engine:
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 @pytest.mark.parametrize("harm", [lambda file: file.write_bytes(b""), lambda file: file.unlink()])

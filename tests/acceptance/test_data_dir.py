@@ -24,8 +24,8 @@ LETTERS = doc("letters", "Ada met Bob.", "Bob saw Dora.")
 
 
 async def test_verify_finds_and_repairs_external_changes(engine: Engine) -> None:
-    await engine.add(DIARY)
-    await engine.add(LETTERS)
+    await engine.documents.add(DIARY)
+    await engine.documents.add(LETTERS)
     before = await export_state(engine)
     graph, vectors = engine._runtime.graph, engine._runtime.vectors
     nodes, edges = await graph.list_all()
@@ -39,7 +39,7 @@ async def test_verify_finds_and_repairs_external_changes(engine: Engine) -> None
     await vectors.delete("relations", [relations[0].id])
     [stray] = (await vectors.fetch("entities", [entities[0].id])).values()
     await vectors.upsert("entities", [entities[0]._replace(id=999), entities[1]._replace(space=55)], stray.repeat(2, 0))
-    words = "\n".join(str(each) for each in (await engine.verify()).differences)
+    words = "\n".join(str(each) for each in (await engine.maintenance.verify()).differences)
     for expected in (
         f"graph: entity {lost.id} is missing",
         f"graph: entity {kept.id} is in space 77",
@@ -50,14 +50,14 @@ async def test_verify_finds_and_repairs_external_changes(engine: Engine) -> None
         f"vectors: entities {entities[1].id} is in (space, room)",
     ):
         assert expected in words
-    assert not (await engine.verify(repair=True)).is_clean
+    assert not (await engine.maintenance.verify(repair=True)).is_clean
     assert await is_clean(engine)
     assert await export_state(engine) == before
 
 
 async def test_embedder_change_is_refused_unless_requested(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
-        await engine.add(DIARY)
+        await engine.documents.add(DIARY)
         before = await export_state(engine)
     other = HashEmbedder(dim=64, name="other")
     with pytest.raises(EmbedderMismatch, match=r"made by hash \(128 dimensions\), not by other \(64 dimensions\)"):
@@ -73,7 +73,7 @@ async def test_embedder_change_is_refused_unless_requested(tmp_path: Path) -> No
 
 async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
-        await engine.add(DIARY)
+        await engine.documents.add(DIARY)
         await engine.wait_until_indexed()
         former = await stored_vectors(engine)
         assert set(former) == {"hash (128 dimensions)"}
@@ -87,7 +87,7 @@ async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> N
             [[text_hash]] = await db.execute_fetchall("SELECT text_hash FROM chunk")
         await sql_ledger(engine._ledger).write(cache.save_vectors, "stray", [(text_hash, 1, mark)])
         assert set(await stored_vectors(engine)) == {"other (64 dimensions)", "stray"}
-        await engine.compact()
+        await engine.maintenance.compact()
         assert set(await stored_vectors(engine)) == {"other (64 dimensions)"}
     assert not find_files_with_vector(tmp_path, mark)
 
@@ -131,15 +131,15 @@ async def test_second_process_gets_data_dir_in_use(tmp_path: Path) -> None:
         with pytest.raises(DataDirInUse):
             async with open_engine(tmp_path):
                 raise AssertionError("it was opened twice")
-        await engine.add(DIARY)
+        await engine.documents.add(DIARY)
         assert await is_clean(engine)
 
 
 async def test_damaged_and_lost_projections_are_rebuilt_without_a_model(tmp_path: Path) -> None:
     language = ToyLanguage()
     async with open_engine(tmp_path, language) as engine:
-        await engine.add(DIARY)
-        await engine.add(LETTERS)
+        await engine.documents.add(DIARY)
+        await engine.documents.add(LETTERS)
         before = await export_state(engine)
     shutil.rmtree(tmp_path / "graph.kuzu")
     for file in (tmp_path / "vectors").rglob("*.*"):

@@ -40,13 +40,13 @@ def find_secrets_on_disk(folder: Path) -> list[tuple[str, str]]:
 
 
 async def fill_engine(engine: Engine) -> None:
-    await engine.add(doc("shared", "Ada met Bob.", "Carla waits."))
+    await engine.documents.add(doc("shared", "Ada met Bob.", "Carla waits."))
     many = [f"Quillfeather met Ada at the zanzibarine gate, time {n}." for n in range(12)]
-    await engine.add(doc("secret", "Ada met Bob.", *many, room="hall"))
-    await engine.add(thread("Mirabellum", "Quillfeather saw Bob."))
+    await engine.documents.add(doc("secret", "Ada met Bob.", *many, room="hall"))
+    await engine.documents.add(thread("Mirabellum", "Quillfeather saw Bob."))
     await engine.wait_until_indexed()
-    await engine.describe("here", "Quillfeather", "Mirabellum himself.")
-    await engine.describe("here", "Quillfeather", "")
+    await engine.corrections.describe("here", "Quillfeather", "Mirabellum himself.")
+    await engine.corrections.describe("here", "Quillfeather", "")
     for text in ("Who met Quillfeather?", "What is zanzibarine?"):
         answer = await engine.ask(Question(text, HERE))
         assert await answer.collect_text()
@@ -63,34 +63,34 @@ async def test_after_forgetting_and_compaction_the_words_are_in_no_file(tmp_path
         await fill_engine(engine)
         assert language.calls["summarize"]
         assert find_secrets_on_disk(tmp_path)
-        assert await engine.forget("secret")
-        assert await engine.forget("Mirabellum")
-        await engine.compact()
+        assert await engine.documents.forget("secret")
+        assert await engine.documents.forget("Mirabellum")
+        await engine.maintenance.compact()
         assert find_secrets_on_disk(tmp_path) == []
-        found = await engine.get_neighborhood("Ada", HERE)
+        found = await engine.graph.get_neighborhood("Ada", HERE)
         assert [(each.source, each.target, each.weight) for each in found.relations] == [("Ada", "Bob", 1)]
         assert found.relations[0].description == "Ada met Bob."
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
     assert find_secrets_on_disk(tmp_path) == []
 
 
 async def test_words_that_an_edit_took_away_are_in_no_file_either(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
-        await engine.add(doc("a", "Quillfeather met Ada.", "Ada sings."))
-        await engine.add(thread("t", "Bob saw the Xystobrand.", "Bob left."))
+        await engine.documents.add(doc("a", "Quillfeather met Ada.", "Ada sings."))
+        await engine.documents.add(thread("t", "Bob saw the Xystobrand.", "Bob left."))
         await engine.wait_until_indexed()
-        await engine.add(doc("a", "Bob met Ada.", "Ada sings."))
-        await engine.amend("t", remove=["m000"])
-        await engine.compact()
+        await engine.documents.add(doc("a", "Bob met Ada.", "Ada sings."))
+        await engine.documents.amend("t", remove=["m000"])
+        await engine.maintenance.compact()
         assert find_secrets_on_disk(tmp_path) == []
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_a_forgotten_secret_leaves_by_itself_within_the_time_set_for_it(tmp_path: Path) -> None:
     async with open_engine(tmp_path, options=EngineOptions(compaction_delay=0.4)) as engine:
-        await engine.add(doc("a", "Quillfeather met Ada."))
+        await engine.documents.add(doc("a", "Quillfeather met Ada."))
         await engine.wait_until_indexed()
-        await engine.forget("a")
+        await engine.documents.forget("a")
         async with asyncio.timeout(PATIENCE):
             while find_secrets_on_disk(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
                 await asyncio.sleep(0.1)
@@ -143,16 +143,16 @@ async def test_a_secret_leaves_the_files_in_time_though_no_model_can_be_reached(
         await fill_engine(engine)
         assert language.calls["summarize"]
         language.away = embedder.away = True
-        await engine.add(doc("more", "Ada met Bob and Carla.", "Dora waits for Ada."))
-        assert await engine.forget("secret")
-        assert await engine.forget("Mirabellum")
+        await engine.documents.add(doc("more", "Ada met Bob and Carla.", "Dora waits for Ada."))
+        assert await engine.documents.forget("secret")
+        assert await engine.documents.forget("Mirabellum")
         async with asyncio.timeout(PATIENCE):
             while find_secrets_on_disk(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
                 await asyncio.sleep(0.1)
-        quillfeather = await engine.get_entity("Quillfeather", HERE)
+        quillfeather = await engine.graph.get_entity("Quillfeather", HERE)
         assert quillfeather is None
         language.away = embedder.away = False
     async with open_engine(tmp_path, language, embedder) as engine:
         await engine.wait_until_indexed()
         assert find_secrets_on_disk(tmp_path) == []
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean

@@ -36,7 +36,7 @@ async def home(tmp_path: Path) -> Path:
     """A folder in which everything is indexed."""
     home = tmp_path / "home"
     async with open_engine(home) as engine:
-        await engine.add(doc("town", *TEXTS))
+        await engine.documents.add(doc("town", *TEXTS))
         await engine.wait_until_indexed()
     return home
 
@@ -54,7 +54,7 @@ async def open_and_wait(home: Path, **kwargs: Any) -> None:
 async def is_consistent(home: Path, **kwargs: Any) -> bool:
     """Whether graph and vectors are what the ledger says, after one more start."""
     async with open_engine(home, **kwargs) as engine:
-        report = await engine.verify()
+        report = await engine.maintenance.verify()
         return report.is_clean and report.compared > 10
 
 
@@ -93,13 +93,13 @@ async def test_interrupted_removal_of_a_damaged_graph_resumes(home: Path, monkey
 
 async def test_a_compaction_that_was_cut_off_is_due_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_engine(home) as engine:
-        await engine.forget("town")
+        await engine.documents.forget("town")
         with monkeypatch.context() as patch:
             patch.setattr(LanceVectors, "compact", raise_cut_off)
             with pytest.raises(CutOffError):
-                await engine.compact()
+                await engine.maintenance.compact()
         assert await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
-        await engine.compact()
+        await engine.maintenance.compact()
         assert not await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
 
 
@@ -117,11 +117,11 @@ async def test_reindex_resumes_after_a_disk_error(home: Path, monkeypatch: pytes
 
         monkeypatch.setattr(graph, "replace_all", load_at_the_third_try)
         with suppress(DiskError):  # it is told only to those who wait longer than the trouble lasts
-            await engine.reindex()
+            await engine.maintenance.reindex()
         async with asyncio.timeout(PATIENCE):
             while not await is_settled(engine):
                 pass
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
         assert len(fills) == 3
 
 
@@ -149,33 +149,33 @@ async def stop_worker(engine: Engine) -> None:
 
 
 async def test_degree_is_right_when_an_entity_returns_early(slow: Engine) -> None:
-    await slow.add(doc("town", *TEXTS))
+    await slow.documents.add(doc("town", *TEXTS))
     await slow.wait_until_indexed()
     await stop_worker(slow)
-    await slow.hide("here", "Ada")
+    await slow.corrections.hide("here", "Ada")
     async with sql_ledger(slow._ledger).read_connection() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM name WHERE canonical = 'ada'")
         due = await claims.claim_profile_keys(db, 1, 0.0, SpaceTurn())
         assert [key.id for key in due.keys] == [ada]
     assert await slow._projector.step() is NextStep.CONTINUE
-    await slow.unhide("here", "Ada")
+    await slow.corrections.unhide("here", "Ada")
     slow._worker.start()
     await slow.wait_until_indexed()
     async with sql_ledger(slow._ledger).read_connection() as db:
         [[degree]] = await db.execute_fetchall("SELECT degree FROM entity WHERE name = 'Ada'")
     assert degree == 2
-    assert (await slow.verify()).is_clean
+    assert (await slow.maintenance.verify()).is_clean
 
 
 async def test_vector_written_before_a_crash_dies_with_its_text(slow: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    await slow.add(doc("town", *TEXTS))
+    await slow.documents.add(doc("town", *TEXTS))
     await slow.wait_until_indexed()
     vectors = slow._runtime.vectors
     async with sql_ledger(slow._ledger).read_connection() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM entity WHERE name = 'Ada'")
     [before] = (await vectors.fetch("entities", {ada})).values()
     await stop_worker(slow)
-    await slow.describe("here", "Ada", "Something else altogether.")
+    await slow.corrections.describe("here", "Ada", "Something else altogether.")
     with monkeypatch.context() as patch:
         patch.setattr("engine.storage.ledger.work.work_queue.record_graphed", raise_cut_off)
         while True:
@@ -185,7 +185,7 @@ async def test_vector_written_before_a_crash_dies_with_its_text(slow: Engine, mo
                 [[between]] = (await vectors.fetch("entities", {ada})).values()
                 if not (between == before[0]).all():
                     break
-    await slow.describe("here", "Ada", "")
+    await slow.corrections.describe("here", "Ada", "")
     slow._worker.start()
     await slow.wait_until_indexed()
     [after] = (await vectors.fetch("entities", {ada})).values()
@@ -194,22 +194,22 @@ async def test_vector_written_before_a_crash_dies_with_its_text(slow: Engine, mo
 
 async def test_document_without_names_is_indexed_when_idle(slow: Engine) -> None:
     for number in range(20):
-        await slow.add(doc(f"dull {number}", f"nothing is named in {number}."))
+        await slow.documents.add(doc(f"dull {number}", f"nothing is named in {number}."))
         await slow.wait_until_indexed()
-        assert {each.status for each in await slow.list_documents(HERE)} == {"indexed"}
+        assert {each.status for each in await slow.documents.list(HERE)} == {"indexed"}
 
 
 async def test_a_compaction_does_not_wait_for_the_end_of_a_quiet_period(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path / "quiet", options=EngineOptions(summary_cooldown=3600.0)) as engine:
-        await engine.add(doc("crowd", *(f"Ada met Bob in week {week}." for week in range(12))))
+        await engine.documents.add(doc("crowd", *(f"Ada met Bob in week {week}." for week in range(12))))
         await engine.wait_until_indexed()
-        await engine.add(doc("more", "Ada met Bob once more."))
+        await engine.documents.add(doc("more", "Ada met Bob once more."))
         async with asyncio.timeout(PATIENCE):
             while await sql_ledger(engine._ledger).read(
                 stale_keys.find_first_stale, held=False
             ) is not None or not await has_delayed_key(engine):
                 await engine._worker.wait_for_progress()
-            await engine.compact()
+            await engine.maintenance.compact()
         assert not await has_delayed_key(engine)
 
 

@@ -59,17 +59,17 @@ async def test_deleting_any_message_costs_two_calls_at_most_on_average(light: En
     thread = build_messages()
     expected = count_calls_by_message(thread)
     assert sum(expected.values()) / len(expected) <= 2
-    await light.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
+    await light.documents.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
     await light.wait_until_indexed()
-    assert (await light.get_status(HERE)).chunks >= 10
+    assert (await light.maintenance.get_status(HERE)).chunks >= 10
     before = await canonical_export(light)
     dice = random.Random(1)
     for n in [*dice.sample([*expected], 4), max(expected, key=expected.__getitem__)]:
         language.calls.clear()
-        await light.amend("thread", remove=[thread[n].key])
+        await light.documents.amend("thread", remove=[thread[n].key])
         await light.wait_until_indexed()
         assert language.calls["extract"] == expected[n]
-        await light.amend("thread", upsert=[thread[n]])
+        await light.documents.amend("thread", upsert=[thread[n]])
         await light.wait_until_indexed()
     assert await canonical_export(light) == before
 
@@ -77,17 +77,17 @@ async def test_deleting_any_message_costs_two_calls_at_most_on_average(light: En
 @pytest.mark.long
 async def test_deleting_one_message_after_the_other_costs_no_more(light: Engine, language: ToyLanguage) -> None:
     thread = build_messages()[:100]
-    await light.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
+    await light.documents.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
     await light.wait_until_indexed()
     language.calls.clear()
     gone = random.Random(2).sample(thread, 20)
     for message in gone:
-        await light.amend("thread", remove=[message.key])
+        await light.documents.amend("thread", remove=[message.key])
         await light.wait_until_indexed()
     assert language.calls["extract"] / len(gone) <= 2
     left = await canonical_export(light)
-    await light.forget("thread")
+    await light.documents.forget("thread")
     kept = tuple(message for message in thread if message not in gone)
-    await light.add(Document("thread", "here", "hall", "A long thread", kept, START, kind="conversation"))
+    await light.documents.add(Document("thread", "here", "hall", "A long thread", kept, START, kind="conversation"))
     await light.wait_until_indexed()
     assert await canonical_export(light) == left

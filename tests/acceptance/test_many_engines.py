@@ -56,14 +56,14 @@ def opened(home: Path, url: str, language: ToyLanguage | None = None) -> Abstrac
 
 
 async def export(engine: Engine) -> list[str]:
-    return [line async for line in engine.export("jsonl", EVERYTHING)]
+    return [line async for line in engine.maintenance.export("jsonl", EVERYTHING)]
 
 
 async def export_of_one(home: Path, added: list[Document]) -> list[str]:
     """The export of a single engine on files."""
     async with opened(home, "") as engine:
         for each in added:
-            await engine.add(each)
+            await engine.documents.add(each)
         await engine.wait_until_indexed()
         return await export(engine)
 
@@ -77,18 +77,18 @@ async def test_two_engines_share_the_work_and_end_as_one_does(tmp_path: Path, po
     added, counts, alone = documents(60), Counter[str](), Counter[str]()
     one, two = CountingLanguage(counts), CountingLanguage(counts)
     async with opened(tmp_path / "1", postgres_url, one) as first, opened(tmp_path / "2", postgres_url, two) as second:
-        await asyncio.gather(*((first if n % 2 else second).add(each) for n, each in enumerate(added)))
+        await asyncio.gather(*((first if n % 2 else second).documents.add(each) for n, each in enumerate(added)))
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(first.wait_until_indexed(), second.wait_until_indexed())
         assert min(one.calls["extract"], two.calls["extract"]) > 0
         for engine in (first, second):
-            assert (await engine.verify()).is_clean
-            assert {each.status for each in await engine.list_documents(EVERYTHING)} == {"indexed"}
+            assert (await engine.maintenance.verify()).is_clean
+            assert {each.status for each in await engine.documents.list(EVERYTHING)} == {"indexed"}
         found = await export(second)
         assert await sql_ledger(first._ledger).read(list_claims) == []
     async with opened(tmp_path / "files", "", CountingLanguage(alone)) as engine:
         for each in added:
-            await engine.add(each)
+            await engine.documents.add(each)
         await engine.wait_until_indexed()
         assert found == await export(engine)
     assert counts == alone
@@ -130,12 +130,12 @@ async def test_an_engine_finishes_the_work_of_one_that_died(
         engine_process(tmp_path / "2", postgres_url, step) as other,
     ):
         for each in added:
-            await engine.add(each)
+            await engine.documents.add(each)
         async with asyncio.timeout(PATIENCE):
             assert await other.wait() == -9
             await engine.wait_until_indexed()
         assert engine.processes.taken_over == 1
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
         assert await export(engine) == export_of_60
 
 
@@ -143,12 +143,12 @@ async def test_what_one_engine_forgets_no_other_finds(tmp_path: Path, postgres_u
     question = Question("Whom did Ada meet?", Scope.of("here"), low=("Ada",), high=("Ada",))
     async with opened(tmp_path / "1", postgres_url) as first, opened(tmp_path / "2", postgres_url) as second:
         for round_ in range(3):
-            await first.add(doc("secret", f"Ada met Bob in week {round_}."))
+            await first.documents.add(doc("secret", f"Ada met Bob in week {round_}."))
             await second.wait_until_indexed()
             assert [each.document for each in (await second.retrieve(question)).sources] == ["secret"]
             answer = await second.ask(question)
             assert "Bob" in "".join([piece async for piece in answer])
-            await first.forget("secret")
+            await first.documents.forget("secret")
             context = await second.retrieve(question)
             assert (context.sources, context.entities, context.relations) == ((), (), ())
             answer = await second.ask(question)
@@ -161,9 +161,11 @@ async def test_the_backlog_of_a_space_holds_up_no_other(tmp_path: Path, postgres
         language = CountingLanguage(counts)
         language.gate.clear()
         async with opened(tmp_path / (url[:4] or "files"), url, language) as engine:
-            await engine.add(doc("backlog", *(f"{'Ada met Bob. ' * 90} {n}" for n in range(500)), space="there"))
+            await engine.documents.add(
+                doc("backlog", *(f"{'Ada met Bob. ' * 90} {n}" for n in range(500)), space="there")
+            )
             await language.wait_for_calls("extract", 1)
-            await engine.add(doc("single", "Cleo met Dora.", space="here"))
+            await engine.documents.add(doc("single", "Cleo met Dora.", space="here"))
             language.gate.set()
             async with asyncio.timeout(PATIENCE):
                 while "Cleo met Dora." not in counts:

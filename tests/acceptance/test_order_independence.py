@@ -56,19 +56,19 @@ def draw_plans(draw: st.DrawFn) -> tuple[list[Document], IngestPlan]:
 
 async def ingest_all(engine: Engine, documents: list[Document], way: IngestPlan) -> list[str]:
     if way.detour:
-        await engine.add(doc("detour", "Ada met Emil. Emil left Bob."))
-        await engine.add(doc(documents[0].key, "Bob left Dora.", space="here", room="elsewhere"))
+        await engine.documents.add(doc("detour", "Ada met Emil. Emil left Bob."))
+        await engine.documents.add(doc(documents[0].key, "Bob left Dora.", space="here", room="elsewhere"))
         await asyncio.sleep(0)
     if way.at_once:
-        await asyncio.gather(*(engine.add(documents[n]) for n in way.order))
+        await asyncio.gather(*(engine.documents.add(documents[n]) for n in way.order))
     else:
         for n in way.order:
-            await engine.add(documents[n])
+            await engine.documents.add(documents[n])
             await engine.wait_until_indexed()
     if way.detour:
-        await engine.forget("detour")
+        await engine.documents.forget("detour")
     await engine.wait_until_indexed()
-    assert (await engine.verify()).is_clean
+    assert (await engine.maintenance.verify()).is_clean
     return await canonical_export(engine)
 
 

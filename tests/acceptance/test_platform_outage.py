@@ -54,7 +54,7 @@ async def test_question_is_answered_after_a_long_outage(
     live.town.slack.fail_next("*", fault, times=MANY_FAILURES)
     asked = await live.town.ask("ada", "square")
     await live.wait_for(lambda: len(postponed) > 2 * event_queue.MAX_ATTEMPTS)
-    [trouble] = (await live.engine.get_status(Scope(frozenset(), frozenset()))).background
+    [trouble] = (await live.engine.maintenance.get_status(Scope(frozenset(), frozenset()))).background
     assert "slack" in trouble
     assert trouble in await live.bot.limitations()
     live.town.clear_faults()

@@ -41,5 +41,5 @@ async def test_answers_obey_audiences_edits_deletions_and_restarts(
         await town.delete(said["square"])
         await live.wait_until_idle()
         assert await ask("ada") == ["beryl"]
-        assert (await live.engine.verify()).is_clean
+        assert (await live.engine.maintenance.verify()).is_clean
     assert list_databases(tmp_path) == []

@@ -170,4 +170,4 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
             await other.wait_for(lambda: list_served(other) == ["T0URS"])
         left = await other.bot.context.audience.scope_for_person(theirs.location("hall"), theirs.person("tim").id)
         assert not [each for each in left.spaces if each.startswith("slack:T0THEIRS")]
-        assert (await other.engine.verify()).is_clean
+        assert (await other.engine.maintenance.verify()).is_clean

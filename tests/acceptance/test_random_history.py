@@ -42,7 +42,9 @@ class RandomHistory:
         deeds = [self.add, self.forget, self.move, self.merge, self.end_merge]
         await self.random.choices(deeds, [50, 25, 8, 8, 6])[0]()
         if self.random.random() < 0.05:
-            await self.random.choice([self.engine.compact, self.engine.reindex, self.engine.wait_until_indexed])()
+            await self.random.choice(
+                [self.engine.maintenance.compact, self.engine.maintenance.reindex, self.engine.wait_until_indexed]
+            )()
         await asyncio.sleep(self.random.choice([0.0, 0.0, 0.01]))
 
     async def add(self) -> None:
@@ -50,22 +52,22 @@ class RandomHistory:
         texts = [f"{pick(NAMES)} met {pick(NAMES)}. {pick(NAMES)} left {pick(NAMES)}." for _ in range(pick([1, 2, 3]))]
         document = doc(f"d{pick(range(7))}", *texts, space=pick(["here", "there"]), room=pick(["hall", "attic"]))
         self.documents[document.key] = replace(document, space=self.moved.get(document.room, document.space))
-        await self.engine.add(document)
+        await self.engine.documents.add(document)
 
     async def forget(self) -> None:
         key = f"d{self.random.randrange(7)}"
-        assert await self.engine.forget(key) == (self.documents.pop(key, None) is not None)
+        assert await self.engine.documents.forget(key) == (self.documents.pop(key, None) is not None)
 
     async def move(self) -> None:
         room, space = self.random.choice(["hall", "attic"]), self.random.choice(["here", "there"])
-        await self.engine.move_room(room, space)
+        await self.engine.documents.move_room(room, space)
         self.moved[room] = space
         self.documents |= {key: replace(each, space=space) for key, each in self.documents.items() if each.room == room}
 
     async def merge(self) -> None:
         name, into = self.random.sample(NAMES, 2)
         try:
-            await self.engine.merge("here", name, into, allow_unknown=True)
+            await self.engine.corrections.merge("here", name, into, allow_unknown=True)
         except (InvalidQuestion, NotFound):
             return
         self.aliases[name] = into
@@ -77,10 +79,10 @@ class RandomHistory:
         name = self.random.choice(sorted(self.aliases))
         into = self.aliases.pop(name)
         if self.random.random() < 0.5:
-            await self.engine.unmerge("here", name)
+            await self.engine.corrections.unmerge("here", name)
         else:
             self.separated.add(frozenset((name, into)))
-            await self.engine.separate("here", name, into, allow_unknown=True)
+            await self.engine.corrections.separate("here", name, into, allow_unknown=True)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -90,11 +92,11 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
         for _ in range(60):
             await history.step()
         await engine.wait_until_indexed()
-        assert (await engine.verify()).differences == ()
+        assert (await engine.maintenance.verify()).differences == ()
         lived = await canonical_export(engine)
     async with open_memory_engine(tmp_path / "plain", options=FAST_OPTIONS) as engine:
         for document in history.documents.values():
-            await engine.add(document)
+            await engine.documents.add(document)
         here = await sql_ledger(engine._ledger).write(rooms.get_or_create_id, "space", "here")
         await sql_ledger(engine._ledger).write(
             intern_names,
@@ -102,8 +104,8 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
             {canonical_name(name) for name in history.aliases.keys() | set().union(*history.separated)},
         )
         for name, into in history.aliases.items():
-            await engine.merge("here", name, into, allow_unknown=True)
+            await engine.corrections.merge("here", name, into, allow_unknown=True)
         for a, b in history.separated:
-            await engine.separate("here", a, b, allow_unknown=True)
+            await engine.corrections.separate("here", a, b, allow_unknown=True)
         await engine.wait_until_indexed()
         assert await canonical_export(engine) == lived

@@ -163,4 +163,4 @@ async def test_both_workspaces_are_served_after_a_restart(live: Live) -> None:
 async def stored_documents(live: Live, location: Location) -> list[str]:
     """The documents of a channel."""
     scope = Scope(frozenset(), frozenset({location.room}))
-    return [each.title for each in await live.engine.list_documents(scope)]
+    return [each.title for each in await live.engine.documents.list(scope)]

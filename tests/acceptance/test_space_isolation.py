@@ -58,18 +58,18 @@ def build_documents(name: str, contents: list[list[str]], places: dict[str, tupl
 async def visible_output(engine: Engine, scope: Scope, questions: list[str]) -> str:
     """All that an asker is shown."""
     told: list[Any] = [
-        await engine.list_documents(scope),
-        await engine.get_status(scope),
-        await engine.find_names("", scope),
+        await engine.documents.list(scope),
+        await engine.maintenance.get_status(scope),
+        await engine.graph.find_names("", scope),
     ]
     for text in questions:
         for mode in MODES:
             context = await engine.retrieve(Question(text, scope, mode=mode, threshold=-1.0, top_k=3, chunk_top_k=3))
             told += [context.question, context.entities, context.relations, context.sources, context.spaces]
     for name in ("Ada", "Bob", "Ferry"):
-        told.append(await engine.get_neighborhood(name, scope, 2))
+        told.append(await engine.graph.get_neighborhood(name, scope, 2))
     for form in ("jsonl", "graphml"):
-        told += [line async for line in engine.export(form, scope)]
+        told += [line async for line in engine.maintenance.export(form, scope)]
     return "\n".join(map(str, told))
 
 
@@ -90,7 +90,7 @@ async def test_an_asker_sees_the_same_with_and_without_foreign_spaces(
     async def through(documents: list[Document]) -> dict[str, str]:
         async with open_memory_engine(tmp_path_factory.mktemp("town"), options=options) as engine:
             for document in documents:
-                await engine.add(document)
+                await engine.documents.add(document)
             await engine.wait_until_indexed()
             return {name: await visible_output(engine, scope, questions) for name, scope in SCOPES.items()}
 

@@ -25,29 +25,31 @@ QUESTIONS = ("Whom did Ada meet?", "What of the zanzibarine Quillfeather?", "Ada
 
 @pytest.fixture
 async def town(light: Engine) -> Engine:
-    await light.add(doc("news", "Ada met Bob.", "Bob saw Carla.", space="open", room="square"))
+    await light.documents.add(doc("news", "Ada met Bob.", "Bob saw Carla.", space="open", room="square"))
     secret = ("Ada met Bob zanzibarine.", "Ada met Quillfeather.", "Bob kept Ada in a vault.", "Carla, mirabellum.")
-    await light.add(doc("vault of closed", *secret, *[f"Ada did {n}." for n in range(9)], space="closed", room="vault"))
+    await light.documents.add(
+        doc("vault of closed", *secret, *[f"Ada did {n}." for n in range(9)], space="closed", room="vault")
+    )
     await light.wait_until_indexed()
-    await light.merge("closed", "Enchantress", "Ada", allow_unknown=True)
-    await light.describe("closed", "Bob", "Keeper of the mirabellum.")
+    await light.corrections.merge("closed", "Enchantress", "Ada", allow_unknown=True)
+    await light.corrections.describe("closed", "Bob", "Keeper of the mirabellum.")
     await light.wait_until_indexed()
     return light
 
 
 async def visible_output(engine: Engine, scope: Scope) -> str:
     """All that the engine gives out through a scope, as one text."""
-    told: list[Any] = [await engine.list_documents(scope), await engine.get_status(scope)]
-    told += [await engine.find_names(prefix, scope) for prefix in ("", "a", "q", "e")]
+    told: list[Any] = [await engine.documents.list(scope), await engine.maintenance.get_status(scope)]
+    told += [await engine.graph.find_names(prefix, scope) for prefix in ("", "a", "q", "e")]
     for name in ("Ada", "Bob", "Carla", "Quillfeather", "Enchantress"):
-        told += [await engine.get_entity(name, scope), await engine.get_neighborhood(name, scope)]
+        told += [await engine.graph.get_entity(name, scope), await engine.graph.get_neighborhood(name, scope)]
     for text in QUESTIONS:
         for mode in MODES:
             question = Question(text, scope, mode=mode, threshold=-1.0)
             context = await engine.retrieve(question)
             told += [context.entities, context.relations, context.sources]
-    told += [line async for line in engine.export("jsonl", scope)]
-    told += [line async for line in engine.export("graphml", scope)]
+    told += [line async for line in engine.maintenance.export("jsonl", scope)]
+    told += [line async for line in engine.maintenance.export("graphml", scope)]
     return "\n".join(map(str, told))
 
 
@@ -80,44 +82,46 @@ async def test_answers_and_what_the_model_is_sent_hold_nothing_of_the_other_spac
 
 
 async def test_shared_entity_shows_only_the_counts_of_the_scope(town: Engine) -> None:
-    alone = await town.get_neighborhood("Ada", OPEN)
+    alone = await town.graph.get_neighborhood("Ada", OPEN)
     assert [(each.source, each.target, each.weight) for each in alone.relations] == [("Ada", "Bob", 1)]
     assert alone.entity is not None
     assert alone.entity.description == "Ada met Bob."
-    lines = [json.loads(line) async for line in town.export("jsonl", OPEN)]
+    lines = [json.loads(line) async for line in town.maintenance.export("jsonl", OPEN)]
     [ada] = [line for line in lines if line["kind"] == "entity" and line["canonical"] == "ada"]
     assert (ada["mentions"], ada["degree"]) == (1, 1)
-    together = await town.get_neighborhood("Ada", BOTH)
+    together = await town.graph.get_neighborhood("Ada", BOTH)
     assert [each.weight for each in together.relations if {each.source, each.target} == {"Ada", "Bob"}] == [2]
 
 
 async def test_status_ignores_the_other_space(town: Engine) -> None:
-    before = await town.get_status(OPEN)
-    await town.add(doc("more", "Ada met Zoe. Zoe met Bob.", space="closed", room="vault"))
-    assert await town.get_status(OPEN) == before
+    before = await town.maintenance.get_status(OPEN)
+    await town.documents.add(doc("more", "Ada met Zoe. Zoe met Bob.", space="closed", room="vault"))
+    assert await town.maintenance.get_status(OPEN) == before
     await town.wait_until_indexed()
-    assert await town.get_status(OPEN) == before
+    assert await town.maintenance.get_status(OPEN) == before
 
 
 async def export_text(engine: Engine, scope: Scope) -> str:
     """All that is exported through a scope."""
-    lines = [line async for line in engine.export("jsonl", scope)]
-    return "\n".join(lines + [line async for line in engine.export("graphml", scope)])
+    lines = [line async for line in engine.maintenance.export("jsonl", scope)]
+    return "\n".join(lines + [line async for line in engine.maintenance.export("graphml", scope)])
 
 
 @pytest.mark.parametrize("way", ["move", "forget"])
 async def test_export_omits_removed_facts_before_projection(light: Engine, way: str) -> None:
-    await light.add(
+    await light.documents.add(
         doc("news", "Ada met Bob.", "Bob saw Ada.", "Ada met Bob, says Carla.", space="open", room="square")
     )
-    await light.add(doc("secret", "Ada met Bob zanzibarine.", "Quillfeather met Ada.", space="open", room="vault"))
+    await light.documents.add(
+        doc("secret", "Ada met Bob zanzibarine.", "Quillfeather met Ada.", space="open", room="vault")
+    )
     await light.wait_until_indexed()
     assert "zanzibarine" in await export_text(light, OPEN)
     async with light._projector.suspend():
-        await (light.move_room("vault", "closed") if way == "move" else light.forget("secret"))
+        await (light.documents.move_room("vault", "closed") if way == "move" else light.documents.forget("secret"))
         left = await export_text(light, OPEN)
         assert [word for word in ("zanzibarine", "Quillfeather", "quillfeather") if word in left] == []
-        shown = await light.get_entity("Ada", OPEN)
+        shown = await light.graph.get_entity("Ada", OPEN)
         assert shown is not None
         assert "Carla" in shown.description or "saw" in shown.description
         assert "zanzibarine" not in shown.description
@@ -126,24 +130,24 @@ async def test_export_omits_removed_facts_before_projection(light: Engine, way: 
 
 
 async def test_what_is_pinned_or_hidden_shows_at_once(light: Engine) -> None:
-    await light.add(doc("news", "Ada met Bob.", "Bob saw Carla.", space="open", room="square"))
+    await light.documents.add(doc("news", "Ada met Bob.", "Bob saw Carla.", space="open", room="square"))
     await light.wait_until_indexed()
     async with light._projector.suspend():
-        await light.describe("open", "Bob", "Keeper of keys.")
-        await light.hide("open", "Carla")
-        around = await light.get_neighborhood("Bob", OPEN)
+        await light.corrections.describe("open", "Bob", "Keeper of keys.")
+        await light.corrections.hide("open", "Carla")
+        around = await light.graph.get_neighborhood("Bob", OPEN)
         assert around.entity is not None
         assert around.entity.description == "Keeper of keys."
         assert [(each.source, each.target) for each in around.relations] == [("Ada", "Bob")]
-        assert await light.get_entity("Carla", OPEN) is None
+        assert await light.graph.get_entity("Carla", OPEN) is None
         context = await light.retrieve(Question("Bob Carla", OPEN, mode="local", threshold=-1.0))
         assert {row.name: row.description for row in context.entities}["Bob"] == "Keeper of keys."
         assert "Carla" not in [row.name for row in context.entities]
 
 
 async def test_an_alias_made_in_one_space_leads_nowhere_in_the_other(town: Engine) -> None:
-    assert await town.get_entity("Enchantress", CLOSED) is not None
-    assert await town.get_entity("Enchantress", OPEN) is None
+    assert await town.graph.get_entity("Enchantress", CLOSED) is not None
+    assert await town.graph.get_entity("Enchantress", OPEN) is None
 
 
 async def test_a_scope_of_rooms_has_passages_and_no_graph(town: Engine) -> None:
@@ -151,10 +155,10 @@ async def test_a_scope_of_rooms_has_passages_and_no_graph(town: Engine) -> None:
         context = await town.retrieve(Question("Whom did Ada meet?", ROOM, mode=mode, threshold=-1.0))
         assert (context.entities, context.relations) == ((), ())
         assert {source.room for source in context.sources} == {"square"}
-    assert await town.find_names("", ROOM) == []
-    assert await town.get_entity("Ada", ROOM) is None
-    assert (await town.get_neighborhood("Ada", ROOM)).relations == ()
-    status = await town.get_status(ROOM)
+    assert await town.graph.find_names("", ROOM) == []
+    assert await town.graph.get_entity("Ada", ROOM) is None
+    assert (await town.graph.get_neighborhood("Ada", ROOM)).relations == ()
+    status = await town.maintenance.get_status(ROOM)
     assert (status.documents, status.entities, status.relations) == ({"indexed": 1}, 0, 0)
 
 
@@ -169,9 +173,9 @@ async def test_an_empty_scope_gives_nothing(town: Engine) -> None:
     for scope in (NOTHING, Scope(frozenset({"nowhere"}), frozenset({"no room"}))):
         for mode in MODES:
             assert (await town.retrieve(Question("Ada", scope, mode=mode, threshold=-1.0))).is_empty
-        assert await town.list_documents(scope) == []
-        assert await town.get_status(scope) == IndexStatus({}, 0, 0, 0, 0, 0, 0, 0)
-        assert [line async for line in town.export("jsonl", scope)] == []
+        assert await town.documents.list(scope) == []
+        assert await town.maintenance.get_status(scope) == IndexStatus({}, 0, 0, 0, 0, 0, 0, 0)
+        assert [line async for line in town.maintenance.export("jsonl", scope)] == []
 
 
 async def test_a_question_may_be_narrowed_to_documents_rooms_authors_and_times(light: Engine) -> None:
@@ -181,7 +185,7 @@ async def test_a_question_may_be_narrowed_to_documents_rooms_authors_and_times(l
             Passage("m", f"Zoe met Carla, says number {n}.", author=author, time=noon.replace(hour=10 + 4 * n)),
         )
         room = ("square", "hall")[n]
-        await light.add(Document(f"talk {n}", "open", room, f"Talk {n}", passages, kind="conversation"))
+        await light.documents.add(Document(f"talk {n}", "open", room, f"Talk {n}", passages, kind="conversation"))
     await light.wait_until_indexed()
 
     async def texts(**narrow: Any) -> set[str]:

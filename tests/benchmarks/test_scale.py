@@ -19,11 +19,11 @@ async def _export(home: Path, *, ingest: bool) -> list[str]:
     options = replace(EngineOptions(), suggest_duplicates=False)
     async with Engine.open(home, language=LineLanguage(), embedder=HashingEmbedder(), options=options) as engine:
         for number in range(CORPUS.documents if ingest else 0):
-            await engine.add(CORPUS.build_document(number))
+            await engine.documents.add(CORPUS.build_document(number))
         await engine.wait_until_indexed()
-        report = await engine.verify()
+        report = await engine.maintenance.verify()
         assert not report.differences
-        return [line async for line in engine.export("jsonl", CORPUS.scope_of(CORPUS.spaces))]
+        return [line async for line in engine.maintenance.export("jsonl", CORPUS.scope_of(CORPUS.spaces))]
 
 
 @pytest.mark.long

@@ -23,7 +23,7 @@ from bot.platform.events import MessageReceived
 from bot.platform.models import Person
 from bot.store.schedules.digests import Digest
 from bot.store.sqlite_file import SqliteStore
-from engine.engine import Engine
+from engine.parts.documents import EngineDocuments
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
 from tests.support.clock import ManualClock
@@ -83,7 +83,7 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
 
         return guarded
 
-    for owner, names in ((SqliteStore, ("write",)), (Engine, ("add", "amend", "forget"))):
+    for owner, names in ((SqliteStore, ("write",)), (EngineDocuments, ("add", "amend", "forget"))):
         for name in names:
             monkeypatch.setattr(owner, name, guard(getattr(owner, name)))
     return killer

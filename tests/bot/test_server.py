@@ -29,7 +29,7 @@ LATER = PlatformError("Later.")
 async def test_commands_are_served_while_the_bot_runs_and_redact_its_answers() -> None:
     settings = load_settings()
     async with open_engine_context(settings.data_path) as context, running_bot(context, settings) as bot:
-        await context.engine.add(doc("old", "Ada met Bob."))
+        await context.engine.documents.add(doc("old", "Ada met Bob."))
         await context.engine.wait_until_indexed()
         await bot.store.answers.begin(make_answer())
         await bot.store.answers.finish("a1", AnswerResult("Ada met Bob. [1]", (SOURCE,), frozenset({"old"})))

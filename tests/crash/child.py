@@ -73,12 +73,12 @@ async def run(home: Path, seed: int, steps: Counter[str]) -> None:
 
 async def conversation_state(engine: Engine) -> dict[str, object]:
     """Whether what stands in a conversation was read before it was opened again is a matter of time: all are closed."""
-    for document in await engine.list_documents(EVERYTHING):
-        await engine.amend(document.key, is_open=False)
+    for document in await engine.documents.list(EVERYTHING):
+        await engine.documents.amend(document.key, is_open=False)
     await engine.wait_until_indexed()
-    report = await engine.verify()
-    export = [line async for line in engine.export("jsonl", EVERYTHING)]
-    await engine.compact()
+    report = await engine.maintenance.verify()
+    export = [line async for line in engine.maintenance.export("jsonl", EVERYTHING)]
+    await engine.maintenance.compact()
     differences = [str(each) for each in report.differences] + await find_wrong_vectors(engine)
     return {"differences": differences, "export": export}
 

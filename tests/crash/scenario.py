@@ -96,29 +96,31 @@ async def apply_operation(engine: Engine, operation: Operation) -> None:
     """Do it; done twice is done once."""
     match operation:
         case Add(document):
-            await engine.add(document)
+            await engine.documents.add(document)
         case Amend(key, put, drop, open_):
-            await engine.amend(key, put, drop, is_open=open_)
+            await engine.documents.amend(key, put, drop, is_open=open_)
         case Forget(key):
-            await engine.forget(key)
+            await engine.documents.forget(key)
         case Move(room, space):
-            await engine.move_room(room, space)
+            await engine.documents.move_room(room, space)
         case AddFacts(space, room, told):
-            await engine.add_facts(space, room, told)
+            await engine.corrections.add_facts(space, room, told)
         case Correct():
             await _apply_correction(engine, operation)
         case RunUpkeep("verify"):
-            report = await engine.verify()
+            report = await engine.maintenance.verify()
             assert report.is_clean, "; ".join(map(str, report.differences))
+        case RunUpkeep("wait_until_indexed"):
+            await engine.wait_until_indexed()
         case RunUpkeep(what):
-            await getattr(engine, what)()
+            await getattr(engine.maintenance, what)()
 
 
 async def _apply_correction(engine: Engine, correction: Correct) -> None:
     await engine.wait_until_indexed()  # what is to be corrected must be known
     arguments = [correction.into] if correction.action in {"merge", "describe"} else []
     try:
-        await getattr(engine, correction.action)(correction.space, correction.name, *arguments)
+        await getattr(engine.corrections, correction.action)(correction.space, correction.name, *arguments)
     except NotFound:
         return  # it was taken back before, or its last document was forgotten
 

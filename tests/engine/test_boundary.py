@@ -65,18 +65,18 @@ async def test_a_key_or_name_that_no_index_holds_is_refused_with_a_hint(engine: 
         replace(good, passages=(Passage("1", "one", author=LONG),)),
     ):
         with pytest.raises(InvalidDocument, match=r"has 2,008 bytes; the limit is 2,000\.") as caught:
-            await engine.add(refused)
+            await engine.documents.add(refused)
         assert "shorter" in caught.value.hint
 
 
 async def test_changes_of_documents_rooms_and_corrections_have_the_same_limit(engine: Engine) -> None:
-    await engine.add(doc("a", "Ada met Bob."))
+    await engine.documents.add(doc("a", "Ada met Bob."))
     for refused in (
-        engine.amend("a", [Passage(LONG, "two")]),
-        engine.move_room("hall", LONG),
-        engine.merge(LONG, "Ada", "Bob"),
-        engine.separate("here", "Ada", "Bob", room=LONG),
-        engine.add_facts(LONG, "hall", Extraction((Mention("Ada", "person", "She counts."),))),
+        engine.documents.amend("a", [Passage(LONG, "two")]),
+        engine.documents.move_room("hall", LONG),
+        engine.corrections.merge(LONG, "Ada", "Bob"),
+        engine.corrections.separate("here", "Ada", "Bob", room=LONG),
+        engine.corrections.add_facts(LONG, "hall", Extraction((Mention("Ada", "person", "She counts."),))),
     ):
         with pytest.raises(InvalidDocument, match="2,000"):
             await refused
@@ -84,8 +84,8 @@ async def test_changes_of_documents_rooms_and_corrections_have_the_same_limit(en
 
 async def test_the_longest_keys_and_names_are_stored(engine: Engine) -> None:
     passages = (Passage(LONGEST, "Ada met Bob.", author=LONGEST, time=NOON),)
-    await engine.add(Document(LONGEST, LONGEST, LONGEST, LONGEST, passages))
-    stored = await engine.get_document(LONGEST, Scope.of(LONGEST))
+    await engine.documents.add(Document(LONGEST, LONGEST, LONGEST, LONGEST, passages))
+    stored = await engine.documents.get(LONGEST, Scope.of(LONGEST))
     assert (stored.room, stored.passages) == (LONGEST, passages)
 
 
@@ -102,10 +102,12 @@ async def test_what_comes_in_is_stored_and_given_out_as_valid_text_and_utc(tmp_p
     passages = (Passage(f"p{LONE}", bad, bad, bad, bad, NAIVE), Passage("q", "Bob met Zoe.", position=1))
     document = Document(f"k{LONE}", f"here{LONE}", f"hall{LONE}", bad, passages, NAIVE + timedelta(days=1), link=bad)
     async with open_memory_engine(tmp_path) as engine:
-        await engine.add(document)
-        await engine.amend(f"k{LONE}", [Passage("r", bad, time=NAIVE + timedelta(days=2), position=2)], {f"s{LONE}"})
+        await engine.documents.add(document)
+        await engine.documents.amend(
+            f"k{LONE}", [Passage("r", bad, time=NAIVE + timedelta(days=2), position=2)], {f"s{LONE}"}
+        )
         await engine.wait_until_indexed()
-        stored = await engine.get_document(f"k{LONE}", scope)
+        stored = await engine.documents.get(f"k{LONE}", scope)
         assert (stored.key, stored.title, stored.time) == ("k\ufffd", "Ada\ufffd met Bob", NOON + timedelta(days=1))
         question = Question(
             bad, scope, (ChatTurn("user", bad),), low=(bad,), high=(bad,), instructions=bad, style=bad, threshold=-1.0
@@ -116,7 +118,7 @@ async def test_what_comes_in_is_stored_and_given_out_as_valid_text_and_utc(tmp_p
             assert text.encode()
             for message in await engine.build_messages(asked):
                 message.content.encode()
-        "".join([line async for line in engine.export("jsonl", scope)]).encode()
+        "".join([line async for line in engine.maintenance.export("jsonl", scope)]).encode()
 
         async def found(**within: Any) -> set[str]:
             asked = Question("Ada met", scope, mode="naive", filters=Filters(**within), threshold=-1.0)
@@ -125,28 +127,29 @@ async def test_what_comes_in_is_stored_and_given_out_as_valid_text_and_utc(tmp_p
         for noon in (NAIVE, NOON):
             assert await found(since=noon + timedelta(hours=1)) == {"q", "r"}
             assert await found(until=noon) == {"p\ufffd"}
-        await engine.merge(f"here{LONE}", f"Zed{LONE}", "Bob", allow_unknown=True)
-        assert await engine.forget(f"k{LONE}")
+        await engine.corrections.merge(f"here{LONE}", f"Zed{LONE}", "Bob", allow_unknown=True)
+        assert await engine.documents.forget(f"k{LONE}")
 
 
 async def test_every_public_method_of_a_closed_engine_says_so(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         runtime = engine._runtime
-        await engine.add(doc("a", "Ada met Bob. Bob met Zoe.", "Zoe met Ada."))
+        await engine.documents.add(doc("a", "Ada met Bob. Bob met Zoe.", "Zoe met Ada."))
         await engine.wait_until_indexed()
         begun, unbegun = await engine.ask(Question("Whom did Ada meet?", HERE)), await engine.ask(Question("Ada", HERE))
-        pieces, lines = aiter(begun), engine.export("jsonl", HERE)
+        pieces, lines = aiter(begun), engine.maintenance.export("jsonl", HERE)
         assert await anext(pieces)
         assert await anext(lines)
     asynchronous = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
     public = [
-        method
-        for name, method in vars(Engine).items()
+        (owner, method)
+        for owner in (engine, engine.documents, engine.graph, engine.corrections, engine.maintenance)
+        for name, method in vars(type(owner)).items()
         if not name.startswith("_") and any(is_kind(method) for is_kind in asynchronous)
     ]
-    assert len(public) > 20
-    for method in public:
-        called = method(engine)
+    assert len(public) > 40
+    for owner, method in public:
+        called = method(owner)
         with pytest.raises(EngineClosed, match="closed"):
             await (anext(called) if inspect.isasyncgen(called) else called)
     for stream in (pieces, aiter(unbegun), lines):
@@ -158,7 +161,7 @@ async def test_every_public_method_of_a_closed_engine_says_so(tmp_path: Path) ->
         await store.close()
     async with open_engine(tmp_path) as engine:
         with pytest.raises(NotFound):
-            await engine.get_document("b", HERE)
+            await engine.documents.get("b", HERE)
 
 
 def test_every_number_of_the_ranking_has_bounds_and_the_defaults_keep_them() -> None:
@@ -197,6 +200,6 @@ async def test_an_engine_refuses_numbers_out_of_bounds(tmp_path: Path) -> None:
                 await ask(replace(QUESTION, top_k=-5))
         for wrong in [*WRONG, 0]:
             with pytest.raises(InvalidDocument, match="limit"):
-                await engine.find_names("a", HERE, wrong)
+                await engine.graph.find_names("a", HERE, wrong)
             with pytest.raises(InvalidDocument, match="limit"):
-                await engine.get_neighborhood("Ada", HERE, wrong)
+                await engine.graph.get_neighborhood("Ada", HERE, wrong)

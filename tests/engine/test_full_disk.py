@@ -55,8 +55,8 @@ def fail(code: int, text: str) -> sqlite3.OperationalError:
 
 async def fill(home: Path, options: EngineOptions | None = None) -> None:
     async with open_engine(home, options=options) as engine:
-        await engine.add(doc("tea", "Ada brews tea with Ben."))
-        await engine.add(doc("ink", "Cleo mixes ink with Dan."))
+        await engine.documents.add(doc("tea", "Ada brews tea with Ben."))
+        await engine.documents.add(doc("ink", "Cleo mixes ink with Dan."))
         await engine.wait_until_indexed()
 
 
@@ -73,17 +73,17 @@ async def test_on_a_full_disk_what_is_new_waits_and_all_else_goes_on(
     async with open_engine(tmp_path, options=RESERVE) as engine:
         assert not (tmp_path / "reserve").exists()
         with pytest.raises(DiskFull, match="new files are refused"):
-            await engine.add(doc("new", "Eve."))
+            await engine.documents.add(doc("new", "Eve."))
         with pytest.raises(DiskFull):
-            await engine.amend("ink", [Passage("p9", "Eve.", "part 9", position=9)])
-        assert await engine.amend("ink", remove=["p0"])
+            await engine.documents.amend("ink", [Passage("p9", "Eve.", "part 9", position=9)])
+        assert await engine.documents.amend("ink", remove=["p0"])
         assert "Ada" in await answer(engine, "Who brews tea?")
-        assert await engine.forget("tea")
-        await engine.compact()
-        assert await engine.list_problems() == [(await engine.get_status(HERE)).background[0]]
-        assert "reserve of 8.0 MiB are in use" in (await engine.list_problems())[0]
+        assert await engine.documents.forget("tea")
+        await engine.maintenance.compact()
+        assert await engine.maintenance.list_problems() == [(await engine.maintenance.get_status(HERE)).background[0]]
+        assert "reserve of 8.0 MiB are in use" in (await engine.maintenance.list_problems())[0]
         put_on(100 * MIB)
-        assert await engine.add(doc("new", "Eve."))
+        assert await engine.documents.add(doc("new", "Eve."))
         await engine.wait_until_indexed()
         assert await statuses(engine) == {"new": "indexed"}
 
@@ -93,7 +93,7 @@ async def test_documents_that_were_accepted_before_are_indexed_once_there_is_spa
 ) -> None:
     async with open_engine(tmp_path, options=RESERVE) as engine:
         await engine._worker.stop()
-        await engine.add(doc("tea", "Ada brews tea with Ben."))
+        await engine.documents.add(doc("tea", "Ada brews tea with Ben."))
     put_on(6 * MIB)
     (tmp_path / "reserve").unlink()
     async with open_engine(tmp_path, options=RESERVE) as engine:
@@ -121,7 +121,7 @@ async def test_a_write_that_meets_a_full_disk_is_repeated_on_the_space_of_the_re
     async with open_engine(tmp_path, options=RESERVE) as engine:
         await engine._worker.stop()
         monkeypatch.setattr("engine.storage.sqlite.database.run_transaction", run_on_full_disk)
-        assert await engine.forget("tea")
+        assert await engine.documents.forget("tea")
         assert failures
         assert list(await statuses(engine)) == ["ink"]
 
@@ -131,17 +131,17 @@ async def test_a_disk_that_turns_read_only_is_told_while_the_engine_runs(
 ) -> None:
     monkeypatch.setattr("engine.maintenance.DISK_CHECK_SECONDS", 0.01)
     async with open_engine(tmp_path) as engine:
-        assert await engine.list_problems() == []
+        assert await engine.maintenance.list_problems() == []
         put_on(0, read_only=True)
 
         async def says_so() -> bool:
-            return any("read-only" in each for each in await engine.list_problems())
+            return any("read-only" in each for each in await engine.maintenance.list_problems())
 
         await wait_until(says_so)
         put_on(100 * MIB)
 
         async def is_well() -> bool:
-            return not await engine.list_problems()
+            return not await engine.maintenance.list_problems()
 
         await wait_until(is_well)
 
@@ -157,7 +157,7 @@ async def test_an_answer_needs_nothing_to_be_stored(tmp_path: Path, monkeypatch:
         monkeypatch.setattr("engine.storage.sqlite.database.run_transaction", refuse)
         assert "Ada" in await answer(engine, "Who brews tea?")
         with pytest.raises(DiskError):
-            await engine.forget("tea")
+            await engine.documents.forget("tea")
 
 
 @pytest.mark.parametrize("read_only", [True, False], ids=["read-only", "full"])
@@ -172,17 +172,22 @@ async def test_a_disk_that_takes_no_writes_is_read(
         assert "Ada" in await answer(engine, "Who brews tea?")
         assert (await engine.retrieve(Question("Who mixes ink with Dan?", HERE))).relations
         assert await statuses(engine) == {"tea": "indexed", "ink": "indexed"}
-        assert [line async for line in engine.export("jsonl", HERE)]
-        await engine.backup(tmp_path / "copy.db")
+        assert [line async for line in engine.maintenance.export("jsonl", HERE)]
+        await engine.maintenance.backup(tmp_path / "copy.db")
         await engine.wait_until_indexed()
         kind = DiskReadOnly if read_only else DiskFull
-        for write in (engine.forget("tea"), engine.add(doc("new", "Eve.")), engine.retry(), engine.reindex()):
+        for write in (
+            engine.documents.forget("tea"),
+            engine.documents.add(doc("new", "Eve.")),
+            engine.maintenance.retry(),
+            engine.maintenance.reindex(),
+        ):
             with pytest.raises(kind, match=rf"The data in {home} cannot be changed: the disk at /data is") as caught:
                 await write
             assert caught.value.hint
         with pytest.raises(kind):
-            engine.check_writable()
-        assert (await engine.list_problems())[0].startswith(f"The data in {home} cannot be changed")
+            engine.maintenance.check_writable()
+        assert (await engine.maintenance.list_problems())[0].startswith(f"The data in {home} cannot be changed")
     assert {path: path.stat().st_mtime_ns for path in before if path.exists()} == before
 
 
@@ -190,7 +195,7 @@ async def test_what_only_the_log_has_is_read_on_a_read_only_disk(tmp_path: Path,
     """A process was killed, so that its ledger has a log, and the next one finds the disk read-only."""
     home, left = tmp_path / "home", tmp_path / "left"
     async with open_engine(home) as engine:
-        await engine.add(doc("tea", "Ada brews tea with Ben."))
+        await engine.documents.add(doc("tea", "Ada brews tea with Ben."))
         await engine.wait_until_indexed()
         shutil.copytree(home, left, ignore=shutil.ignore_patterns("*-shm"))
     log = left / "ledger.db-wal"

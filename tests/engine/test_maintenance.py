@@ -38,8 +38,8 @@ async def test_a_compaction_does_not_wait_for_the_embedder(tmp_path: Path) -> No
     async with open_memory_engine(tmp_path, embedder=embedder, options=EngineOptions(compaction_delay=0.2)) as engine:
         await add_indexed(engine, "Ada met Bob.")
         embedder.failing[""] = ModelUnavailable("the embedder is away")
-        await engine.add(doc("b", "Carla waits."))
-        await engine.forget("d0")
+        await engine.documents.add(doc("b", "Carla waits."))
+        await engine.documents.forget("d0")
 
         async def is_compacted() -> bool:
             return not await needs_compaction(engine)
@@ -59,7 +59,7 @@ async def test_a_compaction_does_not_wait_for_the_embedder(tmp_path: Path) -> No
             return False
 
         await wait_until(is_indexed)
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ async def test_a_store_that_fails_keeps_no_other_from_losing_forgotten_bytes(
             path, _, method = broken.rpartition(".")
             patch.setattr(engine._ledger if path == "_ledger" else getattr(engine._runtime, path[9:]), method, fail)
             patch.setattr(engine._runtime.vectors, "compact", compact)
-            await engine.forget("d0")
+            await engine.documents.forget("d0")
             with pytest.raises(type(error)):
-                await engine.compact()
+                await engine.maintenance.compact()
             assert compacted == ["vectors"]
             assert await needs_compaction(engine)
             assert path == "_ledger" or find_files_containing(tmp_path, "Quibblewick") == []
@@ -98,7 +98,7 @@ async def test_a_store_that_fails_keeps_no_other_from_losing_forgotten_bytes(
 
 async def fill(engine: Engine) -> None:
     await add_indexed(engine, *(f"Ada met Bob {number} times. Carl saw Dora {number} times." for number in range(6)))
-    await engine.forget("d1")
+    await engine.documents.forget("d1")
 
 
 @pytest.mark.parametrize("what", ["compact", "reindex"])
@@ -106,28 +106,28 @@ async def test_cancelling_or_closing_in_the_middle_breaks_nothing(tmp_path: Path
     async with open_engine(tmp_path) as engine:
         await fill(engine)
         for after in (0.0, 0.02):
-            task = asyncio.ensure_future(getattr(engine, what)())
+            task = asyncio.ensure_future(getattr(engine.maintenance, what)())
             await asyncio.sleep(after)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            await engine.add(doc("more", f"Ada met Emil {after} times."))
+            await engine.documents.add(doc("more", f"Ada met Emil {after} times."))
         await engine.wait_until_indexed()
-        await engine.compact()
-        assert (await engine.verify()).is_clean
+        await engine.maintenance.compact()
+        assert (await engine.maintenance.verify()).is_clean
         assert engine.supervisor.list_problems() == []
     for after in (0.0, 0.05):
         async with open_engine(tmp_path) as engine:
-            await engine.add(doc("last", f"Ada met Zoe {after} times."))
-            task = asyncio.ensure_future(getattr(engine, what)())
+            await engine.documents.add(doc("last", f"Ada met Zoe {after} times."))
+            task = asyncio.ensure_future(getattr(engine.maintenance, what)())
             await asyncio.sleep(after)
         async with open_engine(tmp_path) as engine:
             outcome = (await asyncio.gather(task, return_exceptions=True))[0]
             assert outcome is None or isinstance(outcome, StoreError)
             await engine.wait_until_indexed()
-            await engine.compact()
+            await engine.maintenance.compact()
             assert set((await statuses(engine)).values()) == {"indexed"}
-            assert (await engine.verify()).is_clean
-            relations = (await engine.get_neighborhood("Ada", HERE)).relations
+            assert (await engine.maintenance.verify()).is_clean
+            relations = (await engine.graph.get_neighborhood("Ada", HERE)).relations
             assert sorted(each.weight for each in relations) == [1, 1, 5]
 
 
@@ -151,13 +151,13 @@ async def test_files_that_break_again_within_an_hour_are_not_rebuilt_once_more(t
     clock, damage = ManualClock(), CorruptProjection("The graph cannot be read.")
     async with open_memory_engine(tmp_path, clock=clock) as engine:
         await add_indexed(engine, "Ada met Bob.")
-        await engine._maintenance.recreate_projections(damage)
+        await engine._store_maintenance.recreate_projections(damage)
         clock.advance(RECREATE_INTERVAL_SECONDS - 1)
         with pytest.raises(CorruptProjection):
-            await engine._maintenance.recreate_projections(damage)
+            await engine._store_maintenance.recreate_projections(damage)
         clock.advance(1)
-        await engine._maintenance.recreate_projections(damage)
-        assert (await engine.verify()).is_clean
+        await engine._store_maintenance.recreate_projections(damage)
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_a_compaction_removes_what_ended_processes_left(tmp_path: Path) -> None:
@@ -167,6 +167,6 @@ async def test_a_compaction_removes_what_ended_processes_left(tmp_path: Path) ->
             folder.mkdir(exist_ok=True)
             (folder / "left").touch()
         (tmp_path / RECORDS / "0123456789abcdef").write_text(str(copies))
-        await engine.compact()
+        await engine.maintenance.compact()
         assert not copies.exists()
         assert not list(uploads.iterdir())

@@ -179,7 +179,7 @@ class BotFixture:
 
     async def list_documents(self, place: Location) -> list[DocumentInfo]:
         """The documents of a room by key."""
-        found = await self.engine.list_documents(Scope(frozenset(), frozenset({place.room})))
+        found = await self.engine.documents.list(Scope(frozenset(), frozenset({place.room})))
         return sorted(found, key=lambda each: each.key)
 
     async def spaces(self, place: Location) -> list[str]:
@@ -189,7 +189,7 @@ class BotFixture:
         """The passages of a room by document, without room names and times."""
         scope, found = Scope(frozenset(), frozenset({place.room})), {}
         for each in await self.list_documents(place):
-            document = await self.engine.get_document(each.key, scope)
+            document = await self.engine.documents.get(each.key, scope)
             texts = [passage.text.partition("] ")[2] or passage.text for passage in document.passages]
             found[each.key.removeprefix(f"{place.room}:")] = texts
         return found

@@ -75,13 +75,13 @@ class Panic(BaseException):
 
 async def statuses(engine: Engine) -> dict[str, str]:
     """The status of each document by its key."""
-    return {each.key: each.status for each in await engine.list_documents(HERE)}
+    return {each.key: each.status for each in await engine.documents.list(HERE)}
 
 
 async def add_indexed(engine: Engine, *texts: str, stop_worker: bool = False) -> None:
     """Add documents "d0", "d1"…, wait until they are indexed, and let the worker stop if wanted."""
     for number, text in enumerate(texts):
-        await engine.add(doc(f"d{number}", text))
+        await engine.documents.add(doc(f"d{number}", text))
     await engine.wait_until_indexed()
     if stop_worker:
         await engine._worker.stop()
@@ -136,7 +136,7 @@ async def export_state(engine: Engine) -> list[str]:
 
 async def is_clean(engine: Engine) -> bool:
     """Whether graph and vectors are what the ledger says, and not empty."""
-    report = await engine.verify()
+    report = await engine.maintenance.verify()
     assert [str(each) for each in report.differences] == []
     return report.compared > 0
 

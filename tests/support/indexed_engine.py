@@ -52,5 +52,5 @@ async def indexed_engines(home: Path) -> AsyncIterator[OpenIndexed]:
 async def index(engine: Engine, *documents: Document) -> None:
     """Add the documents and wait until they are searchable."""
     for document in documents:
-        await engine.add(document)
+        await engine.documents.add(document)
     await engine.wait_until_indexed()

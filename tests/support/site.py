@@ -77,7 +77,7 @@ async def open_site(home: Path) -> AsyncIterator[Site]:
         echo_language.open_engine_context(home / "home", language, cache_answers=False) as engine_context,
     ):
         for document in _build_documents():
-            await engine_context.engine.add(document)
+            await engine_context.engine.documents.add(document)
         await engine_context.engine.wait_until_indexed()
         access = AccessControl(store, SYSTEM_CLOCK)
         service = LocalService(build_deps(engine_context, store, access))

@@ -76,7 +76,7 @@ async def _find_space(engine: Engine, name: str, spaces: frozenset[str]) -> str:
     """The only one of the spaces in which a name occurs; "" if it occurs in none. Raises InvalidQuestion."""
     if len(spaces) == 1:
         return next(iter(spaces))
-    found = (await engine.get_provenance(name, Scope(spaces, frozenset()), limit=1)).spaces
+    found = (await engine.graph.get_provenance(name, Scope(spaces, frozenset()), limit=1)).spaces
     if len(found) > 1:
         raise InvalidQuestion(f"“{name}” occurs in several spaces.", hint=f"Name one of them: {', '.join(found)}.")
     return found[0] if found else ""

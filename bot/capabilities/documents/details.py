@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 async def get_document(deps: Deps, caller: Caller, request: GetDocument) -> AsyncGenerator[OperationResult]:
     """Yield a document. Raises NotFound."""
     info = await find_document(deps, request.key, caller.scope)
-    document = await deps.engine.get_document(info.key, caller.scope)
+    document = await deps.engine.documents.get(info.key, caller.scope)
     passages = document.passages[request.offset : request.offset + request.limit]
     yield DocumentResult(info, tuple(passages))
 
 
 async def find_document(deps: Deps, key: str, scope: Scope) -> DocumentInfo:
     """The document with a key, or with the one that tokens see. Raises NotFound."""
-    listed = await deps.engine.list_documents(scope)
+    listed = await deps.engine.documents.list(scope)
     found = next((each for each in listed if key in {each.key, public_key(each.key)}), None)
     if found is None:
         raise NotFound(f"There is no document “{key}”.", hint="The list of documents shows their keys.")

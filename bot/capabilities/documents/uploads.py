@@ -37,7 +37,7 @@ _ESCAPES = str.maketrans({each: quote(each) for each in "%:#"})  # what separate
 async def prepare_upload(deps: Deps, caller: Caller, _request: PrepareUpload) -> AsyncGenerator[OperationResult]:
     """Yield where an upload is stored. Raises NotPermitted if its subject may not add files."""
     await _open_target(deps, caller.subject, "")
-    deps.engine.check_room()
+    deps.engine.maintenance.check_room()
     folder = deps.context.upload_dir
     await asyncio.to_thread(_prepare_folder, folder)
     yield UploadPlace(str(folder), deps.context.parser_limits.max_file_size)
@@ -109,7 +109,7 @@ class _SpaceTarget:
 
     async def finish(self, keys: Collection[str]) -> bool:
         """Forget what an earlier version had besides these documents; returns whether there was any."""
-        listed = await self._deps.engine.list_documents(build_scope([self.space]))
+        listed = await self._deps.engine.documents.list(build_scope([self.space]))
         old = [each.key for each in listed if each.key.startswith(f"{self.key}#") and each.key not in keys]
         for each in old:
             await self._deps.forget_document(each)
@@ -162,15 +162,15 @@ async def _look_up(deps: Deps, target: PersonalFile | _SpaceTarget, keys: list[s
     done = 0
     for key in keys:
         try:
-            done += (await engine.get_document_status(key, scope)).status != "pending"
+            done += (await engine.documents.get_status(key, scope)).status != "pending"
         except NotFound:  # forgotten meanwhile
             done += 1
-    return _State(done, "" if engine.indexing_error is None else "The index waits for a model.")
+    return _State(done, "" if engine.maintenance.indexing_error is None else "The index waits for a model.")
 
 
 async def _list_added(deps: Deps, target: PersonalFile | _SpaceTarget, keys: list[str]) -> list[DocumentInfo]:
     order = {key: number for number, key in enumerate(keys)}
-    listed = await deps.engine.list_documents(build_scope([target.space]))
+    listed = await deps.engine.documents.list(build_scope([target.space]))
     found = sorted((each for each in listed if each.key in order), key=lambda each: order[each.key])
     if not found:
         raise NotFound("The file was forgotten while it was indexed.")

@@ -50,11 +50,11 @@ async def merge(deps: Deps, caller: Caller, request: Merge) -> AsyncGenerator[Op
     engine, name, into = deps.engine, request.name, request.into
     if into:
         home = await find_home(deps, caller, request.space, name, N_("merge names"))
-        change = await engine.merge(home.space, name, into, room=home.room, allow_unknown=caller.is_owner)
+        change = await engine.corrections.merge(home.space, name, into, room=home.room, allow_unknown=caller.is_owner)
         message = format_merge(name, into, change.unknown)
     else:
         home = await find_home(deps, caller, request.space, name, N_("separate names"))
-        change = await engine.unmerge(home.space, name, room=home.room)
+        change = await engine.corrections.unmerge(home.space, name, room=home.room)
         message = format_unmerge(name)
     async for result in _finish(deps, home, change, message):
         yield result
@@ -63,7 +63,7 @@ async def merge(deps: Deps, caller: Caller, request: Merge) -> AsyncGenerator[Op
 async def separate(deps: Deps, caller: Caller, request: Separate) -> AsyncGenerator[OperationResult]:
     """Record that two entities are different; their join ends."""
     home = await find_home(deps, caller, request.space, request.name, N_("separate names"))
-    change = await deps.engine.separate(
+    change = await deps.engine.corrections.separate(
         home.space, request.name, request.other, room=home.room, allow_unknown=caller.is_owner
     )
     async for result in _finish(deps, home, change, format_separation(request.name, request.other)):
@@ -74,7 +74,7 @@ async def set_description(deps: Deps, caller: Caller, request: SetDescription) -
     """Override a description, or restore the original."""
     name, other, description = request.name, request.other, request.description
     home = await find_home(deps, caller, request.space, name, N_("change descriptions"))
-    change = await deps.engine.describe(home.space, name, description, other, room=home.room)
+    change = await deps.engine.corrections.describe(home.space, name, description, other, room=home.room)
     async for result in _finish(deps, home, change, format_description(format_subject(name, other), description)):
         yield result
 
@@ -83,7 +83,7 @@ async def hide(deps: Deps, caller: Caller, request: Hide) -> AsyncGenerator[Oper
     """Hide an entity or a relation, or show it again."""
     what = N_("hide names") if request.hidden else N_("show names again")
     home = await find_home(deps, caller, request.space, request.name, what)
-    act = deps.engine.hide if request.hidden else deps.engine.unhide
+    act = deps.engine.corrections.hide if request.hidden else deps.engine.corrections.unhide
     change = await act(home.space, request.name, request.other, room=home.room)
     message = format_visibility(format_subject(request.name, request.other), hidden=request.hidden)
     async for result in _finish(deps, home, change, message):
@@ -93,7 +93,7 @@ async def hide(deps: Deps, caller: Caller, request: Hide) -> AsyncGenerator[Oper
 async def undo_correction(deps: Deps, caller: Caller, request: UndoCorrection) -> AsyncGenerator[OperationResult]:
     """Remove what a correction made, and restore what it removed. Raises CorrectionChanged, NotFound."""
     home = await find_home(deps, caller, request.space, request.name, N_("undo corrections"))
-    change = await deps.engine.undo_correction(
+    change = await deps.engine.corrections.undo(
         home.space, request.change, room=home.room, allow_unknown=caller.is_owner
     )
     async for result in _finish(deps, home, change, UNDONE):
@@ -120,7 +120,7 @@ async def add_fact(deps: Deps, caller: Caller, request: AddFact) -> AsyncGenerat
         yield FactAdded(f"Added as {key}.", key)
         return
     space = caller.subject.space
-    key = await deps.engine.add_facts(space, STATED, fact)
+    key = await deps.engine.corrections.add_facts(space, STATED, fact)
     async with aclosing(wait_until_applied(deps.engine, build_scope([space]))) as steps:
         async for step in steps:
             yield step
@@ -141,7 +141,9 @@ async def find_duplicates(deps: Deps, caller: Caller, request: FindDuplicates) -
     engine, reports = deps.engine, list["DuplicateReport"]()
 
     async def find() -> None:
-        reports.append(await engine.find_duplicates(caller.scope, request.limit, compare_all=request.compare_all))
+        reports.append(
+            await engine.corrections.find_duplicates(caller.scope, request.limit, compare_all=request.compare_all)
+        )
 
     async for step in run_with_progress(engine, "comparing names", find()):
         yield step

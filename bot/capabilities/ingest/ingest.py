@@ -66,7 +66,7 @@ async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator
     began = clock.monotonic()
     found = await asyncio.to_thread(files.find_files, request.paths)
     there: dict[str, list[DocumentInfo]] = {}
-    for each in await deps.engine.list_documents(scope):
+    for each in await deps.engine.documents.list(scope):
         there.setdefault(each.link, []).append(each)
     tally = IngestStats()
     taker = _FileIngester(deps, request, there, tally)
@@ -88,7 +88,7 @@ async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator
             ):
                 yield step
         except ModelError as error:
-            trouble = format_waiting(error, await deps.engine.get_status(scope))
+            trouble = format_waiting(error, await deps.engine.maintenance.get_status(scope))
     tally.failures += await _list_failures(deps, request, tally.keys)
     took = clock.monotonic() - began
     yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
@@ -142,7 +142,7 @@ class _FileIngester:
             async for document in documents:
                 keys.add(document.key)
                 self.stats.keys.add(document.key)
-                save = self.deps.replace_document if document.key in known else self.deps.engine.add
+                save = self.deps.replace_document if document.key in known else self.deps.engine.documents.add
                 changed = await save(document)
                 self.stats.changed += changed  # other files run concurrently: do not await in between
                 self.stats.places[path.name] = document.passages[-1].label
@@ -177,7 +177,7 @@ async def _list_failures(deps: Deps, request: Ingest, keys: Collection[str]) -> 
     An error that many of them share, such as a wrong API key, is listed once.
     """
     alike: dict[tuple[str, str], list[str]] = {}
-    for each in await deps.engine.list_documents(build_scope([request.space])):
+    for each in await deps.engine.documents.list(build_scope([request.space])):
         if each.key in keys and each.error:
             alike.setdefault((each.error, each.hint), []).append(each.title)
     return [IngestFailure(title, *why) for why, titles in alike.items() for title in _summarize_titles(titles)]

@@ -58,13 +58,13 @@ async def wait_until_indexed(
     Raises the cause (such as a model that cannot be reached) after `most` seconds without progress; the next run
     continues.
     """
-    total = total or count_unindexed(await engine.get_status(scope))
+    total = total or count_unindexed(await engine.maintenance.get_status(scope))
     stall, outage = StallDetector(engine.clock.monotonic()), OutageDetector(most)
 
     async def check() -> ProgressUpdate:
-        status, now = await engine.get_status(scope), engine.clock.monotonic()
+        status, now = await engine.maintenance.get_status(scope), engine.clock.monotonic()
         away = outage.check_outage(
-            engine.indexing_error, now, (count_unindexed(status), status.unextracted, status.stale)
+            engine.maintenance.indexing_error, now, (count_unindexed(status), status.unextracted, status.stale)
         )
         trouble = away or status.trouble or stall.check_stall(status.unextracted, now)
         return ProgressUpdate(stage, max(0, total - count_unindexed(status)), total, trouble, format_remaining(status))
@@ -98,7 +98,9 @@ async def run_with_progress(
     outage = OutageDetector(OUTAGE_TIMEOUT_SECONDS)
 
     async def check() -> ProgressUpdate:
-        return ProgressUpdate(stage, trouble=outage.check_outage(engine.indexing_error, engine.clock.monotonic()))
+        return ProgressUpdate(
+            stage, trouble=outage.check_outage(engine.maintenance.indexing_error, engine.clock.monotonic())
+        )
 
     async for step in poll_until_done(work, check, engine.clock):
         yield step

@@ -56,9 +56,9 @@ async def create_backup(engine: Engine, path: Path) -> int:
         with engine.data_dir.journal.temporary(path.parent) as folder:
             folder.mkdir(mode=0o700)
             # The bot's database first: messages that only the ledger has are ingested again, which changes nothing.
-            place, access = engine.database or engine.data_dir.path / BOT_FILE, engine.file_access
+            place, access = engine.database or engine.data_dir.path / BOT_FILE, engine.maintenance.file_access
             bot = await copy_store(place, folder / BOT_FILE, engine.clock, access)
-            ledger = await engine.backup(folder / LEDGER_FILE)
+            ledger = await engine.maintenance.backup(folder / LEDGER_FILE)
             archive_format.check_backup_space(path, _databases_size(folder))
             await asyncio.to_thread(_compress, folder)
             await _verify_backup(folder, path, {LEDGER_FILE: ledger, BOT_FILE: bot})

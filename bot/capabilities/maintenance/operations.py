@@ -49,7 +49,7 @@ async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[
         await deps.forget_document(key)
     what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
     yield ProgressUpdate("forgetting")
-    await deps.engine.compact()
+    await deps.engine.maintenance.compact()
     yield Completed(f"Forgotten: {what}")
 
 
@@ -71,13 +71,13 @@ async def forget_workspace(deps: Deps, _caller: Caller, request: ForgetWorkspace
         raise NotFound(f"There is no workspace {request.platform}:{request.workspace}.")
     yield ProgressUpdate("forgetting")
     channels = await parts.ingest.forget_workspace(request.platform, request.workspace)
-    await deps.engine.compact()
+    await deps.engine.maintenance.compact()
     yield Completed(f"Forgotten: {request.platform}:{request.workspace} ({pluralize(channels, 'channel')})")
 
 
 async def reindex(deps: Deps, _caller: Caller, _request: Reindex) -> AsyncGenerator[OperationResult]:
     """Rebuild the graph and vector indexes."""
-    async for step in run_with_progress(deps.engine, "reindexing", deps.engine.reindex()):
+    async for step in run_with_progress(deps.engine, "reindexing", deps.engine.maintenance.reindex()):
         yield step
     yield Completed("The graph and vector indexes were rebuilt.")
 
@@ -87,20 +87,20 @@ async def verify(deps: Deps, _caller: Caller, request: Verify) -> AsyncGenerator
     reports = list["VerificationReport"]()
 
     async def compare() -> None:
-        reports.append(await deps.engine.verify(repair=request.repair))
+        reports.append(await deps.engine.maintenance.verify(repair=request.repair))
 
     async for step in run_with_progress(deps.engine, "verifying", compare()):
         yield step
     differences = tuple(map(str, reports[0].differences))
     yield VerifyResult(differences, repaired=bool(differences) and request.repair)
     if differences and request.repair:
-        report = await deps.engine.verify()
+        report = await deps.engine.maintenance.verify()
         yield VerifyResult(tuple(map(str, report.differences)))
 
 
 async def export(deps: Deps, caller: Caller, request: Export) -> AsyncGenerator[OperationResult]:
     """Export a space line by line."""
-    async with aclosing(deps.engine.export(request.export_format, caller.scope)) as lines:
+    async with aclosing(deps.engine.maintenance.export(request.export_format, caller.scope)) as lines:
         async for text in lines:
             yield ExportLine(text)
 
@@ -125,14 +125,14 @@ async def confirm_retention(deps: Deps, _caller: Caller, _request: ConfirmRetent
 async def retry(deps: Deps, caller: Caller, _request: Retry) -> AsyncGenerator[OperationResult]:
     """Retry failed documents and wait for them; failures of former runs are retried at start."""
     engine, scope = deps.engine, caller.scope
-    keys = (await engine.get_status(scope)).without_vector
-    count = await engine.retry()
-    count = max(count, count_unindexed(await engine.get_status(scope)))
+    keys = (await engine.maintenance.get_status(scope)).without_vector
+    count = await engine.maintenance.retry()
+    count = max(count, count_unindexed(await engine.maintenance.get_status(scope)))
     if count or keys:
         async for step in wait_until_indexed(engine, scope, "retrying"):
             yield step
     tried = [pluralize(count, "document")] * bool(count) + [f"{keys:,} without a vector"] * bool(keys)
-    failed = [each for each in await engine.list_documents(scope) if each.error] if tried else []
+    failed = [each for each in await engine.documents.list(scope) if each.error] if tried else []
     for each in failed[:MAX_LISTED]:
         yield Completed(f"“{each.title}” failed again: {each.error}")
     yield Completed(f"Retried: {', '.join(tried)}." if tried else "There were no failed documents.")

@@ -90,8 +90,8 @@ async def get_usage(deps: Deps, caller: Caller, request: GetUsage) -> AsyncGener
 async def _list_indexing(deps: Deps, subject: Subject, since: date) -> list[IndexingDay]:
     """What indexing took of all spaces of a person's workspace, or of a space of the terminal."""
     if subject.space:
-        return await deps.engine.list_indexing_usage(since, space=subject.space)
-    return await deps.engine.list_indexing_usage(since, prefix=f"{_name_workspace(subject)}:")
+        return await deps.engine.maintenance.list_indexing_usage(since, space=subject.space)
+    return await deps.engine.maintenance.list_indexing_usage(since, prefix=f"{_name_workspace(subject)}:")
 
 
 def _add_indexing(day: DayUsage, indexing: IndexingDay | None) -> DayUsage:
@@ -108,7 +108,7 @@ async def get_health(deps: Deps, caller: Caller, _request: GetHealth) -> AsyncGe
     if parts is not None and parts.management is not None:
         state = await parts.management.get_state()
     else:
-        state = BotState(limitations=await deps.engine.list_problems())
+        state = BotState(limitations=await deps.engine.maintenance.list_problems())
     is_owner = caller.subject.space != "" and caller.subject.space == deps.context.owner_space
     yield _build_report(state, caller.subject, deps.context.models, is_owner=is_owner)
 

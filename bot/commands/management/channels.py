@@ -85,4 +85,4 @@ async def _describe(
 
 async def _count_documents(call: CommandContext, scope: Scope) -> Counter[str]:
     """The documents in scope by room."""
-    return Counter(each.room for each in await call.engine.list_documents(scope))
+    return Counter(each.room for each in await call.engine.documents.list(scope))

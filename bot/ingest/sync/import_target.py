@@ -65,12 +65,12 @@ class ImportTarget:
         await self._context.store.imported_spaces.set(room, self._source.spaces.get(room, ""))
         self._context.audience.invalidate(location)
         home = home_space(await self._context.audience.get_channel(location))
-        await engine.move_room(room, home)
+        await engine.documents.move_room(room, home)
         return home
 
     async def _list_spaces(self, room: str) -> set[str]:
         """The spaces of what is known of a room."""
-        known = await self._context.engine_context.engine.list_documents(Scope(frozenset(), frozenset({room})))
+        known = await self._context.engine_context.engine.documents.list(Scope(frozenset(), frozenset({room})))
         return {each.space for each in known}
 
     async def _was_open(self, room: str) -> bool:

@@ -94,7 +94,7 @@ class PeriodicJobs:
         if self._offset < former - MAX_STEP_BACK:
             log.warning("clock.set_back", seconds=round(former - self._offset))
             await self._context.store.make_delayed_due(self._context.clock.time())
-            await self._context.engine_context.engine.retry()
+            await self._context.engine_context.engine.maintenance.retry()
 
     async def _enqueue_everything(self, now: datetime) -> None:
         """Schedule a comparison of all channels that were not compared lately."""

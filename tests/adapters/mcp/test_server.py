@@ -53,7 +53,7 @@ class Desk:
 
     async def add_note(self, key: str, *texts: str) -> None:
         passages = tuple(Passage(str(number), text, position=number) for number, text in enumerate(texts))
-        await self._context.engine.add(Document(key, HERE, f"{HERE}:room", key, passages))
+        await self._context.engine.documents.add(Document(key, HERE, f"{HERE}:room", key, passages))
 
     async def create_token(self, *permissions: Permission) -> str:
         return (await self.access.create_token("t", Subject(space=HERE), permissions, 1000, None))[1]
@@ -82,7 +82,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     ):
         for space, text in ((HERE, "The ferry Gudgeon leaves at noon. Mina sells the tickets."), (VAULT, SECRET)):
             passage = Passage("1", text, link="https://t.example/note")
-            await context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
+            await context.engine.documents.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
         await context.engine.wait_until_indexed()
         yield Desk(context, store)
 

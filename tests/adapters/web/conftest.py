@@ -65,7 +65,9 @@ async def open_api(tmp_path: Path) -> AsyncIterator[Api]:
         access = GappedAccess(store, SYSTEM_CLOCK)
         for space, text in ((HERE, NOTE), (VAULT, f"The password of the vault is {SECRET}.")):
             passage = Passage("1", text, link="https://t.example/note")
-            await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
+            await engine_context.engine.documents.add(
+                Document(f"note:{space}", space, f"{space}:room", "Note", (passage,))
+            )
         await engine_context.engine.wait_until_indexed()
         service = LocalService(build_deps(engine_context, store, access))
         app = build_app(service, service.clock)

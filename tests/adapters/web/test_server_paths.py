@@ -15,7 +15,7 @@ async def add_file(api: Api, name: str) -> None:
     address, text = f"{FOLDER}/{name}", "The tram stops at the harbor."
     passage = Passage("1", text, link=f"file://{address}#page=1")
     document = Document(f"file:{address}", HERE, f"{HERE}:room", name, (passage,), link=f"file://{address}")
-    await api.engine.add(document)
+    await api.engine.documents.add(document)
     await api.engine.wait_until_indexed()
 
 

@@ -220,13 +220,13 @@ class Killed(BaseException):
 def kill_after(monkeypatch: pytest.MonkeyPatch, bot: BotFixture, *steps: str) -> None:
     """Let the process end after the engine has done one of these."""
     for name in steps:
-        step = getattr(bot.engine, name)
+        step = getattr(bot.engine.documents, name)
 
         async def work(*given: object, step: Any = step, **more: object) -> None:
             await step(*given, **more)
             raise Killed
 
-        monkeypatch.setattr(bot.engine, name, work)
+        monkeypatch.setattr(bot.engine.documents, name, work)
 
 
 @pytest.mark.parametrize("change", ["edited", "deleted", "forgotten", "its conversation forgotten"])

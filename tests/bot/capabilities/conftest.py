@@ -98,8 +98,8 @@ async def ingested(engine_context: EngineContext, town: Path) -> None:
     for path in (town / "ferry.md", town / "tea.txt"):
         key, passages = file_key(path, LOCAL_SPACE), (Passage("1", path.read_text()),)
         document = Document(key, LOCAL_SPACE, "files", path.name, passages, START, path.as_uri())
-        await engine_context.engine.add(document)
+        await engine_context.engine.documents.add(document)
     chat, target = town / "harbour.jsonl", IngestTarget(LOCAL_SPACE, "files")
     for document in build_conversations(chat, chat.read_bytes(), target, engine_context.count_tokens):
-        await engine_context.engine.add(document)
+        await engine_context.engine.documents.add(document)
     await engine_context.engine.wait_until_indexed()

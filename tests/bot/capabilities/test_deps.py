@@ -54,7 +54,7 @@ async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_indexed_aga
 async def test_where_there_never_was_a_bot_the_engine_alone_forgets(bot: BotFixture, tmp_path: Path) -> None:
     settings = bot.context.settings.model_copy(update={"data_dir": tmp_path / "other"})
     async with no_bot(settings, bot.clock) as deps:
-        await deps.engine.add(doc("old", "Ada met Bob."))
+        await deps.engine.documents.add(doc("old", "Ada met Bob."))
         assert await deps.forget_document("old")
         with pytest.raises(NotFound, match="slack:T1"):
             await run(deps, ForgetWorkspace("slack", "T1"))
@@ -113,7 +113,7 @@ async def test_only_a_changed_document_redacts_and_a_kill_in_between_loses_nothi
     async def kill(*_: object) -> None:
         raise KeyboardInterrupt
 
-    await bot.engine.add(NOTES)
+    await bot.engine.documents.add(NOTES)
     await bot.engine.wait_until_indexed()
     reply = await bot.ask(ROOF, "ada", ASKED)
     assert not await bot.ingest_service.replace_document(NOTES)

@@ -86,7 +86,7 @@ async def access(store: BotStore) -> ScriptedAccess:
 async def deps(engine_context: EngineContext, deps: Deps, access: ScriptedAccess) -> Deps:
     for space, text in ((LOCAL_SPACE, "The ferry leaves at noon."), (SECRET_SPACE, "The password is agate.")):
         passage = Passage("1", text)
-        await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
+        await engine_context.engine.documents.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
     await engine_context.engine.wait_until_indexed()
     parts = await deps.parts.open()
     return replace(deps, parts=RunningParts(replace(parts, access=access)))

@@ -99,7 +99,7 @@ class Workspace:
         key = f"{place.room}:file:f:{title}"
         await self.context.store.files.insert(FileRecord(key, place.room, "f", title, person, START))
         space = await self.context.audience.get_home_space(place)
-        await self.engine.add(Document(key, space, place.room, title, (Passage("1", text, "p. 1"),), START))
+        await self.engine.documents.add(Document(key, space, place.room, title, (Passage("1", text, "p. 1"),), START))
         await self.engine.wait_until_indexed()
         return key
 
@@ -112,7 +112,7 @@ class Workspace:
     async def titles(self) -> set[str]:
         """The titles of all documents in both channels."""
         scope = await self.context.audience.scope_for_person(ROOF, "ada")
-        return {each.title for each in await self.engine.list_documents(scope)}
+        return {each.title for each in await self.engine.documents.list(scope)}
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ async def test_without_a_model_a_file_is_one_line_with_its_title(workspace: Work
     await workspace.post("ada", "The report is there.")
     passages = tuple(Passage(f"p{at}", f"Page {at} of the report.", f"Page {at}") for at in range(1, 4))
     time, room = datetime(2026, 11, 20, 9, tzinfo=UTC), ROOF.room
-    await workspace.bot.engine.add(
+    await workspace.bot.engine.documents.add(
         Document("f1", "slack:T1:open", room, "report.md", passages, time, link="https://chat.example/f1")
     )
     await workspace.bot.engine.wait_until_indexed()

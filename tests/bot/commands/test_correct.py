@@ -56,11 +56,11 @@ async def test_corrections_follow_their_channel_into_another_space(workspace: Wo
     for line in ('describe Mina "The captain."', "hide Carla", "merge Minna Otto", 'add Mina "Keeps the zither."'):
         await workspace.command("ada", f"correct {line}")
     await workspace.engine.wait_until_indexed()
-    await workspace.engine.move_room(ROOF.room, "another space")
+    await workspace.engine.documents.move_room(ROOF.room, "another space")
     found = {}
     for space in (OPEN, "another space"):
         scope = Scope(frozenset({space}), frozenset())
-        lines = [json.loads(line) async for line in workspace.engine.export("jsonl", scope)]
+        lines = [json.loads(line) async for line in workspace.engine.maintenance.export("jsonl", scope)]
         found[space] = {line["kind"] for line in lines} & {"pin", "hidden", "alias", "mention"}
     assert found == {OPEN: set(), "another space": {"pin", "hidden", "alias", "mention"}}
 

@@ -85,7 +85,7 @@ async def test_a_private_file_is_found_by_the_caller_alone_and_shows_in_no_chann
     others = await workspace.context.audience.scope_for_person(ROOF, "ada")
     channel = await workspace.context.audience.scope_for_channel(ROOF)
     for scope in (others, channel):
-        assert await workspace.engine.list_documents(scope) == []
+        assert await workspace.engine.documents.list(scope) == []
     assert "tiles" not in await workspace.text("ada", "catch-up 1d")
     assert "tiles" in await workspace.text("bob", "forget tiles.txt")
 

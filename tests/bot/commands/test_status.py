@@ -32,9 +32,9 @@ def cite(number: int, message: Message, space: str = OPEN) -> AnswerSource:
 async def test_status_mentions_trouble_with_the_model_without_its_address(workspace: Workspace) -> None:
     error = ModelUnreachable("Cannot reach the model at 10.0.0.7:11434.")
     workspace.bot.language.failing["extract", "Carla"] = error
-    await workspace.engine.add(doc("news", "Carla met Bob.", space=OPEN, room=ROOF.room))
+    await workspace.engine.documents.add(doc("news", "Carla met Bob.", space=OPEN, room=ROOF.room))
     async with asyncio.timeout(PATIENCE):
-        while not (await workspace.engine.get_status(build_scope([OPEN]))).trouble:  # noqa: ASYNC110 - no event
+        while not (await workspace.engine.maintenance.get_status(build_scope([OPEN]))).trouble:  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.01)
     text = await workspace.text("bob", "status")
     assert MODEL_TROUBLE in text

@@ -15,7 +15,7 @@ HERE = Scope(frozenset({"here"}), frozenset())
 
 
 async def tell(engine_context: EngineContext, text: str, space: str = "here") -> None:
-    await engine_context.engine.add(Document(f"{space}:{text}", space, "room", "Note", (Passage("1", text),)))
+    await engine_context.engine.documents.add(Document(f"{space}:{text}", space, "room", "Note", (Passage("1", text),)))
     await engine_context.engine.wait_until_indexed()
 
 

@@ -127,7 +127,7 @@ async def test_a_root_that_could_not_be_stored_is_stored_after_its_reply(
 async def test_a_passage_says_who_when_and_where(bot: BotFixture) -> None:
     message = await bot.post(ROOF, "ada", "The tiles come on Monday.")
     [listed] = await bot.list_documents(ROOF)
-    found = await bot.engine.get_document(listed.key, await bot.context.audience.scope_for_channel(ROOF))
+    found = await bot.engine.documents.get(listed.key, await bot.context.audience.scope_for_channel(ROOF))
     [passage] = found.passages
     assert found.title == "#roof: Messages of 2026-11-20 10:01"
     assert (found.kind, found.is_open, found.space) == ("conversation", True, "slack:T1:open")
@@ -203,7 +203,7 @@ async def test_an_interrupted_message_is_finished_by_repeating_it(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(bot.engine, "amend", interrupt)
+        patch.setattr(bot.engine.documents, "amend", interrupt)
         with pytest.raises(KeyboardInterrupt):
             await bot.post(ROOF, "ada", "One.")
     await run_steps(bot, [TWO, receive(1)])

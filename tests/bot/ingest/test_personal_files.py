@@ -29,13 +29,13 @@ async def add(bot: BotFixture, *texts: str, name: str = "tiles.txt") -> list[boo
 
 
 async def titles(bot: BotFixture) -> list[str]:
-    return [each.title for each in await bot.engine.list_documents(Scope.of(OWN))]
+    return [each.title for each in await bot.engine.documents.list(Scope.of(OWN))]
 
 
 async def test_an_upload_is_found_by_its_person_and_by_nobody_else(bot: BotFixture, roof: Location) -> None:
     await add(bot, "The tiles come on Monday.")
     scopes = [await bot.context.audience.scope_for_person(roof, each) for each in ("ada", "bob")]
-    found = [[each.title for each in await bot.engine.list_documents(each)] for each in scopes]
+    found = [[each.title for each in await bot.engine.documents.list(each)] for each in scopes]
     assert found == [["tiles.txt"], []]
 
 

@@ -128,7 +128,7 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
         open_engine_context(settings.data_path) as context,
         BotStore.open(settings.data_path / "bot.db", SYSTEM_CLOCK) as store,
     ):
-        await context.engine.add(doc("old", "Ada met Bob."))
+        await context.engine.documents.add(doc("old", "Ada met Bob."))
         await store.answers.begin(make_answer())
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
     async with connect_or_open(settings, SYSTEM_CLOCK) as reached:
@@ -153,7 +153,7 @@ async def test_the_health_of_a_process_says_that_its_questions_fail(tmp_path: Pa
     health = ServerHealth(metrics)
     health.become_ready(metrics)
     async with open_engine_context(tmp_path, language) as context:
-        await context.engine.add(doc("a", "Ada met Bob."))
+        await context.engine.documents.add(doc("a", "Ada met Bob."))
         await context.engine.wait_until_indexed()
         local = LocalService(Deps(context, NoParts(), metrics, health))
         assert await perform(local, CheckHealth()) == [HealthState("ok")]
@@ -168,7 +168,7 @@ async def test_the_health_of_a_process_says_that_its_questions_fail(tmp_path: Pa
 async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:
     settings, requests = load_settings(), (AtSpace("here", GetStatus()), ALL, AtSpace("elsewhere", GetStatus()))
     async with open_engine_context(settings.data_path) as context:
-        await context.engine.add(doc("a", "Ada met Bob."))
+        await context.engine.documents.add(doc("a", "Ada met Bob."))
         await context.engine.wait_until_indexed()
         expected = [await perform(LocalService(Deps(context, NoParts())), each) for each in requests]
     async with connect_or_open_ledger(settings, SYSTEM_CLOCK) as ledger:
@@ -195,7 +195,7 @@ async def test_for_numbers_too_a_program_that_holds_the_folder_is_asked() -> Non
         socket.serve_socket(settings.data_path, LocalService(Deps(context, NoParts())).perform),
         connect_or_open_ledger(settings, SYSTEM_CLOCK) as reached,
     ):
-        await context.engine.add(doc("a", "Ada met Bob."))
+        await context.engine.documents.add(doc("a", "Ada met Bob."))
         status = last(await perform(reached, AtSpace("here", GetStatus())), StatusResult).status
         assert sum(status.documents.values()) == 1
 

@@ -212,7 +212,7 @@ async def test_an_answer_is_cached_until_its_source_is_forgotten(indexed: OpenIn
     assert again.sources == first.sources
     assert language.calls["answer"] == 1
     assert not [each for each in again.usage if each.purpose == "answer"]
-    await engine.forget("ferry")
+    await engine.documents.forget("ferry")
     async with sql_ledger(engine._ledger).read_connection() as db:
         assert not list(await db.execute_fetchall("SELECT 1 FROM answer_cache"))
 

@@ -103,28 +103,32 @@ async def test_amending_comes_to_what_adding_it_whole_does(
 
 async def test_a_document_of_which_nothing_is_left_is_forgotten(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
-        await engine.add(thread("a", "Ada met Bob.", "Bob met Ada."))
-        assert await engine.amend("a", remove=["m000", "m001"])
-        assert await engine.list_documents(HERE) == []
+        await engine.documents.add(thread("a", "Ada met Bob.", "Bob met Ada."))
+        assert await engine.documents.amend("a", remove=["m000", "m001"])
+        assert await engine.documents.list(HERE) == []
         with pytest.raises(NotFound):
-            await engine.amend("a", upsert=[Passage("x", "text")])
+            await engine.documents.amend("a", upsert=[Passage("x", "text")])
 
 
 async def test_what_changes_nothing_changes_nothing(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         added = thread("a", "Ada met Bob.", "Bob met Ada.")
-        await engine.add(added)
-        assert not await engine.amend("a", upsert=added.passages[:1], remove=["unknown"])
-        assert [await engine.amend("a", is_open=is_open) for is_open in (True, False, False)] == [False, True, False]
-        assert await engine.amend("a", upsert=[replace(added.passages[0], author="Cyd")])
+        await engine.documents.add(added)
+        assert not await engine.documents.amend("a", upsert=added.passages[:1], remove=["unknown"])
+        assert [await engine.documents.amend("a", is_open=is_open) for is_open in (True, False, False)] == [
+            False,
+            True,
+            False,
+        ]
+        assert await engine.documents.amend("a", upsert=[replace(added.passages[0], author="Cyd")])
 
 
 async def test_amendments_at_the_same_time_all_come_through(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
-        await engine.add(thread("a", "Ada met Bob."))
+        await engine.documents.add(thread("a", "Ada met Bob."))
         texts = [Passage(f"x{n:02}", f"Ada met number {n}.", position=n + 1) for n in range(20)]
-        await asyncio.gather(*(engine.amend("a", upsert=[each]) for each in texts))
-        passages = (await engine.get_document("a", HERE)).passages
+        await asyncio.gather(*(engine.documents.amend("a", upsert=[each]) for each in texts))
+        passages = (await engine.documents.get("a", HERE)).passages
         assert [passage.key for passage in passages] == ["m000", *(each.key for each in texts)]
 
 
@@ -133,10 +137,10 @@ async def test_repeated_conflicts_end_in_one_transaction(tmp_path: Path, monkeyp
         return AmendmentResult.CONFLICT
 
     async with open_memory_engine(tmp_path) as engine:
-        await engine.add(thread("a", "Ada met Bob."))
+        await engine.documents.add(thread("a", "Ada met Bob."))
         monkeypatch.setattr(engine._ledger.documents, "apply_amendment", conflict)
-        assert await engine.amend("a", upsert=[Passage("x", "Bob met Cyd.", position=9)])
-        assert len((await engine.get_document("a", HERE)).passages) == 2
+        assert await engine.documents.amend("a", upsert=[Passage("x", "Bob met Cyd.", position=9)])
+        assert len((await engine.documents.get("a", HERE)).passages) == 2
 
 
 class CountingTokenizer(O200kTokenizer):
@@ -203,27 +207,27 @@ async def test_the_writers_thread_cuts_nothing(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(SqlDocuments, "apply_amendment", InTransaction(apply), raising=False)
     monkeypatch.setattr(amendment, "rechunk_region", cut)
     async with open_memory_engine(tmp_path) as engine:
-        await engine.add(long_thread(300))
-        assert await engine.amend("d", upsert=[Passage("new", "Bob asks.", time=START)])
+        await engine.documents.add(long_thread(300))
+        assert await engine.documents.amend("d", upsert=[Passage("new", "Bob asks.", time=START)])
 
 
 async def test_added_words_make_no_compaction_due_and_replaced_or_removed_ones_do(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path, options=EngineOptions(compaction_delay=3600)) as engine:
-        await engine.add(thread("a", "Ada met Bob."))
+        await engine.documents.add(thread("a", "Ada met Bob."))
         await engine.wait_until_indexed()
 
         async def is_due() -> bool:
             return await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
 
         for n in range(3):
-            await engine.amend("a", upsert=[Passage(f"x{n}", f"Bob met number {n}.", position=n + 1)])
+            await engine.documents.amend("a", upsert=[Passage(f"x{n}", f"Bob met number {n}.", position=n + 1)])
             assert not await is_due()
-        await engine.amend("a", is_open=False)
+        await engine.documents.amend("a", is_open=False)
         await engine.wait_until_indexed()
         assert not await is_due()
-        await engine.amend("a", upsert=[Passage("x1", "Bob met nobody.", position=2)])
+        await engine.documents.amend("a", upsert=[Passage("x1", "Bob met nobody.", position=2)])
         assert await is_due()
-        await engine.compact()
+        await engine.maintenance.compact()
         assert not await is_due()
-        await engine.amend("a", remove=["x2"])
+        await engine.documents.amend("a", remove=["x2"])
         assert await is_due()

@@ -64,10 +64,10 @@ async def test_one_text_fails_alone_and_says_why(tmp_path: Path, *, is_nan: bool
     async with open_memory_engine(tmp_path, embedder=embedder, options=options) as engine, asyncio.timeout(PATIENCE):
         await add_indexed(engine, "the word poison is here.", *(f"Ada met Bob {number} times." for number in range(9)))
         assert await statuses(engine) == {"d0": "failed"} | {f"d{number}": "indexed" for number in range(1, 10)}
-        [bad] = [each for each in await engine.list_documents(HERE) if each.error]
+        [bad] = [each for each in await engine.documents.list(HERE) if each.error]
         assert bad.key == "d0"
-        assert (await engine.get_status(HERE)).failed == 1
-        assert bad.error in " ".join(await engine.list_problems())
+        assert (await engine.maintenance.get_status(HERE)).failed == 1
+        assert bad.error in " ".join(await engine.maintenance.list_problems())
         kept = await stored_vectors(engine)
         assert len(kept) == 9
         assert all(np.isfinite(np.frombuffer(data, np.float32)).all() for data in kept)
@@ -75,11 +75,11 @@ async def test_one_text_fails_alone_and_says_why(tmp_path: Path, *, is_nan: bool
             await engine.retrieve(Question("what is poison?", HERE))
         assert (await engine.retrieve(Question("Ada?", HERE))).sources
         embedder.word = None
-        assert await engine.retry() == 1
+        assert await engine.maintenance.retry() == 1
         await engine.wait_until_indexed()
         assert set((await statuses(engine)).values()) == {"indexed"}
-        assert await engine.list_problems() == []
-        assert (await engine.verify()).is_clean
+        assert await engine.maintenance.list_problems() == []
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_a_name_is_embedded_without_a_bad_description_and_a_bad_name_is_given_up_until_a_retry(
@@ -90,34 +90,34 @@ async def test_a_name_is_embedded_without_a_bad_description_and_a_bad_name_is_gi
         await add_indexed(engine, "Poison met Bob.", "Ada met Bob.")
         embedder.word = "poison"
         for name, description in (("Poison", "It is known."), ("Ada", "She likes poison."), ("Bob", "He waits.")):
-            await engine.describe("here", name, description)
+            await engine.corrections.describe("here", name, description)
         await engine.wait_until_indexed()
         assert await statuses(engine) == {"d0": "indexed", "d1": "indexed"}
         assert any("She likes" not in text and text.startswith("Ada") for text in embedder.texts)
         assert {each.name for each in (await engine.retrieve(Question("Ada", HERE))).entities} >= {"Ada"}
-        status = await engine.get_status(HERE)
+        status = await engine.maintenance.get_status(HERE)
         assert status.without_vector >= 1
         assert status.embedding_error
-        assert status.embedding_error in " ".join(await engine.list_problems())
-        assert (await engine.verify()).is_clean
+        assert status.embedding_error in " ".join(await engine.maintenance.list_problems())
+        assert (await engine.maintenance.verify()).is_clean
         embedder.word = None
-        await engine.retry()
+        await engine.maintenance.retry()
         await engine.wait_until_indexed()
-        assert (await engine.get_status(HERE)).without_vector == 0
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.get_status(HERE)).without_vector == 0
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_an_embedder_that_fails_for_every_text_is_waited_for(tmp_path: Path) -> None:
     embedder, options = FaultyEmbedder(""), EngineOptions(max_attempts=1)
     async with open_memory_engine(tmp_path, embedder=embedder, options=options) as engine, asyncio.timeout(PATIENCE):
         for number in range(5):
-            await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
+            await engine.documents.add(doc(f"d{number}", f"Ada met Bob {number} times."))
         for _ in range(2):
             with pytest.raises(ModelUnavailable):
                 await engine.wait_until_indexed()
         await wait_until(lambda: engine._worker.step_error is not None)
-        assert {(each.status, each.error) for each in await engine.list_documents(HERE)} == {("pending", "")}
-        assert (await engine.get_status(HERE)).background
+        assert {(each.status, each.error) for each in await engine.documents.list(HERE)} == {("pending", "")}
+        assert (await engine.maintenance.get_status(HERE)).background
         assert await stored_vectors(engine) == []
         embedder.word = None
         await wait_until(lambda: engine._worker.step_error is None)
@@ -128,10 +128,10 @@ async def test_an_embedder_that_fails_for_every_text_is_waited_for(tmp_path: Pat
 async def test_a_failed_try_is_stored_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding_failures, "INITIAL_WAIT", 1000.0)
     async with open_memory_engine(tmp_path, embedder=FaultyEmbedder(is_nan=True)) as engine:
-        await engine.add(doc("bad", "the word poison is here."))
+        await engine.documents.add(doc("bad", "the word poison is here."))
 
         async def has_trouble() -> bool:
-            return "not finite" in (await engine.get_status(HERE)).trouble
+            return "not finite" in (await engine.maintenance.get_status(HERE)).trouble
 
         await wait_until(has_trouble)
         assert await statuses(engine) == {"bad": "pending"}
@@ -148,6 +148,6 @@ async def test_a_remembered_vector_that_is_not_finite_is_computed_again(tmp_path
             await db.execute("UPDATE vector SET data = ?", (bad,))  # type: ignore[attr-defined]
 
         await sql_ledger(engine._ledger).write(spoil)
-        await engine.reindex()
+        await engine.maintenance.reindex()
         vectors = await engine._runtime.vectors.fetch("chunks", [1])
         assert np.linalg.norm(vectors[1]) == pytest.approx(1.0)

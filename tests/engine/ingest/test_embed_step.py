@@ -23,7 +23,7 @@ MESSAGES = [
 
 
 async def add_messages(engine: Engine, count: int, *, is_open: bool = True) -> None:
-    await engine.add(replace(thread("w", "x", is_open=is_open), passages=tuple(MESSAGES[:count])))
+    await engine.documents.add(replace(thread("w", "x", is_open=is_open), passages=tuple(MESSAGES[:count])))
     await engine.wait_until_indexed()
 
 
@@ -52,16 +52,16 @@ async def test_an_open_conversation_costs_at_most_twice_its_tokens(tmp_path: Pat
     async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         await add_messages(engine, 1)
         for number in range(1, 12):
-            await engine.amend("w", upsert=[MESSAGES[number]])
+            await engine.documents.amend("w", upsert=[MESSAGES[number]])
             await engine.wait_until_indexed()
             assert MESSAGES[number].text in await found_texts(engine, f"{WORDS[number]} number {number}")
         whole = tokens([message.text for message in MESSAGES])
         assert tokens(embedder.texts) <= 1.2 * whole
-        await engine.amend("w", is_open=False)
+        await engine.documents.amend("w", is_open=False)
         await engine.wait_until_indexed()
         assert tokens(embedder.texts) <= 2.2 * whole
         assert await parts(engine) == [1]
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
         closed = await chunk_vectors(engine)
     async with open_memory_engine(tmp_path / "at once") as engine:
         await add_messages(engine, 12, is_open=False)
@@ -72,10 +72,10 @@ async def test_what_was_embedded_at_once_is_not_embedded_again_at_the_end(tmp_pa
     embedder = HashEmbedder()
     async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         await add_messages(engine, 1)
-        await engine.amend("w", is_open=False)
+        await engine.documents.amend("w", is_open=False)
         await engine.wait_until_indexed()
         assert await parts(engine) == [1]
-        await engine.reindex()
+        await engine.maintenance.reindex()
         assert embedder.texts.count(MESSAGES[0].text) == 1
 
 
@@ -84,7 +84,7 @@ async def test_of_a_closed_conversation_that_goes_on_only_the_new_text_is_embedd
     async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         await add_messages(engine, 5, is_open=False)
         embedder.texts.clear()
-        await engine.amend("w", upsert=[MESSAGES[5]], is_open=True)
+        await engine.documents.amend("w", upsert=[MESSAGES[5]], is_open=True)
         await engine.wait_until_indexed()
         assert embedder.texts == [MESSAGES[5].text]
         assert await parts(engine) == [2]
@@ -93,20 +93,20 @@ async def test_of_a_closed_conversation_that_goes_on_only_the_new_text_is_embedd
 async def test_an_edit_and_a_restart_lose_nothing_and_another_embedder_embeds_all(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await add_messages(engine, 2)
-        await engine.amend("w", upsert=[MESSAGES[2]])
+        await engine.documents.amend("w", upsert=[MESSAGES[2]])
     async with open_memory_engine(tmp_path) as engine:
         await engine.wait_until_indexed()
-        await engine.amend("w", upsert=[replace(MESSAGES[0], text="Bob: the whistle.")])
-        await engine.reindex()
+        await engine.documents.amend("w", upsert=[replace(MESSAGES[0], text="Bob: the whistle.")])
+        await engine.maintenance.reindex()
         assert "Bob: the whistle." in await found_texts(engine, "whistle")
     other = HashEmbedder(dim=64)
     async with open_memory_engine(tmp_path, embedder=other) as engine:
-        await engine.reindex()
+        await engine.maintenance.reindex()
         assert {vectors.shape[1] for vectors in await chunk_vectors(engine)} == {64}
         assert "\n".join(["Bob: the whistle.", *(message.text for message in MESSAGES[1:3])]) in other.texts
-        await engine.amend("w", remove=["m001"], is_open=False)
+        await engine.documents.amend("w", remove=["m001"], is_open=False)
         await engine.wait_until_indexed()
         assert await parts(engine) == [1]
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
         async with sql_ledger(engine._ledger).read_connection() as db:
             assert list(await db.execute_fetchall("SELECT 1 FROM open_chunk_vector")) == []

@@ -30,13 +30,13 @@ def talk(text: str, space: str = "here") -> Document:
 
 
 async def add_talks(engine: Engine, *texts: str, space: str = "here") -> None:
-    await asyncio.gather(*(engine.add(talk(text, space)) for text in texts))
+    await asyncio.gather(*(engine.documents.add(talk(text, space)) for text in texts))
 
 
 async def extracted_facts(folder: Path, language: ToyLanguage) -> list[str]:
     async with open_memory_engine(folder, language) as engine:
         await add_talks(engine, *TALKS)
-        await engine.add(doc("file", "Hal and Ada met.", "Ida saw Hal."))
+        await engine.documents.add(doc("file", "Hal and Ada met.", "Ida saw Hal."))
         await engine.wait_until_indexed()
         return await canonical_export(engine)
 
@@ -59,12 +59,12 @@ async def test_a_text_is_extracted_once_a_space_and_never_beside_another(tmp_pat
         assert len(language.shared_calls) >= 2
         assert all(len({"left" in text for text in call}) == 1 for call in language.shared_calls)
         calls = language.calls["extract"]
-        await engine.add(thread("again", TALKS[0], is_open=False))
+        await engine.documents.add(thread("again", TALKS[0], is_open=False))
         await engine.wait_until_indexed()
         assert language.calls["extract"] == calls
         await add_talks(engine, TALKS[0], space="there")
         await engine.wait_until_indexed()
-        await engine.reindex()
+        await engine.maintenance.reindex()
         assert language.calls["extract"] == calls + 1
 
 
@@ -76,7 +76,7 @@ async def test_a_chunk_on_which_a_shared_call_fails_fails_alone(
     async with open_memory_engine(tmp_path, language, options=EngineOptions(max_attempts=2)) as engine:
         await add_talks(engine, *TALKS)
         await engine.wait_until_indexed()
-        assert {each.key for each in await engine.list_documents(HERE) if each.error} == {"here Carl saw Dora."}
+        assert {each.key for each in await engine.documents.list(HERE) if each.error} == {"here Carl saw Dora."}
 
 
 async def test_small_conversations_wait_for_others_unless_a_caller_waits(tmp_path: Path, language: ToyLanguage) -> None:
@@ -94,5 +94,5 @@ async def test_a_file_hardly_waits_and_conversations_only_so_long(
     tmp_path: Path, language: ToyLanguage, linger: float, documents: Iterable[Document]
 ) -> None:
     async with open_memory_engine(tmp_path, language, options=EngineOptions(extraction_linger=linger)) as engine:
-        await asyncio.gather(*map(engine.add, documents))
+        await asyncio.gather(*map(engine.documents.add, documents))
         await language.wait_for_calls("extract", 1)

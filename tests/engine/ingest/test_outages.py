@@ -110,12 +110,12 @@ async def test_every_document_has_its_facts_after_an_outage(
     async with open_memory_engine(tmp_path, language, clock=clock) as engine:
         stub.server.outage = fault
         for number in range(20):
-            await engine.add(doc(f"d{number}", f"{NAMES[number % 10]} met Zoe {number} times."))
-        await wait_until(lambda: engine.indexing_error is not None)
+            await engine.documents.add(doc(f"d{number}", f"{NAMES[number % 10]} met Zoe {number} times."))
+        await wait_until(lambda: engine.maintenance.indexing_error is not None)
         await pass_time(engine, clock, seconds, seconds / 40)
         assert set((await statuses(engine)).values()) == {"searchable"}
-        assert await engine.count_given_up() == 0
-        assert any("Indexing is waiting" in each for each in await engine.list_problems())
+        assert await engine.maintenance.count_given_up() == 0
+        assert any("Indexing is waiting" in each for each in await engine.maintenance.list_problems())
         spent = stub.request_count
         assert spent <= 40, "8 at once, then a test each time that the pause has passed"
         stub.server.outage = None
@@ -123,15 +123,15 @@ async def test_every_document_has_its_facts_after_an_outage(
         assert set((await statuses(engine)).values()) == {"indexed"}
         # A busy machine may be too slow for the short time limit that shows the silence.
         assert kind == "silence" or stub.request_count - spent <= 22
-        assert engine.indexing_error is None
+        assert engine.maintenance.indexing_error is None
 
 
 async def test_a_restart_amid_an_outage_loses_nothing(tmp_path: Path, stub: StubProvider, clock: ManualClock) -> None:
     stub.server.outage = Fault(status=503)
     for _ in range(2):
         async with open_memory_engine(tmp_path, open_language(stub, clock), clock=clock) as engine:
-            await engine.add(doc("a", "Ada met Bob."))
-            await wait_until(lambda engine=engine: engine.indexing_error is not None)
+            await engine.documents.add(doc("a", "Ada met Bob."))
+            await wait_until(lambda engine=engine: engine.maintenance.indexing_error is not None)
             await pass_time(engine, clock, 1200, 60)
     stub.server.outage = None
     async with open_memory_engine(tmp_path, open_language(stub, clock), clock=clock) as engine:
@@ -147,11 +147,11 @@ async def test_an_outage_of_the_embedder_gives_up_no_text(
     async with open_memory_engine(tmp_path, embedder=embedder, clock=clock) as engine:
         stub.server.outage = fault
         for number in range(20):
-            await engine.add(doc(f"d{number}", f"{NAMES[number % 10]} met Zoe {number} times."))
-        await wait_until(lambda: engine.indexing_error is not None)
+            await engine.documents.add(doc(f"d{number}", f"{NAMES[number % 10]} met Zoe {number} times."))
+        await wait_until(lambda: engine.maintenance.indexing_error is not None)
         await pass_time(engine, clock, 3600, 60)
         assert set((await statuses(engine)).values()) == {"pending"}
-        assert await engine.count_given_up() == 0
+        assert await engine.maintenance.count_given_up() == 0
         assert stub.request_count <= 40
         stub.server.outage = None
         await finish(engine, clock)
@@ -163,8 +163,8 @@ async def test_a_question_amid_an_outage_fails_fast_and_ends_it_when_the_model_i
 ) -> None:
     async with open_memory_engine(tmp_path, open_language(stub, clock), clock=clock) as engine:
         stub.server.outage = Fault(status=503, message="no capacity")
-        await engine.add(doc("a", "Ada met Bob."))
-        await wait_until(lambda: engine.indexing_error is not None)
+        await engine.documents.add(doc("a", "Ada met Bob."))
+        await wait_until(lambda: engine.maintenance.indexing_error is not None)
         await pass_time(engine, clock, 3600, 120)
         with pytest.raises(ModelUnavailable, match="no capacity"):
             await engine.retrieve(Question("Who is Ada?", HERE))
@@ -172,7 +172,7 @@ async def test_a_question_amid_an_outage_fails_fast_and_ends_it_when_the_model_i
         stub.server.outage = None
         assert (await engine.retrieve(Question("Who is Ada?", HERE))).sources
         await pass_time(engine, clock, 60, 30)
-        await wait_until(lambda: engine.indexing_error is None)
+        await wait_until(lambda: engine.maintenance.indexing_error is None)
 
 
 class PausedLanguage(ToyLanguage):
@@ -187,13 +187,13 @@ async def test_any_language_model_is_tested_by_one_call_at_a_time(tmp_path: Path
     language = PausedLanguage()
     async with open_memory_engine(tmp_path, language, clock=clock, options=EngineOptions(max_attempts=1)) as engine:
         for number in range(20):
-            await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
-        await wait_until(lambda: engine.indexing_error is not None)
+            await engine.documents.add(doc(f"d{number}", f"Ada met Bob {number} times."))
+        await wait_until(lambda: engine.maintenance.indexing_error is not None)
         await pass_time(engine, clock, 3600, 60)
         assert language.calls["extract"] <= 16 + 60
         language.failing["extract", ""] = ModelPaused("held back")
         await pass_time(engine, clock, 60, 30)
-        assert "slow down" in str(engine.indexing_error)
+        assert "slow down" in str(engine.maintenance.indexing_error)
         language.failing.clear()
         await finish(engine, clock)
         assert set((await statuses(engine)).values()) == {"indexed"}
@@ -210,18 +210,18 @@ async def test_texts_at_which_the_model_always_fails_do_not_stop_the_others(
     async with open_memory_engine(
         tmp_path, language, clock=clock, options=EngineOptions(extraction_linger=0)
     ) as engine:
-        await engine.add(doc("ada", "Ada met Zoe."))
-        await engine.add(doc("bob", "Bob met Zoe."))
+        await engine.documents.add(doc("ada", "Ada met Zoe."))
+        await engine.documents.add(doc("bob", "Bob met Zoe."))
         for number in range(10):
-            await engine.add(doc(f"d{number}", f"{NAMES[2 + number % 8]} met Zoe {number} times."))
+            await engine.documents.add(doc(f"d{number}", f"{NAMES[2 + number % 8]} met Zoe {number} times."))
         await finish(engine, clock)
         found = await statuses(engine)
         assert [key for key, status in found.items() if status != "indexed"] == ["ada", "bob"]
-        assert await engine.count_given_up() == 2
+        assert await engine.maintenance.count_given_up() == 2
         assert language.calls["extract"] < 60
-        assert engine.indexing_error is None
+        assert engine.maintenance.indexing_error is None
         language.failing.clear()
-        await engine.retry()
+        await engine.maintenance.retry()
         await finish(engine, clock)
         assert set((await statuses(engine)).values()) == {"indexed"}
 
@@ -232,9 +232,9 @@ async def test_a_text_at_which_the_model_always_fails_is_given_up_without_others
     language = ToyLanguage()
     language.failing["extract", "Ada"] = ModelTimeout("slow")
     async with open_memory_engine(tmp_path, language, clock=clock, options=EngineOptions(max_attempts=2)) as engine:
-        await engine.add(doc("ada", "Ada met Zoe."))
+        await engine.documents.add(doc("ada", "Ada met Zoe."))
         await finish(engine, clock)
-        assert await engine.count_given_up() == 1
+        assert await engine.maintenance.count_given_up() == 1
         assert language.calls["extract"] == 4, "after each failure, the model is tested with another text"
 
 
@@ -256,7 +256,7 @@ async def test_a_text_that_the_embedder_cannot_read_is_given_up_and_holds_back_n
     embedder = LiteLLMEmbedder(stub.model, client, 32)
     async with open_memory_engine(tmp_path, embedder=embedder, clock=clock) as engine:
         for number in range(10):
-            await engine.add(doc(f"d{number}", f"{NAMES[number]} met Zoe {number} times."))
+            await engine.documents.add(doc(f"d{number}", f"{NAMES[number]} met Zoe {number} times."))
         await finish(engine, clock)
         found = await statuses(engine)
         assert {key: status for key, status in found.items() if status != "indexed"} == {"d0": "failed"}
@@ -274,10 +274,10 @@ async def test_a_text_that_the_server_cannot_read_is_given_up_and_does_not_hold_
     stub.server.replier = reply
     async with open_memory_engine(tmp_path, open_language(stub, clock), clock=clock) as engine:
         for number in range(documents):
-            await engine.add(doc(f"d{number}", f"{NAMES[number]} met Zoe {number} times."))
+            await engine.documents.add(doc(f"d{number}", f"{NAMES[number]} met Zoe {number} times."))
         await finish(engine, clock)
         assert [key for key, status in (await statuses(engine)).items() if status != "indexed"] == ["d0"]
-        assert await engine.count_given_up() == 1
+        assert await engine.maintenance.count_given_up() == 1
         assert stub.request_count < 30
 
 
@@ -286,12 +286,12 @@ async def test_what_was_given_up_is_listed_and_read_by_another_model(tmp_path: P
     language.failing["extract", "Ada"] = ModelRefused("not that")
     for _ in range(2):
         async with open_memory_engine(tmp_path, language) as engine:
-            await engine.add(doc("a", "Ada met Bob."))
+            await engine.documents.add(doc("a", "Ada met Bob."))
             await engine.wait_until_indexed()
-            assert await engine.count_given_up() == 1
-            assert "1 given up: not that" in await engine.list_problems()
+            assert await engine.maintenance.count_given_up() == 1
+            assert "1 given up: not that" in await engine.maintenance.list_problems()
     assert language.calls["extract"] == 1
     async with open_memory_engine(tmp_path, ToyLanguage("another")) as engine:
         await engine.wait_until_indexed()
-        assert await engine.count_given_up() == 0
+        assert await engine.maintenance.count_given_up() == 0
         assert await statuses(engine) == {"a": "indexed"}

@@ -103,7 +103,7 @@ async def test_a_step_that_meets_an_unforeseen_error_is_run_again(
 
     monkeypatch.setattr(owner, step, fail_twice)
     async with open_memory_engine(tmp_path, options=EngineOptions(summary_cooldown=0.01)) as engine:
-        await engine.add(doc("a", "Ada met Bob."))
+        await engine.documents.add(doc("a", "Ada met Bob."))
         await wait_until(lambda: runs[step] >= 3 and engine._worker.step_error is None)
         await engine.wait_until_indexed()
         assert await statuses(engine) == {"a": "indexed"}
@@ -117,12 +117,12 @@ async def test_a_ledger_locked_by_another_program_is_awaited(tmp_path: Path, mon
     monkeypatch.setattr(database, "PRAGMAS", pragmas)
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 50)
     async with open_memory_engine(tmp_path) as engine:
-        await engine.add(doc("a", "Ada met Bob."))
+        await engine.documents.add(doc("a", "Ada met Bob."))
         foreign = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
         foreign.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="locked by another program"):
             await engine.wait_until_indexed()
-        assert "locked by another program" in " ".join((await engine.get_status(HERE)).background)
+        assert "locked by another program" in " ".join((await engine.maintenance.get_status(HERE)).background)
         foreign.execute("ROLLBACK")
         foreign.close()
         await wait_until(lambda: engine._worker.step_error is None)
@@ -136,7 +136,7 @@ async def test_a_chunk_is_given_up_after_its_tries_or_at_once_if_hopeless(tmp_pa
     language.failing["extract", "Ada"] = error
     async with open_memory_engine(tmp_path, language, options=EngineOptions(max_attempts=attempts)) as engine:
         await add_indexed(engine, "Ada met Bob.")
-        [listed] = await engine.list_documents(HERE)
+        [listed] = await engine.documents.list(HERE)
         assert (listed.status, bool(listed.error), language.calls["extract"]) == ("searchable", True, 1)
     language.failing.clear()
     async with open_memory_engine(tmp_path, language) as engine:
@@ -153,17 +153,17 @@ async def test_an_unreachable_model_is_asked_for_one_chunk_at_a_time(tmp_path: P
     options = EngineOptions(max_attempts=1, extraction_concurrency=2, extraction_linger=0.0)
     async with open_memory_engine(tmp_path, language, options=options) as engine:
         for number in range(9):
-            await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
+            await engine.documents.add(doc(f"d{number}", f"Ada met Bob {number} times."))
         await language.wait_for_calls("extract", 15)
-        assert str(engine.indexing_error) == "nobody is there"
-        assert engine.extraction_failures > 0
-        assert await engine.count_pending_documents() > 0
+        assert str(engine.maintenance.indexing_error) == "nobody is there"
+        assert engine.maintenance.extraction_failures > 0
+        assert await engine.maintenance.count_pending_documents() > 0
         assert len(set(engine._worker._extract_step.running_calls)) <= 1
-        assert {each.error for each in await engine.list_documents(HERE)} == {""}
+        assert {each.error for each in await engine.documents.list(HERE)} == {""}
         language.failing.clear()
         await asyncio.wait_for(engine.wait_until_indexed(), PATIENCE)
-        assert engine.indexing_error is None
-        assert await engine.count_pending_documents() == 0
+        assert engine.maintenance.indexing_error is None
+        assert await engine.maintenance.count_pending_documents() == 0
         assert set((await statuses(engine)).values()) == {"indexed"}
 
 
@@ -172,10 +172,10 @@ async def test_an_unreachable_model_is_no_error_once_there_is_nothing_to_extract
     language = ToyLanguage()
     language.failing["extract", ""] = ModelUnreachable("nobody is there")
     async with open_memory_engine(tmp_path, language) as engine:
-        await engine.add(doc("a", "Ada met Bob."))
-        await wait_until(lambda: engine.indexing_error is not None)
-        await engine.forget("a")
-        await wait_until(lambda: engine.indexing_error is None)
+        await engine.documents.add(doc("a", "Ada met Bob."))
+        await wait_until(lambda: engine.maintenance.indexing_error is not None)
+        await engine.documents.forget("a")
+        await wait_until(lambda: engine.maintenance.indexing_error is None)
 
 
 @pytest.mark.usefixtures("quick_retries")
@@ -191,14 +191,14 @@ async def test_what_a_model_raises_that_is_no_exception_is_a_failure_that_passes
     language.failing[purpose, "Ada"] = error
     options = EngineOptions(extraction_linger=0.05, summary_cooldown=0.1)
     async with open_memory_engine(tmp_path, language, options=options) as engine, asyncio.timeout(PATIENCE):
-        await engine.add(doc("a", *(f"Ada met Bob {'very ' * 300} in case {number}." for number in range(9))))
-        await engine.add(doc("b", "Carl met Dora."))
+        await engine.documents.add(doc("a", *(f"Ada met Bob {'very ' * 300} in case {number}." for number in range(9))))
+        await engine.documents.add(doc("b", "Carl met Dora."))
         # A summary is made again only after minutes.
         await language.wait_for_calls(purpose, 2 if purpose == "extract" else 1)
         language.failing.clear()
         await engine.wait_until_indexed()
         assert await statuses(engine) == {"a": "indexed", "b": "indexed"}
-        assert (await engine.get_status(HERE)).background == ()
+        assert (await engine.maintenance.get_status(HERE)).background == ()
 
 
 async def test_documents_that_come_one_after_another_are_embedded_and_projected_together(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ async def test_documents_that_come_one_after_another_are_embedded_and_projected_
     async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         counter, since = ProjectionCounter(engine), time.monotonic()
         for number in range(20):
-            await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
+            await engine.documents.add(doc(f"d{number}", f"Ada met Bob {number} times."))
             await asyncio.sleep(0.03)
         spent = time.monotonic() - since
         assert counter.batches <= 2 + spent / worker.BATCH_INTERVAL_SECONDS["project"]
@@ -220,7 +220,7 @@ async def test_documents_that_come_one_after_another_are_embedded_and_projected_
 async def test_a_question_at_the_start_comes_before_projection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await add_indexed(engine, "Ada met Bob.", stop_worker=True)
-        await engine.describe("here", "Ada", "She sings.")
+        await engine.corrections.describe("here", "Ada", "She sings.")
     monkeypatch.setattr(worker, "STARTUP_GRACE_SECONDS", 20.0)
     async with open_memory_engine(tmp_path) as reopened:
         counter = ProjectionCounter(reopened)
@@ -233,8 +233,8 @@ async def test_a_question_at_the_start_comes_before_projection(tmp_path: Path, m
 
 async def test_batches_are_short_while_questions_are_asked(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projecting, "FOREGROUND_BATCH_SIZE", 1)
-    await engine.describe("here", "Ada", "One.")
-    await engine.describe("here", "Bob", "Two.")
+    await engine.corrections.describe("here", "Ada", "One.")
+    await engine.corrections.describe("here", "Bob", "Two.")
     await engine.retrieve(Question("Ada", HERE))
     assert await engine._projector.step() is NextStep.CONTINUE
     assert len(engine._projector._delivering_keys) == 1
@@ -253,22 +253,22 @@ async def wait_for_statuses(engine: Engine, *expected: str) -> None:
 async def test_forgetting_and_closing_wait_for_no_other_documents(tmp_path: Path) -> None:
     async with asyncio.timeout(PATIENCE):
         async with open_memory_engine(tmp_path) as engine:
-            await engine.add(doc("a", "Ada met Bob."))
+            await engine.documents.add(doc("a", "Ada met Bob."))
             await wait_for_statuses(engine, "indexed")
-            await engine.forget("a")
-            await engine.compact()
-            assert (await engine.verify()).is_clean
-            await engine.add(doc("b", "Ada met Carl."))
+            await engine.documents.forget("a")
+            await engine.maintenance.compact()
+            assert (await engine.maintenance.verify()).is_clean
+            await engine.documents.add(doc("b", "Ada met Carl."))
 
 
 @pytest.mark.usefixtures("slow_batches")
 async def test_while_documents_are_extracted_even_a_waiter_lets_them_come_together(tmp_path: Path) -> None:
     language = ToyLanguage()
     async with open_memory_engine(tmp_path, language) as engine:
-        await engine.add(doc("a", "Ada met Bob."))
+        await engine.documents.add(doc("a", "Ada met Bob."))
         await wait_for_statuses(engine, "indexed")
         language.gate.clear()
-        await engine.add(doc("b", "Ada met Carl."))
+        await engine.documents.add(doc("b", "Ada met Carl."))
         await language.wait_for_calls("extract", 2)
         waiting = asyncio.create_task(engine.wait_until_indexed())
         await asyncio.sleep(0.1)
@@ -282,11 +282,11 @@ async def test_the_graph_is_trusted_again_once_all_that_was_stale_is_in_it(engin
     projector = engine._projector
     projector.graph_uncertain = True
     await projector.end_cooldown()
-    await engine.describe("here", "Ada", "One.")
+    await engine.corrections.describe("here", "Ada", "One.")
     assert await projector.step() is NextStep.GATHER
     assert (projector.graph_uncertain, projector.cooldown_ended) == (True, True)
-    await engine.describe("here", "Ada", "Two.")
-    await engine.describe("here", "Bob", "Three.")
+    await engine.corrections.describe("here", "Ada", "Two.")
+    await engine.corrections.describe("here", "Bob", "Three.")
     assert await projector.step() is NextStep.GATHER
     assert (projector.graph_uncertain, projector.cooldown_ended) == (False, False)
 
@@ -295,8 +295,8 @@ async def test_a_batch_that_left_something_behind_does_not_make_the_graph_truste
     async with open_memory_engine(tmp_path, options=EngineOptions(projection_batch_size=1)) as engine:
         await add_indexed(engine, "Ada met Bob.", stop_worker=True)
         engine._projector.graph_uncertain = True
-        await engine.describe("here", "Ada", "One.")
-        await engine.describe("here", "Bob", "Two.")
+        await engine.corrections.describe("here", "Ada", "One.")
+        await engine.corrections.describe("here", "Bob", "Two.")
         assert [await engine._projector.step() for _ in range(2)] == [NextStep.CONTINUE] * 2
         assert engine._projector.graph_uncertain
 
@@ -308,7 +308,7 @@ async def test_a_graph_that_could_not_be_written_is_not_trusted_until_it_is(
         raise StoreError("the disk is away")
 
     projector = engine._projector
-    await engine.describe("here", "Ada", "One.")
+    await engine.corrections.describe("here", "Ada", "One.")
     with monkeypatch.context() as patch:
         patch.setattr(engine._runtime.graph, "upsert", fail)
         assert await projector.step() is NextStep.GATHER
@@ -317,7 +317,7 @@ async def test_a_graph_that_could_not_be_written_is_not_trusted_until_it_is(
     assert projector.graph_uncertain
     assert [await projector.step() for _ in range(2)] == [NextStep.GATHER, NextStep.CONTINUE]
     assert not projector.graph_uncertain
-    assert (await engine.verify()).is_clean
+    assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_a_hot_key_is_summarized_once_a_cooldown_unless_somebody_waits(tmp_path: Path) -> None:
@@ -326,11 +326,11 @@ async def test_a_hot_key_is_summarized_once_a_cooldown_unless_somebody_waits(tmp
         await add_indexed(engine, "\n".join(f"Ada did {n}." for n in range(10)))
         assert language.calls["summarize"] == 1
         for n in range(3):
-            await engine.add(doc(f"more {n}", f"Ada did more {n}."))
+            await engine.documents.add(doc(f"more {n}", f"Ada did more {n}."))
             await language.wait_for_calls("extract", 2 + n)
         await engine.wait_until_indexed()
         assert 2 <= language.calls["summarize"] <= 4
-        ada = await engine.get_entity("Ada", HERE)
+        ada = await engine.graph.get_entity("Ada", HERE)
         assert ada is not None
         assert "13 parts" in ada.description
 
@@ -358,6 +358,6 @@ async def test_new_work_ends_a_comparison_of_names(tmp_path: Path) -> None:
         async with asyncio.timeout(PATIENCE):
             await comparison.started.wait()
             assert not comparison.cancelled.is_set()
-            await engine.add(doc("late", "Carla met Dan."))
+            await engine.documents.add(doc("late", "Carla met Dan."))
             await comparison.cancelled.wait()
             await engine.wait_until_indexed()

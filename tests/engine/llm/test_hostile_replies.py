@@ -84,7 +84,7 @@ async def ask(engine: Engine) -> None:
 
 
 async def add(engine: Engine, key: str) -> None:
-    await engine.add(doc(key, f"{key} bakes."))
+    await engine.documents.add(doc(key, f"{key} bakes."))
     await engine.wait_until_indexed()
 
 
@@ -100,7 +100,7 @@ async def test_a_hostile_answer_or_fact_stops_the_loop_for_a_moment_only(
     engine: tuple[Engine, HostileProvider], *, thorough: bool
 ) -> None:
     opened, provider = engine
-    await opened.add(doc("mill", "Ada runs the mill, see https://a.example/b."))
+    await opened.documents.add(doc("mill", "Ada runs the mill, see https://a.example/b."))
     await opened.wait_until_indexed()
     for number, (name, reply) in enumerate(HOSTILE.items()):
         provider.reply = reply

@@ -87,7 +87,7 @@ async def test_the_ledger_counts_the_calls(
 ) -> None:
     stub.reply("A red sign.")
     async with open_memory_engine(tmp_path) as engine:
-        await replace(describer, record_usage=engine.record_usage).describe(JPEG)
+        await replace(describer, record_usage=engine.maintenance.record_usage).describe(JPEG)
         async with sql_ledger(engine._ledger).read_connection() as db:
             rows = await db.execute_fetchall("SELECT purpose, model, calls FROM usage")
         assert list(map(tuple, rows)) == [("describe", "openai/eyes", 1)]

@@ -45,7 +45,7 @@ async def test_stores_that_lack_content_are_filled_again(tmp_path: Path, lost: s
     stores = Stores(graph, own.vectors if lost == "graph" else other.vectors)
     async with opened(tmp_path / "home", stores) as engine:
         await engine.wait_until_indexed()
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_stores_that_have_everything_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +64,7 @@ async def test_stores_of_the_data_directory_are_filled_again_after_a_run_with_gi
         await engine.wait_until_indexed()
     async with Engine.open(tmp_path, language=ToyLanguage(), embedder=HashEmbedder()) as engine:
         await engine.wait_until_indexed()
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_an_engine_works_with_vectors_in_postgres_and_refills_lost_ones(
@@ -77,16 +77,16 @@ async def test_an_engine_works_with_vectors_in_postgres_and_refills_lost_ones(
         stores = Stores(MemoryGraph(), vectors)
         async with opened(tmp_path, stores) as engine:
             await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
-            await engine.move_room("hall", "elsewhere")
+            await engine.documents.move_room("hall", "elsewhere")
             await engine.wait_until_indexed()
-            assert (await engine.verify()).is_clean
-            await engine.forget("d1")
+            assert (await engine.maintenance.verify()).is_clean
+            await engine.documents.forget("d1")
             await engine.wait_until_indexed()
-            assert (await engine.verify()).is_clean
+            assert (await engine.maintenance.verify()).is_clean
             before = {table: await vectors.list_rows(table) for table in TABLES}
         await vectors.clear()
         async with opened(tmp_path, stores) as engine:
             await engine.wait_until_indexed()
-            assert (await engine.verify()).is_clean
+            assert (await engine.maintenance.verify()).is_clean
             assert before == {table: await vectors.list_rows(table) for table in TABLES}
             assert [row.space for row in before["chunks"]] == [row.space for row in before["relations"]] != [1]

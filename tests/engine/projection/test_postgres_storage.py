@@ -25,7 +25,7 @@ def opened(home: Path, url: str) -> AbstractAsyncContextManager[Engine]:
 
 
 async def export(engine: Engine, scope: Scope) -> list[str]:
-    return [line async for line in engine.export("jsonl", scope)]
+    return [line async for line in engine.maintenance.export("jsonl", scope)]
 
 
 def end_proof_of_life(url: str) -> None:
@@ -43,12 +43,12 @@ async def test_a_restarted_engine_goes_on_and_its_export_is_that_of_files(tmp_pa
     for home, url in ((tmp_path / "files", ""), (tmp_path / "database", postgres_url)):
         async with opened(home, url) as engine:
             await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
-            await engine.forget("d1")
+            await engine.documents.forget("d1")
         async with opened(home, url) as engine:
-            await engine.add(doc("d9", "Bob wrote to Zoe.", space="here"))
-            await engine.move_room("hall", "elsewhere")
+            await engine.documents.add(doc("d9", "Bob wrote to Zoe.", space="here"))
+            await engine.documents.move_room("hall", "elsewhere")
             await engine.wait_until_indexed()
-            assert (await engine.verify()).is_clean
+            assert (await engine.maintenance.verify()).is_clean
             exports.append(await export(engine, Scope.of("here", "elsewhere")))
         assert not (tmp_path / "database" / "ledger.db").exists()
     assert exports[0]
@@ -63,8 +63,8 @@ async def test_every_mode_finds_what_was_added(tmp_path: Path, postgres_url: str
                 Question("Whom did Ada meet?", HERE, mode=mode, low=("Ada",), high=("Ada",))
             )
             assert [source.document for source in context.sources] == ["d0"], mode
-        await engine.reindex()
-        assert (await engine.verify()).is_clean
+        await engine.maintenance.reindex()
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_texts_that_postgres_cannot_hold_are_stored(tmp_path: Path, postgres_url: str) -> None:
@@ -109,10 +109,10 @@ async def test_a_process_that_was_replaced_writes_no_more(
         end_proof_of_life(postgres_url)
         async with opened(tmp_path / "new", postgres_url) as new:
             with pytest.raises(DatabaseLost):
-                await old.add(doc("late", "Zoe saw Kim."))
+                await old.documents.add(doc("late", "Zoe saw Kim."))
             with pytest.raises((DatabaseLost, DatabaseUnreachable)):  # it may have noticed meanwhile
                 await old._runtime.vectors.delete("chunks", [1])
-            await new.add(doc("d7", "Bob wrote to Zoe."))
+            await new.documents.add(doc("d7", "Bob wrote to Zoe."))
 
 
 async def test_a_password_is_in_no_error(tmp_path: Path) -> None:

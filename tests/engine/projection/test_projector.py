@@ -16,15 +16,15 @@ async def test_each_merge_embeds_only_what_it_changes(tmp_path: Path) -> None:
     embedder, letters = HashEmbedder(), "abcdefghij"
     async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         lines = (Passage(letter, f"A{letter}a met B{letter}b.", position=at) for at, letter in enumerate(letters))
-        await engine.add(Document("d", "here", "hall", "D", tuple(lines)))
+        await engine.documents.add(Document("d", "here", "hall", "D", tuple(lines)))
         await engine.wait_until_indexed()
         for letter in letters:
             embedder.texts.clear()
-            await engine.merge("here", f"A{letter}a", f"B{letter}b")
+            await engine.corrections.merge("here", f"A{letter}a", f"B{letter}b")
             await engine.wait_until_indexed()
             assert len(embedder.texts) <= 2
         embedder.texts.clear()
-        await engine.unmerge("here", "Ada")
+        await engine.corrections.unmerge("here", "Ada")
         await engine.wait_until_indexed()
         assert len(embedder.texts) <= 4
 
@@ -41,12 +41,12 @@ async def test_a_chunk_embedded_during_a_comparison_is_no_difference(
 
         async def list_later(table: VectorTable) -> list[VectorRow]:
             if len(await statuses(engine)) == 1:
-                await engine.add(doc("b", "Carla waits."))
+                await engine.documents.add(doc("b", "Carla waits."))
                 await wait_until(is_embedded)
             return await list_rows(table)
 
         monkeypatch.setattr(engine._runtime.vectors, "list_rows", list_later)
-        assert (await engine.verify()).differences == ()
+        assert (await engine.maintenance.verify()).differences == ()
         assert len(await statuses(engine)) == 2
 
 
@@ -55,6 +55,6 @@ async def test_a_missing_vector_is_reported_and_repaired(tmp_path: Path) -> None
         await add_indexed(engine, "Ada met Bob.")
         [row] = await engine._runtime.vectors.list_rows("chunks")
         await engine._runtime.vectors.delete("chunks", {row.id})
-        report = await engine.verify(repair=True)
+        report = await engine.maintenance.verify(repair=True)
         assert [each.message for each in report.differences] == [f"vectors: chunks {row.id} is missing"]
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean

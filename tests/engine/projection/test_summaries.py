@@ -206,18 +206,18 @@ async def test_a_new_mention_costs_few_calls_a_reindex_none_and_another_answer_m
     async with open_memory_engine(tmp_path, language, options=options) as engine:
         await add_indexed(engine, "\n".join(fragment(at).text for at in range(300)))
         language.summarized.clear()
-        await engine.add(doc("note", fragment(300).text))
+        await engine.documents.add(doc("note", fragment(300).text))
         await engine.wait_until_indexed()
         assert len(language.summarized) <= 3
         before = await canonical_export(engine)
         language.calls.clear()
-        await engine.reindex()
+        await engine.maintenance.reindex()
         assert not language.calls
         assert await canonical_export(engine) == before
     for name, summary_model, calls in (("two", "toy", False), ("two", "two", True)):
         other = OtherModel(name, summary_model)
         async with open_memory_engine(tmp_path, other, options=options) as engine:
-            await engine.reindex()
+            await engine.maintenance.reindex()
             assert (other.calls["summarize"] > 0) is calls
 
 
@@ -243,13 +243,13 @@ async def test_a_failed_summary_is_tried_again_and_heals(tmp_path: Path) -> None
     clock = ManualClock()
     async with open_memory_engine(tmp_path / "failing", language, clock=clock) as engine:
         await add_indexed(engine, diary)
-        ada = await engine.get_entity("Ada", HERE)
+        ada = await engine.graph.get_entity("Ada", HERE)
         assert ada is not None
         assert 1 < len(ada.description.splitlines()) < 12
         language.failing.clear()
         await engine._projector.end_cooldown()
         await engine.wait_until_indexed()
-        assert await engine.get_entity("Ada", HERE) == ada
+        assert await engine.graph.get_entity("Ada", HERE) == ada
         clock.advance(SUMMARY_RETRY_SECONDS)
         await engine._projector.end_cooldown()
         await engine.wait_until_indexed()

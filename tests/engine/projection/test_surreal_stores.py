@@ -35,7 +35,7 @@ def opened(home: Path, place: str = "embedded", **options: Any) -> AbstractAsync
 
 async def check_answers(engine: Engine) -> None:
     await engine.wait_until_indexed()
-    report = await engine.verify()
+    report = await engine.maintenance.verify()
     assert report.compared > 0
     assert report.is_clean
     context = await engine.retrieve(Question("Who met Bob?", HERE))
@@ -47,12 +47,12 @@ async def test_what_was_added_is_found_forgotten_and_rebuilt_as_in_memory(tmp_pa
     for home, open_home in ((tmp_path / "memory", open_memory_engine), (tmp_path / "surreal", opened)):
         async with open_home(home) as engine:
             await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
-            await engine.forget("d1")
+            await engine.documents.forget("d1")
         async with open_home(home) as engine:
-            await engine.add(doc("d9", "Bob wrote to Ada."))
+            await engine.documents.add(doc("d9", "Bob wrote to Ada."))
             await check_answers(engine)
-            await engine.reindex()
-            await engine.compact()
+            await engine.maintenance.reindex()
+            await engine.maintenance.compact()
             await check_answers(engine)
             exports.append(await canonical_export(engine))
     assert exports[0] == exports[1]
@@ -116,7 +116,7 @@ async def test_a_server_is_used_by_its_address_and_a_lost_connection_is_opened_a
         async with opened(tmp_path, server.address) as engine:
             await add_indexed(engine, "Ada met Bob.")
             assert server.drop_connections() == 1
-            await engine.add(doc("d1", "Zoe saw Kim."))
+            await engine.documents.add(doc("d1", "Zoe saw Kim."))
             await check_answers(engine)
         async with opened(tmp_path, server.address) as engine:
             await check_answers(engine)

@@ -38,11 +38,11 @@ async def test_a_vector_that_is_another_one_is_found_and_repaired(
 ) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await add_indexed(engine, *TEXTS)
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
         number = damage(engine, table, factor)
-        report = await engine.verify(repair=True)
+        report = await engine.maintenance.verify(repair=True)
         assert [str(each) for each in report.differences] == [f"vectors: {table} {number} has another vector"]
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_zeros_in_a_file_of_vectors_are_found(tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ async def test_zeros_in_a_file_of_vectors_are_found(tmp_path: Path) -> None:
         await add_indexed(engine, *TEXTS)
         if engine.database:
             pytest.skip("files have them")
-        await engine.compact()
-        assert (await engine.verify()).is_clean
+        await engine.maintenance.compact()
+        assert (await engine.maintenance.verify()).is_clean
         stored = (await engine._runtime.vectors.fetch_stored("chunks", [1]))[1].tobytes()
 
     def zero_vector() -> int:
@@ -64,9 +64,9 @@ async def test_zeros_in_a_file_of_vectors_are_found(tmp_path: Path) -> None:
 
     assert await asyncio.to_thread(zero_vector)
     async with open_engine(tmp_path) as engine:
-        report = await engine.verify(repair=True)
+        report = await engine.maintenance.verify(repair=True)
         assert [str(each) for each in report.differences] == ["vectors: chunks 1 has another vector"]
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 async def test_answers_and_health_say_that_stores_are_rebuilt(tmp_path: Path) -> None:
@@ -75,9 +75,9 @@ async def test_answers_and_health_say_that_stores_are_rebuilt(tmp_path: Path) ->
         await add_indexed(engine, *TEXTS)
         assert not (await engine.retrieve(question)).rebuilding
         async with engine._projector.graph_lock:
-            await engine._maintenance.start_reindex()
+            await engine._store_maintenance.start_reindex()
             assert (await engine.retrieve(question)).rebuilding
-            assert await engine.list_problems() == [REBUILDING]
+            assert await engine.maintenance.list_problems() == [REBUILDING]
         await engine.wait_until_indexed()
         assert not (await engine.retrieve(question)).rebuilding
-        assert await engine.list_problems() == []
+        assert await engine.maintenance.list_problems() == []

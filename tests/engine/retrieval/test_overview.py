@@ -135,11 +135,11 @@ async def answered(engine: Engine, wanted: str) -> str:
         time = datetime.fromisoformat(f"{text[1:17]}:00+00:00")
         passage = Passage(f"m{number}", text, author=text[19:22], time=time)
         key = "talk" if number < 3 else f"talk{time.day}"
-        known = {each.key for each in await engine.list_documents(HERE)}
+        known = {each.key for each in await engine.documents.list(HERE)}
         if key in known:
-            await engine.amend(key, upsert=[passage])
+            await engine.documents.amend(key, upsert=[passage])
         else:
-            await engine.add(doc(key, time=time).__class__(key, "here", "hall", "#hall", (passage,), time))
+            await engine.documents.add(doc(key, time=time).__class__(key, "here", "hall", "#hall", (passage,), time))
     return await ask(engine, overview(wanted))
 
 
@@ -173,7 +173,9 @@ async def test_offline_a_summary_quotes_and_cites(tmp_path: Path, offline: Offli
 async def test_offline_the_days_stand_once_above_what_several_parts_gave(tmp_path: Path, offline: OfflineModel) -> None:
     async with open_memory_engine(tmp_path, offline) as engine:
         for day in range(6):
-            await engine.add(said(day, f"The council decided to buy {day + 2} boats of wood. " + "word " * 600))
+            await engine.documents.add(
+                said(day, f"The council decided to buy {day + 2} boats of wood. " + "word " * 600)
+            )
         text = await ask(engine, overview("summary", max_total_tokens=2000))
         assert text.startswith("From 1 to 6 May 2026:\n")
         assert text.count("May 2026:") == 1
@@ -182,5 +184,5 @@ async def test_offline_the_days_stand_once_above_what_several_parts_gave(tmp_pat
 @pytest.mark.parametrize("wanted", ["decisions", "questions", "summary"])
 async def test_offline_nothing_is_said_to_be_nothing(tmp_path: Path, offline: OfflineModel, wanted: str) -> None:
     async with open_memory_engine(tmp_path, offline) as engine:
-        await engine.add(said(1, "Rain."))
+        await engine.documents.add(said(1, "Rain."))
         assert await ask(engine, overview(wanted)) == NO_HIGHLIGHTS[wanted]

@@ -148,21 +148,21 @@ async def test_filters_narrow_a_question_and_never_widen_its_scope(indexed: Open
 
 async def test_an_entity_is_found_by_its_name_in_any_case_and_by_an_alias(indexed: OpenIndexed) -> None:
     engine = await indexed(*TOWN)
-    await engine.merge("here", "Boat", "Ferry", allow_unknown=True)
+    await engine.corrections.merge("here", "Boat", "Ferry", allow_unknown=True)
     await engine.wait_until_indexed()
-    found = [await engine.get_entity(name, HERE) for name in ("Ferry", "FERRY", "“ferry”", "boat", "Zebra")]
+    found = [await engine.graph.get_entity(name, HERE) for name in ("Ferry", "FERRY", "“ferry”", "boat", "Zebra")]
     assert [row.name if row else None for row in found] == ["Ferry"] * 4 + [None]
-    assert await engine.get_entity("Ferry", Scope(frozenset({"far"}), frozenset())) is None
+    assert await engine.graph.get_entity("Ferry", Scope(frozenset({"far"}), frozenset())) is None
 
 
 async def test_a_neighborhood_holds_relations_and_their_other_ends(indexed: OpenIndexed) -> None:
     engine = await indexed(*TOWN)
-    around = await engine.get_neighborhood("Brook", HERE)
+    around = await engine.graph.get_neighborhood("Brook", HERE)
     assert around.entity is not None
     assert around.entity.name == "Brook"
     assert {(row.source, row.target) for row in around.relations} == {("Brook", "Ferry"), ("Brook", "Inn")}
     assert {row.name for row in around.neighbors} == {"Ferry", "Inn"}
-    assert len((await engine.get_neighborhood("Brook", HERE, limit=1)).relations) == 1
+    assert len((await engine.graph.get_neighborhood("Brook", HERE, limit=1)).relations) == 1
 
 
 async def test_a_chunk_partly_outside_the_filters_gives_passages_but_no_facts(indexed: OpenIndexed) -> None:

@@ -12,6 +12,7 @@ from engine.engine import Engine
 from engine.errors import CorruptProjection
 from engine.models import Question, RetrievalMode, Scope, SearchQuery
 from engine.options import EngineOptions, RankingOptions
+from engine.retrieval.retriever import Retriever
 from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
 from engine.scheduling.stopwatch import Stopwatch
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
@@ -51,7 +52,7 @@ async def test_a_name_in_the_question_comes_before_similar_ones(indexed: OpenInd
 async def test_an_alias_leads_to_its_name_first_of_all(indexed: OpenIndexed) -> None:
     margaret = doc("a", "Margaret keeps the Mill.", "Margaret sings.", "Margaret bakes.")
     engine = await indexed(margaret, doc("b", "Peg keeps bees."))
-    await engine.merge("here", "Peg", "Margaret")
+    await engine.corrections.merge("here", "Peg", "Margaret")
     await engine.wait_until_indexed()
     found = await names(engine, query("peg"))
     assert (found[0], "Peg" in found) == ("Margaret", False)
@@ -170,7 +171,7 @@ async def test_many_hits_of_another_space_leave_room_for_those_of_the_scope(inde
 async def open_searcher(engine: Engine) -> Searcher:
     question = query("Ada", mode="mix")
     return Searcher(
-        engine._runtime, question, await engine._retriever._resolve_scope(question), Stopwatch(engine.clock)
+        engine._runtime, question, await Retriever(engine._runtime)._resolve_scope(question), Stopwatch(engine.clock)
     )
 
 

@@ -51,7 +51,7 @@ async def lines(engine: Engine, name: str, question: Question) -> list[str]:
 async def test_new_facts_are_seen_at_once_without_a_model(indexed: OpenIndexed) -> None:
     engine = await indexed(ADA_BOB, language=(language := ScriptedLanguage()))
     async with engine._projector.suspend():
-        await engine.add(doc("two", "Ada hired Bob."))
+        await engine.documents.add(doc("two", "Ada hired Bob."))
         await wait_until_extracted(engine)
         row = (await relations(engine, about("Ada")))["Ada", "Bob"]
         assert row.weight == 2
@@ -63,7 +63,7 @@ async def test_new_facts_are_seen_at_once_without_a_model(indexed: OpenIndexed) 
 async def test_forgotten_facts_are_gone_at_once(indexed: OpenIndexed) -> None:
     engine = await indexed(ADA_BOB, doc("two", "Ada hired Cyd."))
     async with engine._projector.suspend():
-        await engine.forget("one")
+        await engine.documents.forget("one")
         context = await engine.retrieve(about("Ada", "Bob"))
         assert {row.name for row in context.entities} == {"Ada", "Cyd"}
         assert [(row.source, row.target) for row in context.relations] == [("Ada", "Cyd")]
@@ -74,7 +74,9 @@ async def test_many_new_facts_are_joined_within_the_limits(indexed: OpenIndexed)
     engine = await indexed(ADA_BOB, language=(language := ScriptedLanguage()))
     async with engine._projector.suspend():
         for number in range(60):
-            await engine.add(doc(f"d{number}", f"Ada met Bob at place {number}.", time=START + timedelta(number)))
+            await engine.documents.add(
+                doc(f"d{number}", f"Ada met Bob at place {number}.", time=START + timedelta(number))
+            )
         await wait_until_extracted(engine)
         row = (await relations(engine, about("Ada")))["Ada", "Bob"]
         assert len(row.description.splitlines()) == 7
@@ -85,7 +87,7 @@ async def test_many_new_facts_are_joined_within_the_limits(indexed: OpenIndexed)
 async def test_merging_on_the_spot_equals_the_later_projection(indexed: OpenIndexed) -> None:
     engine = await indexed(ADA_BOB)
     async with engine._projector.suspend():
-        await engine.add(doc("two", "Ada hired Bob.", "Bob likes Ada.", time=START + timedelta(1)))
+        await engine.documents.add(doc("two", "Ada hired Bob.", "Bob likes Ada.", time=START + timedelta(1)))
         await wait_until_extracted(engine)
         early = await engine.retrieve(about("Ada", "Bob"))
     await engine.wait_until_indexed()
@@ -122,7 +124,7 @@ async def test_equal_descriptions_of_two_spaces_are_given_once(indexed: OpenInde
 async def test_an_alias_counts_only_in_its_own_space(indexed: OpenIndexed) -> None:
     here = doc("one", "Ada bakes bread.", "Peg bakes cake.")
     engine = await indexed(here, elsewhere("two", "Ada tunes violins.", "Peg tunes harps."))
-    await engine.merge("here", "Peg", "Ada")
+    await engine.corrections.merge("here", "Peg", "Ada")
     await engine.wait_until_indexed()
     assert "Peg" not in await entities(engine, about("Ada", "Peg"))
     assert await lines(engine, "Peg", about("Ada", "Peg", scope=BOTH)) == ["Peg tunes harps."]

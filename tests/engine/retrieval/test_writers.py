@@ -50,5 +50,5 @@ async def test_authors_outside_the_scope_are_unknown_and_make_no_name_ambiguous(
     assert await texts(engine, "bob") == {SOLD}
     with pytest.raises(InvalidQuestion, match="any messages"):
         await texts(engine, "Ada")
-    await engine.add(*messages(chat=(("Ada Lovelace", BELL),), key="later"))
+    await engine.documents.add(*messages(chat=(("Ada Lovelace", BELL),), key="later"))
     assert await texts(engine, "ada") == {BELL}

@@ -193,7 +193,7 @@ class LiveBot(Generic[AnyTown]):
     async def titles(self, channel: str) -> list[str]:
         """The documents of a channel."""
         scope = Scope(frozenset(), frozenset({self.town.location(channel).room}))
-        return [each.title for each in await self.engine.list_documents(scope)]
+        return [each.title for each in await self.engine.documents.list(scope)]
 
 
 def password(word: str) -> str:

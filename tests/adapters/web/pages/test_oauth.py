@@ -75,7 +75,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
         audience = AudienceResolver({"slack": slack, "discord": discord}, store, 0.0, SYSTEM_CLOCK)
         access = AccessControl(store, SYSTEM_CLOCK, audience)
         note = Document("n", "slack:T1:open", square.room, "Note", (Passage("1", "The ferry leaves at noon."),))
-        await context.engine.add(note)
+        await context.engine.documents.add(note)
         await context.engine.wait_until_indexed()
         options = LoginOptions(
             {name: server.client(name) for name in ("slack", "discord")},

@@ -24,7 +24,7 @@ async def context(engine_context: EngineContext) -> EngineContext:
             Passage(str(number), f"Ada: We decided about the {room}, part {number}.", time=time) for number in range(3)
         )
         document = Document(f"chat:{room}", space, f"{space}:{room}", room, passages, time, kind="conversation")
-        await engine_context.engine.add(document)
+        await engine_context.engine.documents.add(document)
     await engine_context.engine.wait_until_indexed()
     return engine_context
 

@@ -92,7 +92,7 @@ async def test_no_name_replaces_another_file_or_one_of_another_space(deps: Deps)
     ]
     for space, name in (*places, places[0]):
         await upload(deps, f"{name} of {space}", name, space)
-    listed = await deps.engine.list_documents(Scope.of("shed", "shed:a", "console:local"))
+    listed = await deps.engine.documents.list(Scope.of("shed", "shed:a", "console:local"))
     assert sorted((each.space, each.title) for each in listed) == sorted(places)
 
 

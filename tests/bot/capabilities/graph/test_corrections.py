@@ -86,9 +86,9 @@ async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Pat
     away = EchoLanguage()
     away.failing["extract", "Carla"] = ModelUnreachable("Nobody is there.")
     async with open_engine_context(tmp_path / "other", away) as context, asyncio.timeout(PATIENCE):
-        await context.engine.add(doc("a", "Ada met Bob.", space=HERE))
+        await context.engine.documents.add(doc("a", "Ada met Bob.", space=HERE))
         await context.engine.wait_until_indexed()
-        await context.engine.add(doc("b", "Carla met Bob.", space=HERE))
+        await context.engine.documents.add(doc("b", "Carla met Bob.", space=HERE))
         done = last(await run(context, Merge("Bob", "Ada")), Completed)
         assert done.text == "“Bob” is now merged into “Ada”."
 

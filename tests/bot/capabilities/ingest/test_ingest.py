@@ -134,7 +134,7 @@ async def test_a_wrong_key_is_reported_at_once_and_gives_no_document_up(tmp_path
     async with open_engine_context(tmp_path / "other", wrong) as context, asyncio.timeout(PATIENCE):
         result = last(await run(context, Ingest((str(town),), LOCAL_SPACE)), IngestResult)
         assert result.trouble.startswith("The key is wrong. 10 documents wait for it")
-        assert (result.failures, await context.engine.count_given_up()) == ((), 0)
+        assert (result.failures, await context.engine.maintenance.count_given_up()) == ((), 0)
 
 
 async def test_the_same_failure_of_many_documents_is_reported_once(tmp_path: Path, town: Path) -> None:
@@ -172,7 +172,7 @@ async def test_without_the_model_everything_is_stored_and_the_next_run_goes_on(
     async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(PATIENCE):
         result = last(await run(context, request), IngestResult)
         assert (result.changed, result.trouble) == (0, "")
-        assert {each.status for each in await context.engine.list_documents(scope)} == {"indexed"}
+        assert {each.status for each in await context.engine.documents.list(scope)} == {"indexed"}
 
 
 @pytest.mark.parametrize(

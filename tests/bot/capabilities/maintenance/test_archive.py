@@ -38,17 +38,17 @@ async def ask(engine: Engine) -> str:
 async def live_through(engine: Engine, store: BotStore) -> None:
     """Documents, questions, corrections, and things that are forgotten."""
     for key in ("a", "b", "c"):
-        await engine.add(doc(key, f"Ada met Bob {key}.", "Bob wrote to Carla."))
+        await engine.documents.add(doc(key, f"Ada met Bob {key}.", "Bob wrote to Carla."))
     await engine.wait_until_indexed()
     assert await ask(engine)
-    await engine.merge("here", "Bob", "Robert", allow_unknown=True)
-    await engine.describe("here", "Ada", "She keeps the diary.")
-    await engine.hide("here", "Carla")
+    await engine.corrections.merge("here", "Bob", "Robert", allow_unknown=True)
+    await engine.corrections.describe("here", "Ada", "She keeps the diary.")
+    await engine.corrections.hide("here", "Carla")
     dora = Extraction((Mention("Dora", "person", "Late."),), (Link("Dora", "Ada", "kin", "x"),))
-    await engine.add_facts("here", "hall", dora)
-    await engine.forget("c")
+    await engine.corrections.add_facts("here", "hall", dora)
+    await engine.documents.forget("c")
     await engine.wait_until_indexed()
-    await engine.compact()
+    await engine.maintenance.compact()
     assert await ask(engine)
     await store.answers.begin(make_answer())
     await store.answers.save_reply_ref("a1", "HALL:m2")
@@ -102,7 +102,7 @@ async def test_a_backup_is_compared_with_its_snapshot(
         await live_through(engine, store)
         if written:
             assert await archive.create_backup(engine, tmp_path / "backup") > 0
-            assert [each.title for each in await engine.list_documents(HERE)][:2] == ["Changed", "Changed"]
+            assert [each.title for each in await engine.documents.list(HERE)][:2] == ["Changed", "Changed"]
         else:
             with pytest.raises(StoreError, match="differs from the data,"):
                 await archive.create_backup(engine, tmp_path / "backup")
@@ -126,11 +126,11 @@ def state(home: Path) -> tuple[set[str], str, str]:
 @pytest.mark.long
 async def test_a_kill_at_any_step_of_a_restore_leaves_the_old_data_or_the_new(tmp_path: Path) -> None:
     async with open_folder(tmp_path / "new") as (engine, store):
-        await engine.add(doc("new", "The ferry sails at nine."))
+        await engine.documents.add(doc("new", "The ferry sails at nine."))
         await store.opt_outs.opt_out("slack", "T1", "NEW")
         await archive.create_backup(engine, tmp_path / "backup")
     async with open_folder(tmp_path / "old") as (engine, store):
-        await engine.add(doc("old", "The kiosk is closed."))
+        await engine.documents.add(doc("old", "The kiosk is closed."))
         await store.opt_outs.opt_out("slack", "T1", "OLD")
     (tmp_path / "old" / archive.FINGERPRINTS).touch()
     (tmp_path / "old" / "vectors").mkdir()
@@ -159,7 +159,7 @@ async def test_a_kill_at_any_step_of_a_restore_leaves_the_old_data_or_the_new(tm
 
 async def test_the_copies_of_a_killed_backup_are_gone_after_the_next_start(tmp_path: Path) -> None:
     async with open_folder(tmp_path / "home") as (engine, _):
-        await engine.add(doc("a", "The ferry sails at nine."))
+        await engine.documents.add(doc("a", "The ferry sails at nine."))
         with engine.data_dir.journal.temporary(tmp_path / "backups"):
             [record] = (tmp_path / "home" / ".journal").iterdir()
             found = record.read_text()
@@ -171,7 +171,7 @@ async def test_the_copies_of_a_killed_backup_are_gone_after_the_next_start(tmp_p
 
 async def test_a_backup_without_a_bot_leaves_no_other_bots_tables_behind(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path / "home") as engine:
-        await engine.add(doc("a", "The ferry sails at nine."))
+        await engine.documents.add(doc("a", "The ferry sails at nine."))
         await archive.create_backup(engine, tmp_path / "backup")
     async with open_folder(tmp_path / "other") as (_, store):
         await store.opt_outs.opt_out("slack", "T1", "U1")
@@ -183,7 +183,7 @@ async def test_a_backup_without_a_bot_leaves_no_other_bots_tables_behind(tmp_pat
 async def backup(tmp_path: Path) -> Path:
     """A backup of a folder with one document and a bot."""
     async with open_folder(tmp_path / "home") as (engine, _):
-        await engine.add(doc("a", "The ferry sails at nine."))
+        await engine.documents.add(doc("a", "The ferry sails at nine."))
         await archive.create_backup(engine, tmp_path / "backup")
     return tmp_path / "backup"
 
@@ -354,7 +354,7 @@ async def test_a_backup_of_almost_nothing_but_repetition_can_be_restored(
     home = tmp_path / "home"
     monkeypatch.setattr(archive_format, "BASE_LIMIT", 2 * MIB)
     async with open_memory_engine(home) as engine:
-        await engine.add(doc("a", "The ferry sails at nine."))
+        await engine.documents.add(doc("a", "The ferry sails at nine."))
         with closing(sqlite3.connect(home / "ledger.db")) as ledger, ledger:
             ledger.execute(
                 "INSERT INTO summary VALUES (x'aa', printf('%.*c', ?, 'a'))", (2 * archive_format.BASE_LIMIT,)
@@ -413,9 +413,9 @@ async def test_nothing_but_the_rows_of_our_tables_is_taken_from_a_backup(
     assert listed[0] == listed[1]
     async with open_folder(tmp_path / "other") as (engine, _):
         await engine.wait_until_indexed()
-        assert [each.key for each in await engine.list_documents(HERE)] == ["a"]
+        assert [each.key for each in await engine.documents.list(HERE)] == ["a"]
         assert (await engine.retrieve(Question("When does the ferry sail?", HERE))).sources
-        assert (await engine.verify()).is_clean
+        assert (await engine.maintenance.verify()).is_clean
 
 
 @pytest.mark.parametrize(

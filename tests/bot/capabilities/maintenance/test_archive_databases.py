@@ -71,7 +71,7 @@ async def test_a_backup_moves_to_a_database_and_back(tmp_path: Path, postgres_ur
         assert await state(engine, store, tmp_path / "2") == before
         assert await is_clean(engine)
         await archive.create_backup(engine, tmp_path / "second")
-        await engine.add(doc("later", "Ada wrote to Dora."))
+        await engine.documents.add(doc("later", "Ada wrote to Dora."))
         await engine.wait_until_indexed()
         assert await store.event_queue.enqueue(NewEvent("Message", "{}"), ["d"], 3.0)
         await engine._ledger.check_integrity()
@@ -96,7 +96,7 @@ async def test_a_backup_replaces_what_a_database_holds_only_by_force(tmp_path: P
             await archive.restore_into_database(
                 tmp_path / "backup", tmp_path / "other", options, SYSTEM_CLOCK, force=True
             )
-        await engine.forget("a")
+        await engine.documents.forget("a")
         await store.delete_workspace("slack", "T1")
     (tmp_path / "home" / archive.FINGERPRINTS).write_text("a file that is ingested")
     with pytest.raises(StoreError, match="already contains") as caught:
@@ -118,7 +118,7 @@ def test_a_kill_in_a_restore_leaves_the_old_rows_of_a_database_or_the_new(
 
     async def prepare(home: Path, database: str, name: str) -> None:
         async with open_place(home, database) as (engine, store):
-            await engine.add(doc(name, "The ferry sails at nine."))
+            await engine.documents.add(doc(name, "The ferry sails at nine."))
             await store.opt_outs.opt_out("slack", "T1", name)
             if not database:
                 await archive.create_backup(engine, tmp_path / name)
@@ -127,7 +127,7 @@ def test_a_kill_in_a_restore_leaves_the_old_rows_of_a_database_or_the_new(
         for attempt in range(50):
             with suppress(DatabaseInUse):  # the server has not noticed the kill yet
                 async with open_place(tmp_path / "home", postgres_url) as (engine, store):
-                    keys = [each.key for each in await engine.list_documents(HERE)]
+                    keys = [each.key for each in await engine.documents.list(HERE)]
                     return keys, [await store.opt_outs.is_opted_out("slack", "T1", name) for name in ("old", "new")]
             await asyncio.sleep(0.1 * (attempt < 49))
         raise AssertionError("the database stays in use")

@@ -68,14 +68,14 @@ async def test_the_file_of_a_chat_is_forgotten_as_a_whole(
 async def test_forgetting_waits_neither_for_other_documents_nor_for_the_embedder(tmp_path: Path) -> None:
     slow, embedder = EchoLanguage(), HashEmbedder()
     async with open_engine_context(tmp_path / "other", slow, embedder) as context:
-        await context.engine.add(doc("old", "Ada met Bob."))
+        await context.engine.documents.add(doc("old", "Ada met Bob."))
         await context.engine.wait_until_indexed()
         slow.gate.clear()
         embedder.failing[""] = ModelUnavailable("No embedder.")
-        await context.engine.add(doc("new", "Ada met Carla."))
+        await context.engine.documents.add(doc("new", "Ada met Carla."))
         done = last(await run(context, Forget("old"), "here"), Completed)
         assert done.text == "Forgotten: old"
-        assert [each.key for each in await context.engine.list_documents(build_scope(["here"]))] == ["new"]
+        assert [each.key for each in await context.engine.documents.list(build_scope(["here"]))] == ["new"]
 
 
 @ingested

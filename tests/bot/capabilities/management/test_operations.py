@@ -69,7 +69,9 @@ async def test_usage_is_that_of_the_own_workspace_for_each_day(deps: Deps) -> No
         await access.record_usage(subject, [Usage("answer", "m", 10, 5, cost), Usage("answer", "m", 1, 0, cost)])
     await store.usage.add("slack", "T1", (today - timedelta(days=40)).isoformat(), 1000, 9.0)
     for number, space in enumerate(("slack:T1:open", "slack:T2:open", "shed"), 1):
-        await deps.engine.add(Document(f"d{number}", space, f"{space}:1", "", (Passage("1", "The ferry leaves."),)))
+        await deps.engine.documents.add(
+            Document(f"d{number}", space, f"{space}:1", "", (Passage("1", "The ferry leaves."),))
+        )
         usage = IndexingUsage([Usage("extract", "m", number, 0, 0.25 * number)], {number: 1})
         await deps.engine._ledger.cache.add_indexing_usage(today.isoformat(), usage)
     for subject, name, cost, indexing in ((ADA, "slack:T1", 0.5, (1, 0.25)), (SHED, "shed", 1.0, (3, 0.75))):

@@ -14,8 +14,8 @@ from bot.platform.events import MessageReceived
 from bot.store.database import fetch
 from bot.store.sqlite_file import SqliteStore
 from engine import ParsedFile, ParserLimits
-from engine.engine import Engine
 from engine.models import Passage
+from engine.parts.documents import EngineDocuments
 from tests.support import steps
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
@@ -58,7 +58,7 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
 
     monkeypatch.setattr(SqliteStore, "write", guarded_write)
     for name in ("add", "amend", "forget", "move_room"):
-        monkeypatch.setattr(Engine, name, guard(getattr(Engine, name)))
+        monkeypatch.setattr(EngineDocuments, name, guard(getattr(EngineDocuments, name)))
     return killer
 
 

@@ -79,10 +79,12 @@ async def test_channels_are_imported_with_their_threads_and_readable_as_they_wer
 async def test_the_same_export_again_changes_nothing(bot: BotFixture, tmp_path: Path) -> None:
     await run_import(bot, open_files(town(), tmp_path))
     await bot.engine.wait_until_indexed()
-    before = [line async for line in bot.engine.export("jsonl", Scope.of("slack:T1:open", VAULT.room))]
+    before = [line async for line in bot.engine.maintenance.export("jsonl", Scope.of("slack:T1:open", VAULT.room))]
     stats = await run_import(bot, open_files(town(), tmp_path))
     assert (stats.seen, stats.new, stats.edited) == (6, 0, 0)
-    assert [line async for line in bot.engine.export("jsonl", Scope.of("slack:T1:open", VAULT.room))] == before
+    assert [
+        line async for line in bot.engine.maintenance.export("jsonl", Scope.of("slack:T1:open", VAULT.room))
+    ] == before
 
 
 async def test_a_newer_export_adds_messages_and_edits(bot: BotFixture, tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ async def test_an_interrupted_import_continues_and_ends_like_an_undisturbed_one(
             await run_import(bot, open_files(town(), tmp_path))
             await bot.engine.wait_until_indexed()
             exported[name] = (
-                [line async for line in bot.engine.export("jsonl", Scope.of("slack:T1:open", VAULT.room))],
+                [line async for line in bot.engine.maintenance.export("jsonl", Scope.of("slack:T1:open", VAULT.room))],
                 await bot.document_texts(ROOF),
             )
     assert exported["interrupted"] == exported["undisturbed"]
@@ -128,9 +130,9 @@ async def test_an_interrupted_import_continues_and_ends_like_an_undisturbed_one(
 
 def _cut_after(bot: BotFixture, source: SlackExport, writes: int) -> SlackExport:
     """Let the machine fail after so many documents were changed."""
-    engine, left = bot.context.engine_context.engine, [writes]
+    documents, left = bot.engine.documents, [writes]
     for name in ("add", "amend"):
-        method = getattr(engine, name)
+        method = getattr(documents, name)
 
         async def call(*args: Any, _method: Any = method, **kwargs: Any) -> Any:
             left[0] -= 1
@@ -138,7 +140,7 @@ def _cut_after(bot: BotFixture, source: SlackExport, writes: int) -> SlackExport
                 raise OSError("power cut")
             return await _method(*args, **kwargs)
 
-        setattr(engine, name, call)
+        setattr(documents, name, call)
     return source
 
 
@@ -239,7 +241,7 @@ async def test_an_export_does_not_undo_edits_that_the_bot_has_received(bot: BotF
 
 async def test_an_export_does_not_open_what_was_closed_since(bot: BotFixture, tmp_path: Path) -> None:
     await run_import(bot, open_files(town(), tmp_path))
-    await bot.engine.move_room(ROOF.room, ROOF.room)
+    await bot.engine.documents.move_room(ROOF.room, ROOF.room)
     newer = town()
     newer.messages["roof"].append(slack_message("U2", 6000, "The roof is done."))
     await run_import(bot, open_files(newer, tmp_path))
@@ -293,7 +295,7 @@ async def test_an_import_does_not_move_a_channel_by_what_was_true_before(bot: Bo
         await asyncio.wait(changes, timeout=0.2)
 
     await bot.post(roof, "U1", "The ladder is blue.")
-    run_before(bot.context.engine_context.engine, "move_room", close)
+    run_before(bot.engine.documents, "move_room", close)
     await run_import(bot, open_files(town(), tmp_path), connected=True)
     await asyncio.gather(*changes)
     assert await spaces(bot, ROOF) == {ROOF.room}

@@ -64,13 +64,13 @@ async def test_a_clock_two_years_ahead_deletes_nothing_until_that_is_confirmed(
     for hours in range(3):
         await retention.delete_expired(last + TWO_YEARS + timedelta(hours=hours))
     assert len(await texts_of(bot)) == 3
-    [problem] = await bot.engine.list_problems()
+    [problem] = await bot.engine.maintenance.list_problems()
     assert "3 documents of 3" in problem
     assert "the clock is far from the newest event" in problem
     assert "`threadlore retention confirm`" in problem
     assert told(bot) == ["Dada"]
     await retention.delete_expired(last + timedelta(days=1))  # the clock is right again
-    assert (await bot.engine.list_problems(), len(await texts_of(bot))) == ([], 3)
+    assert (await bot.engine.maintenance.list_problems(), len(await texts_of(bot))) == ([], 3)
 
 
 async def test_a_confirmed_deletion_deletes_what_was_named_and_no_more(bot: BotFixture) -> None:
@@ -84,7 +84,7 @@ async def test_a_confirmed_deletion_deletes_what_was_named_and_no_more(bot: BotF
     assert (held.documents, held.total) == (4, 4)
     await retention.continue_held(late)
     assert await texts_of(bot) == []
-    assert await bot.engine.list_problems() == []
+    assert await bot.engine.maintenance.list_problems() == []
 
 
 @pytest.mark.usefixtures("few")
@@ -95,7 +95,7 @@ async def test_an_unusually_large_deletion_waits_but_not_the_first_of_a_new_peri
     assert len(await texts_of(bot)) == 11  # first run
     await retention.delete_expired(last + timedelta(days=3))
     assert len(await texts_of(bot)) == 11
-    [problem] = await bot.engine.list_problems()
+    [problem] = await bot.engine.maintenance.list_problems()
     assert "3 documents of 11" in problem
     assert "that is unusually much" in problem
     shorter, _ = open_retention(bot, 5)
@@ -110,7 +110,7 @@ async def test_what_a_day_brings_goes_without_a_question(bot: BotFixture) -> Non
     for day in range(5):
         await retention.delete_expired(last + timedelta(days=day))
     assert len(await texts_of(bot)) == 7
-    assert await bot.engine.list_problems() == []
+    assert await bot.engine.maintenance.list_problems() == []
 
 
 def dated_file(time: datetime) -> FileRecord:

@@ -10,13 +10,13 @@ TOWN = (doc("ferry", "Ada rows the Ferry to Brook."), doc("inn", "Bob keeps the 
 
 
 async def find(engine: Engine, text: str, scope: Scope = HERE) -> list[str]:
-    return [each.name for each in await engine.search_entities(text, scope)]
+    return [each.name for each in await engine.graph.search(text, scope)]
 
 
 async def test_names_are_found_by_their_start_a_word_or_a_similar_spelling(indexed: OpenIndexed) -> None:
     engine = await indexed(*TOWN)
-    await engine.add(doc("long", "Old Mill. Ada met Bob.", "Grist"))
-    await engine.merge("here", "Boat", "Ferry", allow_unknown=True)
+    await engine.documents.add(doc("long", "Old Mill. Ada met Bob.", "Grist"))
+    await engine.corrections.merge("here", "Boat", "Ferry", allow_unknown=True)
     await engine.wait_until_indexed()
     assert [await find(engine, text) for text in ("fer", "FERRY", "boat", "Brok", "xyz")] == [
         ["Ferry"],
@@ -25,7 +25,7 @@ async def test_names_are_found_by_their_start_a_word_or_a_similar_spelling(index
         ["Brook"],
         [],
     ]
-    [brook] = await engine.search_entities("Brook", HERE)
+    [brook] = await engine.graph.search("Brook", HERE)
     assert (brook.key, brook.mentions, brook.degree) == ("brook", 2, 2)
     assert {"Ada", "Bob", "Brook"} <= set(await find(engine, ""))
 

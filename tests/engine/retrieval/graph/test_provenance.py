@@ -23,7 +23,7 @@ SECRET = doc("vault", "Ada hid Zircon.", space="cellar")
 
 async def test_every_fact_leads_to_the_passages_that_state_it(indexed: OpenIndexed) -> None:
     engine = await indexed(TALK, doc("note", "Ada keeps the Inn."), SECRET)
-    found = await engine.get_provenance("ada", HERE)
+    found = await engine.graph.get_provenance("ada", HERE)
     assert found.entity is not None
     assert (found.entity.name, found.names, found.spaces, found.is_pinned) == ("Ada", ("Ada",), ("here",), False)
     by_text = {fact.description: fact for fact in found.facts}
@@ -35,31 +35,31 @@ async def test_every_fact_leads_to_the_passages_that_state_it(indexed: OpenIndex
     assert rowing.time == NOON
     assert sorted(sources) == [1, 2, 3]
     assert "zircon" not in str(found).casefold()
-    assert len((await engine.get_provenance("Ada", HERE, limit=1)).facts) == 1
+    assert len((await engine.graph.get_provenance("Ada", HERE, limit=1)).facts) == 1
 
 
 async def test_a_relation_has_its_facts_and_an_unknown_one_has_none(indexed: OpenIndexed) -> None:
     engine = await indexed(TALK, SECRET)
-    found = await engine.get_provenance("Ferry", HERE, "Ada")
+    found = await engine.graph.get_provenance("Ferry", HERE, "Ada")
     assert found.relation is not None
     assert {found.relation.source, found.relation.target} == {"Ada", "Ferry"}
     assert [(source.link, source.text) for source in found.sources] == [("https://t.example/1", "Ada rows the Ferry.")]
     for name, other, scope in (("Ada", "Zircon", HERE), ("Ada", "Nobody", HERE), ("Zircon", "", HERE)):
-        unknown = await engine.get_provenance(name, scope, other)
+        unknown = await engine.graph.get_provenance(name, scope, other)
         assert (unknown.entity, unknown.relation, unknown.facts, unknown.sources) == (None, None, (), ())
-    both = await engine.get_provenance("Ada", Scope.of("here", "cellar"))
+    both = await engine.graph.get_provenance("Ada", Scope.of("here", "cellar"))
     assert both.spaces == ("cellar", "here")
 
 
 async def test_a_merged_and_described_entity_says_so(indexed: OpenIndexed) -> None:
     engine = await indexed(TALK, doc("note", "Lovelace keeps the Inn."))
-    await engine.merge("here", "Lovelace", "Ada")
-    await engine.describe("here", "Ada", "She wrote it.")
+    await engine.corrections.merge("here", "Lovelace", "Ada")
+    await engine.corrections.describe("here", "Ada", "She wrote it.")
     await engine.wait_until_indexed()
-    found = await engine.get_provenance("Lovelace", HERE)
+    found = await engine.graph.get_provenance("Lovelace", HERE)
     assert found.entity is not None
     assert (found.entity.name, found.entity.description, found.is_pinned) == ("Ada", "She wrote it.", True)
     assert set(found.names) == {"Ada", "Lovelace"}
-    made = [(each.kind, each.name, each.other, each.description) for each in await engine.list_corrections(HERE)]
+    made = [(each.kind, each.name, each.other, each.description) for each in await engine.corrections.list(HERE)]
     assert made == [("merge", "Lovelace", "Ada", ""), ("describe", "Ada", "", "She wrote it.")]
-    assert await engine.list_corrections(Scope.of("cellar")) == []
+    assert await engine.corrections.list(Scope.of("cellar")) == []

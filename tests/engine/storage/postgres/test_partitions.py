@@ -36,13 +36,15 @@ async def live(engine: Engine) -> None:
     """Documents of two spaces, questions of each mode, and a deletion."""
     for number in range(4):
         text = f"Ada met Bob {number}."
-        await engine.add(doc(f"d{number}", text, "Bob wrote to Carla.", space=ASKED[number % 2], room=f"r{number}"))
+        await engine.documents.add(
+            doc(f"d{number}", text, "Bob wrote to Carla.", space=ASKED[number % 2], room=f"r{number}")
+        )
     await engine.wait_until_indexed()
     for mode in get_args(RetrievalMode):
         scope = Scope(frozenset(ASKED), frozenset())
         question = Question("Whom did Ada meet?", scope, mode=mode, high=("met",), low=("Ada",))
         assert (await engine.retrieve(question)).sources or mode == "bypass"
-    await engine.forget("d0")
+    await engine.documents.forget("d0")
     await engine.wait_until_indexed()
 
 
@@ -67,7 +69,7 @@ async def test_hot_statements_read_the_partitions_of_their_spaces_by_indexes(
             tmp_path / "home", language=ToyLanguage(), embedder=HashEmbedder(), options=options
         ) as engine:
             for number, space in enumerate(OTHERS):
-                await engine.add(doc(f"o{number}", "Ada met Dora.", "Dora wrote to Zoe.", space=space))
+                await engine.documents.add(doc(f"o{number}", "Ada met Dora.", "Dora wrote to Zoe.", space=space))
             await engine.wait_until_indexed()
             recorder.statements.clear()
             await live(engine)

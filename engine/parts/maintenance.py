@@ -1,0 +1,147 @@
+"""The maintenance of an engine: its stores, their state and their copies, and what it took."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.boundary import guard_public_methods
+from engine.errors import StoreError
+from engine.storage.disk_reserve import list_disk_problems
+from engine.storage.sqlite.database import FileAccess
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from datetime import date
+    from pathlib import Path
+    from typing import Literal
+
+    from engine.boundary import OpenState
+    from engine.errors import EngineError
+    from engine.ingest.worker import IngestWorker
+    from engine.maintenance import StoreMaintenance
+    from engine.models import Scope
+    from engine.projection.verify import VerificationReport
+    from engine.runtime import Runtime
+    from engine.storage.ledger.records import IndexingDay, IndexStatus
+    from engine.usage import UsageMeter
+
+READ_ONLY = "The database takes no changes. Questions are answered; what is new waits until it takes them again."
+
+
+@guard_public_methods
+class EngineMaintenance:
+    """What the administrator of an engine does and sees."""
+
+    def __init__(
+        self, state: OpenState, runtime: Runtime, worker: IngestWorker, store_maintenance: StoreMaintenance
+    ) -> None:
+        self._state = state
+        self._runtime = runtime
+        self._ledger = runtime.ledger
+        self._worker = worker
+        self._store_maintenance = store_maintenance
+
+    async def get_status(self, scope: Scope) -> IndexStatus:
+        """Counts of documents, entities, relations and pending work in the scope."""
+        found = await self._ledger.stats.load_index_status(scope)
+        problems = self._runtime.supervisor.list_problems()
+        return replace(found, background=(*self._list_disk_problems(), *problems))
+
+    async def list_problems(self) -> list[str]:
+        """Current failures of background work, for the administrator; covers all spaces."""
+        blocked = [] if self.indexing_error is None else [f"Indexing is waiting: {self.indexing_error}"]
+        failures = await self._ledger.work.list_failure_reasons()
+        refusing = [READ_ONLY] if self._runtime.processes.is_read_only else []
+        disk = self._list_disk_problems()
+        return [*refusing, *disk, *self._runtime.supervisor.list_problems(), *blocked, *failures]
+
+    async def list_obstacles(self) -> list[str]:
+        """Why the data cannot be read now, for the administrator; a database server that hangs gives no answer."""
+        try:
+            await self._ledger.work.get_setting("reindexing")
+        except StoreError as error:
+            return [str(error)]
+        return []
+
+    @property
+    def indexing_error(self) -> EngineError | None:
+        """The error that currently blocks indexing, if any; indexing is retried."""
+        return self._worker.indexing_error
+
+    @property
+    def extraction_failures(self) -> int:
+        """Model calls for extraction that failed since the start."""
+        return self._worker.extraction_failures
+
+    @property
+    def database_wait_seconds(self) -> float:
+        """Seconds that reads of the ledger have waited for a connection since the start."""
+        return self._ledger.waited_seconds
+
+    async def count_given_up(self) -> int:
+        """Documents, entities and relations of all spaces of which something was given up."""
+        return await self._ledger.work.count_given_up()
+
+    async def count_pending_documents(self) -> int:
+        """Documents of all spaces that are not completely indexed yet."""
+        return await self._ledger.work.count_pending_documents()
+
+    async def retry(self, key: str = "") -> int:
+        """Retry failed work of one document, or of all; returns the number of documents."""
+        return await self._worker.wake_after(self._ledger.work.retry_documents(key))
+
+    def check_room(self) -> None:
+        """Raise DiskFull if the disk has no room for new documents."""
+        self._runtime.reserve.check_room()
+
+    def check_writable(self) -> None:
+        """Raise DiskError if the disk of the data takes no writes, so that only questions are answered."""
+        if (refusal := self._runtime.refusal) is not None:
+            raise type(refusal)(str(refusal), hint=refusal.hint)
+
+    @property
+    def file_access(self) -> FileAccess:
+        """How other databases in the data directory use its disk."""
+        return FileAccess(self._runtime.reserve.release, self._runtime.refusal)
+
+    def _list_disk_problems(self) -> list[str]:
+        return list_disk_problems(self._runtime.reserve, self._runtime.refusal)
+
+    async def record_usage(self, meter: UsageMeter) -> None:
+        """Count the model calls of a caller that prepares documents."""
+        if meter.items:
+            await self._ledger.cache.add_usage(self._runtime.clock.now().date().isoformat(), meter.items)
+
+    async def list_indexing_usage(self, since: date, *, space: str = "", prefix: str = "") -> list[IndexingDay]:
+        """What indexing took on each day (UTC) since one: of a space, or of those whose names have a prefix."""
+        return await self._ledger.stats.list_indexing_usage(space, prefix, since.isoformat())
+
+    async def export(self, file_format: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
+        """Yield the lines of an export of the scope's spaces: everything as JSON Lines, or the graph as GraphML."""
+        async with aclosing(self._ledger.export(file_format, scope)) as lines:
+            async for line in lines:
+                yield line
+
+    async def backup(self, path: Path) -> str:
+        """Copy the ledger as of one moment to a file; returns its checksum. All else can be rebuilt from it."""
+        return await self._ledger.copy_to(path)
+
+    async def compact(self) -> None:
+        """Erase the bytes of deleted content from the files; this also runs periodically."""
+        await self._store_maintenance.run_with_recovery(self._store_maintenance.compact)
+
+    async def reindex(self) -> None:
+        """Rebuild graph and vectors from the ledger; extraction and summaries are not repeated."""
+        await self._store_maintenance.start_reindex()
+        await self._wait_until_indexed()
+
+    async def verify(self, *, repair: bool = False) -> VerificationReport:
+        """Check the ledger, and graph and vectors against it; `repair` fixes differences. Raises CorruptLedger."""
+        await self._ledger.check_integrity()
+        await self._wait_until_indexed()
+        return await self._store_maintenance.run_with_recovery(lambda: self._store_maintenance.verify(repair=repair))
+
+    async def _wait_until_indexed(self) -> None:
+        await self._store_maintenance.run_with_recovery(self._store_maintenance.wait_until_indexed)
