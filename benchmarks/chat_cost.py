@@ -23,7 +23,7 @@ from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.llm.client.client import ModelClient
 from engine.llm.config import ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig

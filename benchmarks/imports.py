@@ -27,7 +27,7 @@ from bot.capabilities.deps import LazyParts
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import ImportStats
 from bot.settings import Settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from tests.support.exports import Row, slack_message, slack_user
 
 USERS, CHANNELS, STEPS = 200, 20, 10

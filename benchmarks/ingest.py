@@ -34,12 +34,13 @@ from benchmarks.plumbing import (
     temporary_folder,
 )
 from benchmarks.synthetic import build_document, build_names
-from engine import Engine, EngineOptions, Question, Scope, child_task
+from engine import Engine, EngineOptions, Question, Scope
 from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts, ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.memory import raise_gc_threshold
+from engine.scheduling.tasks import child_task
 from engine.text.tokenizer import O200kTokenizer
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())

@@ -21,7 +21,8 @@ from tempfile import TemporaryDirectory
 from platformdirs import user_cache_path
 
 from bot.graph_image.fonts import font_families
-from engine import Engine, FileParser, MiniLMEmbedder, ParserLimits, Question, Scope, SubprocessProvider
+from engine import Engine, FileParser, MiniLMEmbedder, ParserLimits, Question, Scope
+from engine.llm.client.subprocess import SubprocessProvider
 from tests.engine.parsers.samples import docx, paragraph, pdf, xlsx
 from tests.support.offline_recorder import list_obstacles, run_recorded
 

@@ -11,18 +11,11 @@ from bot.context import EngineContext
 from bot.errors import BadSetting
 from bot.store.file_fingerprints import FileFingerprints
 from engine import (
-    MIN_CONTEXT_TOKENS,
-    OLLAMA_PROVIDERS,
-    UPLOADS,
-    CallTimeouts,
     ChunkingOptions,
-    ContextWindow,
     Engine,
     EngineOptions,
     FileParser,
     LiteLLMEmbedder,
-    LiteLLMModel,
-    LiteLLMPictureDescriber,
     LiteLLMReranker,
     LLMConfig,
     MiniLMEmbedder,
@@ -31,13 +24,17 @@ from engine import (
     O200kTokenizer,
     OfflineModel,
     ParserLimits,
-    SandboxProbe,
-    SubprocessProvider,
-    SummaryLimits,
     UsageMeter,
-    wrap_embedder,
 )
 from engine.errors import EngineError
+from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.client.subprocess import SubprocessProvider
+from engine.llm.config import OLLAMA_PROVIDERS, CallTimeouts
+from engine.llm.picture_describer import LiteLLMPictureDescriber
+from engine.llm.remote_model import LiteLLMModel
+from engine.options import MIN_CONTEXT_TOKENS, ContextWindow, SummaryLimits
+from engine.parsers.sandbox.probe import SandboxProbe
+from engine.storage.journal import UPLOADS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

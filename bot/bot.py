@@ -26,8 +26,8 @@ from bot.monitoring.report import BotState
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import VisibilityChanged
-from engine import cancel_tasks
 from engine.errors import EngineError
+from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from bot.platform.ports import Platform
     from bot.settings import Settings
     from bot.store import BotStore, Subject
-    from engine import Clock, Processes
+    from engine import Clock
+    from engine.scheduling.processes import Processes
 
 REFRESH_INTERVAL = 15.0  # seconds between two runs of the monitor
 

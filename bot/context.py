@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
-    from engine import Clock, Engine, FileParser, ParserLimits, RetrievalMode, SandboxProbe
+    from engine import Clock, Engine, FileParser, ParserLimits, RetrievalMode
+    from engine.parsers.sandbox.probe import SandboxProbe
 
 
 log = structlog.get_logger(__name__)

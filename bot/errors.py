@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine import disk_error
 from engine.errors import DiskError, EngineError, is_outage
+from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ from engine.errors import LOST, DatabaseLost
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from engine import Processes
     from engine.errors import EngineError
+    from engine.scheduling.processes import Processes
 
 LEAVE_SECONDS = 8.0  # after which a process that cannot leave by itself is ended; whoever started it starts another
 EXIT_LOST = 1

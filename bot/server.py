@@ -21,8 +21,9 @@ from bot.rpc import socket
 from bot.rpc.service import LocalService
 from bot.settings import PREFIX
 from bot.store import BotStore
-from engine import cancel_tasks, child_task, describe_error
 from engine.errors import LOST, DatabaseLost, EngineError
+from engine.scheduling.supervisor import describe_error
+from engine.scheduling.tasks import cancel_tasks, child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from bot.capabilities.deps import Deps
     from bot.context import EngineContext
     from bot.settings import Settings
-    from engine import Clock, Supervisor
+    from engine import Clock
+    from engine.scheduling.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,7 @@ from bot.rpc import socket
 from bot.rpc.service import HolderWait
 from bot.rpc.socket import HolderUnreached
 from bot.store import migrate_store
-from engine import DataDir
+from engine.data_dir import DataDir
 from engine.errors import DatabaseInUse, DatabaseReadOnly, DatabaseUnreachable, DataDirInUse
 
 if TYPE_CHECKING:

@@ -32,7 +32,6 @@ READING_REASONS: dict[str, str] = {}
 
 # Modules that use the clock of the machine, where a program gives none.
 DOORS = {
-    "engine/__init__.py": "exports it",
     "engine/engine.py": "`Engine.open` is called by programs",
     "engine/llm/client/client.py": "programs construct `ModelClient`",
     "engine/llm/client/subprocess_main.py": "the main module of another process: no object can be handed to it",

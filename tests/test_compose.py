@@ -16,7 +16,7 @@ from adapters.slack.settings import SlackSettings
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 from bot.settings import PREFIX, Settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 
 ROOT = Path(__file__).parents[1]
 FILES = {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(ROOT.glob("compose*.yaml"))}

@@ -14,6 +14,7 @@ import pytest
 from platformdirs import user_cache_path
 from typer.main import get_command
 
+import engine
 from adapters.discord.settings import DiscordSettings
 from adapters.slack.http_receiver import PATH
 from adapters.slack.install.pages import INSTALL_PATH, REDIRECT_PATH
@@ -153,6 +154,11 @@ def test_the_library_lists_every_call_of_the_engine_and_its_parts() -> None:
         if inspect.isfunction(method) and not name.startswith("_")
     }
     assert listed == public
+
+
+def test_a_snippet_of_the_library_uses_each_public_name() -> None:
+    lines = [line for snippet in SNIPPETS for line in snippet.splitlines() if not line.startswith("from ")]
+    assert set(dir(engine)) - set(re.findall(r"\w+", "\n".join(lines))) == set()
 
 
 def test_the_snippets_of_the_library_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
-from engine import backoff_seconds
 from engine.errors import DocumentTooLarge, InvalidDocument
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.common.json_stream import MAX_VALUE_SIZE, JsonStream, ValueTooLarge
-from engine import ZIP_ERRORS, clean_single_line
 from engine.errors import CorruptFile, DocumentTooLarge, EncryptedFile, InvalidDocument
+from engine.parsers.base import ZIP_ERRORS
+from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,7 @@ import discord
 import structlog
 
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
-from engine import backoff_seconds
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

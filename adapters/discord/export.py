@@ -19,8 +19,8 @@ from adapters.discord.settings import TRAITS
 from adapters.discord.translate import NAME, thread_location
 from bot.platform.models import Channel, Location, Message, Person, Upload
 from bot.text.format import EPOCH
-from engine import clean_single_line
 from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
+from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -10,8 +10,8 @@ import structlog
 
 from adapters.discord.gateway import load_members
 from adapters.discord.translate import NAME
-from engine import cancel_tasks
 from engine.errors import EngineError
+from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

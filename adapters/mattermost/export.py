@@ -17,8 +17,8 @@ from adapters.mattermost import posts
 from adapters.mattermost.lines import ExportLines, PostIndex, find_lines, open_export_folder
 from bot.platform.models import Channel, Location, Person
 from bot.platform.traits import PlatformTraits
-from engine import clean_single_line
 from engine.errors import InvalidDocument
+from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from adapters.common.export_folder import DAMAGED_HINT, ExtractedFolder, open_folder
-from engine import ZIP_ERRORS
 from engine.errors import CorruptFile, InvalidDocument
+from engine.parsers.base import ZIP_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

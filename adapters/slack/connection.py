@@ -12,7 +12,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from adapters.slack.context import APP_TOKEN, BOT_TOKEN
 from adapters.slack.errors import SLACK_ERRORS, error_code, map_connect_errors, map_errors
 from bot.errors import PlatformUnavailable, SetupError
-from engine import backoff_seconds
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

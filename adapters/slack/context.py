@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from adapters.slack.replies.streaming import MessageStreams
     from adapters.slack.retries import RateLimits
     from adapters.slack.workspace.users import UserDirectory
-    from engine import Clock, Supervisor
+    from engine import Clock
+    from engine.scheduling.supervisor import Supervisor
 
 NAME = "slack"
 BOT_TOKEN, APP_TOKEN = "THREADLORE_SLACK_BOT_TOKEN", "THREADLORE_SLACK_APP_TOKEN"

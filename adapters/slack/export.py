@@ -28,8 +28,8 @@ from adapters.slack.workspace.messages import message_link, parse_message
 from adapters.slack.workspace.users import parse_person
 from bot.platform.models import Channel, Location
 from bot.text.format import EPOCH
-from engine import clean_single_line
 from engine.errors import InvalidDocument
+from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

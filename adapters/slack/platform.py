@@ -27,7 +27,7 @@ from bot.i18n import N_, gettext
 from bot.platform.models import Location
 from bot.platform.ports import MessageLimits
 from bot.platform.ttl_cache import TTLCache
-from engine import FeatureBreaker
+from engine.scheduling.feature_breaker import FeatureBreaker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence

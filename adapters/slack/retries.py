@@ -22,15 +22,16 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 from adapters.slack.context import NAME
 from adapters.slack.errors import retry_after_seconds
 from bot.platform.sliding_window import SlidingWindow
-from engine import backoff_seconds
 from engine.errors import StoreError
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 
-    from engine import CallLimits, Clock
+    from engine import Clock
+    from engine.scheduling.processes import CallLimits
 
 log = structlog.get_logger(__name__)
 

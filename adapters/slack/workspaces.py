@@ -18,7 +18,7 @@ from adapters.slack.settings import TRAITS
 from adapters.slack.workspace.users import UserDirectory
 from bot.commands.table import list_commands
 from bot.platform.models import Location
-from engine import Supervisor
+from engine.scheduling.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

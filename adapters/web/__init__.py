@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from engine import child_task
+from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
     import uvicorn

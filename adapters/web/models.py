@@ -11,7 +11,8 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from bot.capabilities.documents.requests import Summarize
 from bot.capabilities.requests import Ask
-from engine import MAX_QUESTION_CHARACTERS, ChatTurn, RetrievalMode
+from engine import ChatTurn, RetrievalMode
+from engine.boundary import MAX_QUESTION_CHARACTERS
 
 if TYPE_CHECKING:
     from engine import ContextEntity, ContextRelation, DocumentInfo, Passage, Source

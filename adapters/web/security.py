@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from adapters.web.admission import get_place, has_body, parse_authorization
 from adapters.web.problems import HEADERS, Problem, to_response
-from engine import child_task
+from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -20,8 +20,8 @@ from bot.capabilities.documents.results import UploadPlace
 from bot.capabilities.results import ProgressUpdate
 from bot.errors import TooManyRequests, file_write_error
 from bot.listeners.admission import Admission, Budget
-from engine import create_upload
 from engine.errors import DocumentTooLarge, InvalidDocument
+from engine.storage.journal import create_upload
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator

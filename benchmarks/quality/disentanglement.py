@@ -18,7 +18,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from engine import CONVERSATION_GAP
+from engine.parsers.chat_export import CONVERSATION_GAP
 from engine.text.conversations.disentanglement import Disentangler, Utterance
 
 _LINE = re.compile(r"(?:\S+ \d{4}-\d\d-\d\d )?\[(\d\d):(\d\d)(?::\d\d)?\]\s*(?:<([^>]*)>|\* ?(\S+))\s?(.*)")

@@ -22,8 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.replay_language import ReplayLanguage, parse_reading
-from engine import CONVERSATION_GAP, ConversationWindows, Document, Passage, Utterance
+from engine import Document, Passage
 from engine.llm.base import LanguageModel
+from engine.parsers.chat_export import CONVERSATION_GAP
+from engine.text.conversations.disentanglement import Utterance
+from engine.text.conversations.windows import ConversationWindows
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import disk_mib
 from benchmarks.scale.corpus import Corpus, LineLanguage
 from benchmarks.scale.key_facts import KeyFactsBuilder
-from engine import SYSTEM_CLOCK, Document, Engine, EngineOptions
+from engine import Document, Engine, EngineOptions
+from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.duplicates.name_keys import spelling_key

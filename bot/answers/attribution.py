@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bot.answers.draft import AnswerDraft
-    from engine import Context, Source, StatingPassage
+    from engine import Context, Source
+    from engine.storage.ledger.records import StatingPassage
 
     KeyedText = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of what it rests on
 

@@ -19,7 +19,7 @@ from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Location
 from bot.platform.ports import ReplyTarget
-from engine import backoff_seconds
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

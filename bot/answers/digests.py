@@ -19,7 +19,9 @@ from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUna
 from bot.i18n import gettext, use_language
 from bot.platform.models import Card
 from bot.text.schedule import parse_schedule
-from engine import Filters, Overview, Question, backoff_seconds
+from engine import Filters, Question
+from engine.models import Overview
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

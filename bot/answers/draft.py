@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from bot.platform.models import Channel
     from bot.platform.traits import PlatformTraits
     from bot.store import AnswerSource, VerifiedAnswer
-    from engine import Clock, Context, InferredFilters, Question, Source, Usage
+    from engine import Clock, Context, Question, Source, Usage
+    from engine.models import InferredFilters
 
 
 @dataclass(slots=True)

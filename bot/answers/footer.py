@@ -10,7 +10,7 @@ from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store import AnswerSource
 from bot.text.excerpts import build_excerpt, lines_citing, source_title, strip_speaker, truncate_line
 from bot.text.markdown import is_web_link, sanitize_inline, web_address
-from engine import RewriteStep, StreamRewriter
+from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -18,16 +18,11 @@ from bot.ingest.conversations import thread_key
 from bot.permissions import resolver
 from bot.platform.events import QuestionAsked
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
-from engine import (
-    FilterLookup,
-    Filters,
-    Overview,
-    Question,
-    apply_overview_request,
-    by_author,
-    channel_of,
-    find_mentions,
-)
+from engine import Filters, Question
+from engine.answers.mentions import find_mentions
+from engine.models import FilterLookup, Overview
+from engine.text.author_request import by_author, channel_of
+from engine.text.overview_request import apply_overview_request
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -37,7 +32,8 @@ if TYPE_CHECKING:
     from bot.permissions.audience import ResolvedScope
     from bot.platform.models import Channel, Location
     from bot.text.search_filters import SearchFilters
-    from engine import OverviewKind, OverviewRequest, RetrievalMode
+    from engine import OverviewKind, RetrievalMode
+    from engine.text.overview_request import OverviewRequest
 
 DEFAULT_PERIOD = timedelta(days=1)  # for a person without earlier messages
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot.capabilities.channels import resolve_rooms
 from bot.errors import PlatformError
-from engine import FilterLookup
+from engine.models import FilterLookup
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.text.document_match import choose_document, match_title
-from engine import Scope, repair_surrogates
+from engine import Scope
+from engine.boundary import repair_surrogates
 from engine.errors import NotFound
 
 if TYPE_CHECKING:

@@ -27,8 +27,11 @@ from bot.capabilities.results import (
 from bot.capabilities.verified import find_verified
 from bot.monitoring.report import HealthState
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
-from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task
+from engine import Answer, Filters, Question
 from engine.errors import InvalidQuestion, NotFound
+from engine.scheduling.tasks import child_task
+from engine.text.author_request import by_author, channel_of
+from engine.text.overview_request import apply_overview_request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

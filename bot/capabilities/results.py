@@ -8,7 +8,7 @@ from bot.capabilities.documents.results import DocumentResults
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
-from bot.store import AccessToken  # noqa: TC001  - as below
+from bot.store import AccessToken  # noqa: TC001  - read at run time
 from engine import (
     Answer,
     Context,
@@ -19,10 +19,10 @@ from engine import (
     DuplicateReport,
     IndexStatus,
     LLMMessage,
-    SandboxState,
     Source,
     Usage,
 )
+from engine.parsers.sandbox.state import SandboxState  # noqa: TC001  - read at run time
 
 
 @dataclass(frozen=True, slots=True)

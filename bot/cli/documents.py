@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.runner import JsonOption, SpaceOption, perform_request
-from engine import describe_formats
+from engine.parsers.registry import describe_formats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from bot.capabilities.results import OperationResult
-    from engine import Journal
+    from engine.storage.journal import Journal
 
 
 async def save_lines(events: AsyncIterable[OperationResult], output: Path | None, journal: Journal) -> None:

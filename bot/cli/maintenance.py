@@ -146,7 +146,7 @@ def export(
         from bot.capabilities.requests import AtSpace, Export  # noqa: PLC0415  - keeps --help fast
         from bot.cli.export_file import save_lines  # noqa: PLC0415  - keeps --help fast
         from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
-        from engine import DataDir  # noqa: PLC0415  - keeps --help fast
+        from engine.data_dir import DataDir  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         async with (

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine import SYSTEM_CLOCK, raise_gc_threshold
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import EngineError
+from engine.memory import raise_gc_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -11,8 +11,8 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
-from engine import find_weights_dir
 from engine.errors import EngineError
+from engine.llm.minilm.embedder import find_weights_dir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

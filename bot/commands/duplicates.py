@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.commands.context import CommandContext
-    from engine import Duplicate
+    from engine.knowledge.duplicates.report import Duplicate
 
 MAX_PAIRS = 8
 MAX_EXCERPT_LENGTH = 120

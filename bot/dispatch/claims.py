@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bot.store.event_queue import EventQueueTable, QueuedEvent
-    from engine import Clock, Processes
+    from engine import Clock
+    from engine.scheduling.processes import Processes
 
 TOPIC = "events"  # of notifications to other processes
 MAX_HELD = 128  # events that wait or are handled: with an ordering key, and without one

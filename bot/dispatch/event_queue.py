@@ -21,8 +21,11 @@ from bot.dispatch.outages import Outages
 from bot.errors import NotConnected, is_transient
 from bot.platform import events
 from bot.store.event_queue import NewEvent
-from engine import LocalProcesses, Supervisor, backoff_seconds, cancel_tasks, describe_error, normalize_value
+from engine.boundary import normalize_value
 from engine.errors import EngineError
+from engine.scheduling.processes import LocalProcesses
+from engine.scheduling.supervisor import Supervisor, backoff_seconds, describe_error
+from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -32,7 +35,8 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.store import BotStore
     from bot.store.event_queue import QueuedEvent
-    from engine import Clock, Processes
+    from engine import Clock
+    from engine.scheduling.processes import Processes
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine import describe_error
+from engine.scheduling.supervisor import describe_error
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine import normalize_name
+from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from bot.graph_image.model import build_graph_model
 from bot.platform.models import Picture
 from bot.text.terminal import strip_control_chars
-from engine import normalize_name
 from engine.errors import NotFound
+from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -16,17 +16,11 @@ from typing import TYPE_CHECKING
 
 from bot.store.models import MessageRecord
 from bot.text.format import EPOCH
-from engine import (
-    CONVERSATION_GAP,
-    CONVERSATION_TOKENS,
-    ChatMessage,
-    ConversationWindows,
-    Utterance,
-    clean_multiline,
-    clean_single_line,
-    group_conversations,
-    message_text,
-)
+from engine.parsers.chat_export import CONVERSATION_GAP, CONVERSATION_TOKENS, ChatMessage, group_conversations
+from engine.text.cleanup import clean_multiline, clean_single_line
+from engine.text.conversations.disentanglement import Utterance
+from engine.text.conversations.windows import ConversationWindows
+from engine.text.message_line import message_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

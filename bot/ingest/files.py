@@ -21,8 +21,10 @@ from bot.permissions.audience import home_space, personal_space
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
 from bot.store import MESSAGES_ONLY, FileRecord
-from engine import Document, OriginLimit, Scope, plausible_time
+from engine import Document, Scope
 from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
+from engine.parsers.dates import plausible_time
+from engine.parsers.sandbox.origins import OriginLimit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence

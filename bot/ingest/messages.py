@@ -19,7 +19,7 @@ from bot.store import FILES_ONLY
 from bot.store.models import message_key
 from bot.text.content_words import content_words, has_any_word
 from bot.text.format import EPOCH
-from engine import CONVERSATION_GAP
+from engine.parsers.chat_export import CONVERSATION_GAP
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

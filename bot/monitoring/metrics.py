@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-    from engine import Clock, Supervisor, Usage
+    from engine import Clock, Usage
+    from engine.scheduling.supervisor import Supervisor
 
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
 MAX_WORKSPACES = 10  # in the ages of the queue, so that many workspaces make no more time series

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from engine import describe_error
+from engine.scheduling.supervisor import describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -14,7 +14,8 @@ from engine.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from engine import CallLimits, Clock
+    from engine import Clock
+    from engine.scheduling.processes import CallLimits
 
 log = structlog.get_logger(__name__)
 

@@ -14,8 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from bot import errors as bot_errors
 from bot.capabilities.requests import Envelope, OperationRequest
 from bot.capabilities.results import OperationResult
-from engine import ContextEntity, ContextRelation, Overview, Source, errors
+from engine import ContextEntity, ContextRelation, Source, errors
 from engine.errors import EngineError
+from engine.models import Overview
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import DocumentList, StatusResult
 from bot.rpc import socket
-from engine import DataDir, FileAccess, Ledger, ParserLimits, SandboxProbe, Scope
+from engine import ParserLimits, Scope
+from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
+from engine.parsers.sandbox.probe import SandboxProbe
+from engine.storage.ledger import Ledger
+from engine.storage.sqlite.database import FileAccess
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator

@@ -12,7 +12,7 @@ import structlog
 
 from bot.lifecycle import failing_when_lost
 from bot.rpc import socket
-from engine import DataDir
+from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from bot.monitoring.report import HealthState
 from bot.rpc import socket
 from bot.rpc.service import LocalService, open_service
 from bot.rpc.socket import HolderEnded, HolderUnreached
-from engine import cancel_tasks, child_task, describe_error
 from engine.errors import (
     LOST,
     DatabaseBusy,
@@ -31,6 +30,8 @@ from engine.errors import (
     EngineError,
     StoreError,
 )
+from engine.scheduling.supervisor import describe_error
+from engine.scheduling.tasks import cancel_tasks, child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from bot.rpc import codec
-from engine import child_task, disk_error
 from engine.errors import DiskError, EngineError, StoreError
+from engine.scheduling.tasks import child_task
+from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine import STOP_WORDS
+from engine.text.word_lists import STOP_WORDS
 
 MIN_WORD_LENGTH = 3  # letters of a content word; one less if it has a digit
 _WORD = re.compile(r"\w+")

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from bot.text.excerpts import EXCERPT_LENGTH, truncate_line
 from bot.text.terminal import strip_control_chars
-from engine import LinkFilter
+from engine.answers.links.stream import LinkFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from bot.text.format import pluralize
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from engine import Duplicate
+    from engine.knowledge.duplicates.report import Duplicate
 
 
 def format_merge(name: str, into: str, unknown: Iterable[str]) -> str:

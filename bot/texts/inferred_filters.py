@@ -9,7 +9,7 @@ from bot.text.filter_options import format_filter
 from bot.text.markdown import sanitize_inline
 
 if TYPE_CHECKING:
-    from engine import InferredFilters
+    from engine.models import InferredFilters
 
 SEARCHED_WITH = N_(
     "I searched with {filters}, as the question seems to say. Add `filter:none` to a question to search without that."

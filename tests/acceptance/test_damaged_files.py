@@ -14,7 +14,8 @@ import pytest
 from bot.capabilities.maintenance import archive
 from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
-from engine import SYSTEM_CLOCK, Engine
+from engine import Engine
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import CorruptLedger, CorruptProjection, EngineError
 from engine.models import Question
 from engine.options import EngineOptions

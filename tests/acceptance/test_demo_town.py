@@ -15,7 +15,8 @@ from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
-from engine import SYSTEM_CLOCK, ChatTurn, Engine, Question, Scope, Source
+from engine import ChatTurn, Engine, Question, Scope, Source
+from engine.clock import SYSTEM_CLOCK
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
 from tests.acceptance.demo_questions import FurtherQuestion, TownQuestion, load_further, load_held_out
 from tests.support.fake_embedder import CachingEmbedder

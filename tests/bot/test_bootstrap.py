@@ -16,7 +16,7 @@ from bot.bootstrap import (
 )
 from bot.errors import BadSetting
 from bot.settings import load_settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.llm.checked_embedder import CheckedEmbedder
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.minilm.embedder import MiniLMEmbedder

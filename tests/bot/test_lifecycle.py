@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 from bot import lifecycle
-from engine import LocalProcesses
 from engine.errors import DatabaseLost
+from engine.scheduling.processes import LocalProcesses
 
 HANGING = """
 import time

@@ -8,7 +8,7 @@ import pytest
 import structlog
 
 from bot import log_config
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from tests.support.clock import ManualClock
 
 

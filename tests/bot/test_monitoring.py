@@ -19,7 +19,7 @@ from bot.monitoring.health import (
 )
 from bot.monitoring.metrics import MAX_WORKSPACES, Metrics
 from bot.monitoring.report import HealthState
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage

@@ -15,7 +15,7 @@ from bot.rpc import socket
 from bot.server import PlatformConnection, _run_until_stopped, running_bot
 from bot.settings import load_settings
 from bot.store import AnswerResult, AnswerSource
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import make_answer
 from tests.support.echo_language import open_engine_context

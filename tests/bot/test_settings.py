@@ -15,7 +15,7 @@ from adapters.slack.settings import SlackSettings
 from bot.errors import BadSetting
 from bot.server import configured_platforms, serve
 from bot.settings import Settings, list_unknown_variables, load_settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINES = EXAMPLE.read_text(encoding="utf-8").splitlines()

@@ -17,7 +17,7 @@ from bot.monitoring.health import ServerHealth, ServerState
 from bot.monitoring.metrics import Metrics
 from bot.settings import Settings
 from bot.store import BotStore, postgres
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseInUse, DatabaseReadOnly, DatabaseUnreachable, NewerSchema, StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 from adapters.web.oauth.options import LoginOptions
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Person
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from tests.browser.conftest import name_cookie
 from tests.support.fake_platform import FakePlatform
 from tests.support.login_server import open_login_server

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from tests.support.patience import PATIENCE
 from tests.support.web_server import WebServer, open_web_server
 

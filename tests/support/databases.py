@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.store import BotStore
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from tests.support.postgres_server import PostgresServer
 

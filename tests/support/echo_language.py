@@ -9,11 +9,13 @@ from pathlib import Path
 
 from bot.context import EngineContext
 from bot.store.file_fingerprints import FileFingerprints
-from engine import SYSTEM_CLOCK, Clock, FileParser, ParserLimits, SandboxProbe
+from engine import Clock, FileParser, ParserLimits
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelRefused
 from engine.llm.base import Embedder
 from engine.models import ChatTurn, SearchQuery
 from engine.options import EngineOptions
+from engine.parsers.sandbox.probe import SandboxProbe
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import open_memory_engine

@@ -16,7 +16,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from aiohttp import web
 
 from adapters.web.oauth.providers import DiscordLogin, OAuthClient, SlackLogin
-from engine import SYSTEM_CLOCK, Clock
+from engine import Clock
+from engine.clock import SYSTEM_CLOCK
 
 CLIENT = ("client1", "client-secret")
 

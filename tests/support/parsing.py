@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from engine import ParsedFile
 from engine.errors import InvalidDocument
+from engine.parsers.base import ParsedFile
 from engine.parsers.sandbox.pool import ParserProcess
 from engine.parsers.sandbox.worker import parse_safely
 

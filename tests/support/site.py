@@ -17,8 +17,9 @@ from adapters.web.pages.session import PageOptions
 from bot.access.control import AccessControl
 from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject
-from engine import SYSTEM_CLOCK, child_task
+from engine.clock import SYSTEM_CLOCK
 from engine.models import Document, Passage, Prompt
+from engine.scheduling.tasks import child_task
 from engine.usage import UsageMeter
 from tests.support import echo_language
 from tests.support.patience import PATIENCE

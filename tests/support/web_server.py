@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from bot.ingest.links.fetcher import PageFetcher
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 
 HTML = "text/html"
 

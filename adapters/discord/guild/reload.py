@@ -12,8 +12,8 @@ import structlog
 
 from adapters.discord.gateway import load_members
 from adapters.discord.translate import NAME
-from engine import backoff_seconds
 from engine.errors import EngineError
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -17,8 +17,8 @@ from adapters.slack.replies.blocks import build_home
 from adapters.slack.replies.forms import FormOrigin, build_view
 from bot.platform.events import ButtonPressed, ChannelRemoved, CommandInvoked, FormSubmitted, VisibilityChanged
 from bot.platform.models import Location
-from engine import cancel_tasks
 from engine.errors import EngineError
+from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Mapping

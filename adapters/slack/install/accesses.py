@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from adapters.slack.clients import ClientFactory
     from adapters.slack.install.store import InstallationStore, StoredInstallation
-    from engine import Clock, Processes
+    from engine import Clock
+    from engine.scheduling.processes import Processes
 
 log = structlog.get_logger(__name__)
 

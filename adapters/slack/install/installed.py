@@ -11,7 +11,8 @@ import structlog
 from adapters.slack.context import NAME
 from bot.errors import PlatformError, SetupError
 from bot.platform.events import WorkspaceLeft
-from engine import backoff_seconds, cancel_tasks
+from engine.scheduling.supervisor import backoff_seconds
+from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

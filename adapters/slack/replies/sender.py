@@ -13,7 +13,7 @@ from adapters.slack.replies import blocks
 from adapters.slack.replies.blocks import ID_PREFIX, BlockFormat
 from adapters.slack.replies.mrkdwn import notification_text, to_mrkdwn
 from adapters.slack.retries import call_in_turn
-from engine import FeatureBreaker
+from engine.scheduling.feature_breaker import FeatureBreaker
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -14,7 +14,7 @@ from adapters.slack.retries import call_in_turn, is_outcome_unknown
 from bot.i18n import N_, gettext
 from bot.text.format import pluralize
 from bot.text.markdown import clean_line, is_web_link
-from engine import FeatureBreaker
+from engine.scheduling.feature_breaker import FeatureBreaker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,10 +10,10 @@ from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run
 from adapters.web.models import MAX_NAME_LENGTH, Body, Name
 from adapters.web.routes.graph_models import MAX_DESCRIPTION_LENGTH, OptionalName
 from bot.capabilities.requests import AddFact
-from bot.texts.corrections import format_duplicate_evidence
 
 if TYPE_CHECKING:
-    from engine import Duplicate, DuplicateReport
+    from engine import DuplicateReport
+    from engine.knowledge.duplicates.report import Duplicate
 
 
 class FactBody(Body):
@@ -44,11 +44,17 @@ class FactAddedBody(BaseModel):
 
 
 class DuplicateItem(BaseModel):
-    """Two names that may mean the same entity, with what speaks for it and passages that mention them."""
+    """Two names that may mean the same entity, and what speaks for it.
+
+    `score`: the estimated probability. `reason`: why they were joined automatically. `shared`: names to which both are
+    related. `excerpts`: a text that mentions each.
+    """
 
     name: Line
     other: Line
-    evidence: Line
+    score: float
+    reason: str
+    shared: list[Line]
     excerpts: list[Prose]
 
     @classmethod
@@ -57,7 +63,9 @@ class DuplicateItem(BaseModel):
         return cls(
             name=pair.name,
             other=pair.other,
-            evidence=format_duplicate_evidence(pair),
+            score=pair.score,
+            reason=pair.reason,
+            shared=list(pair.shared),
             excerpts=list(filter(None, pair.excerpts)),
         )
 

@@ -17,7 +17,8 @@ from engine import CorrectionChange, ManualCorrection
 if TYPE_CHECKING:
     from bot.capabilities.graph.results import CorrectionList
     from bot.capabilities.results import Corrected
-    from engine import EntitySummary, FactProvenance, StatedFact, Subgraph
+    from engine import EntitySummary, FactProvenance, Subgraph
+    from engine.retrieval.graph.records import StatedFact
 
 MAX_DESCRIPTION_LENGTH = 5000
 MAX_RECORD_LENGTH = 200_000  # of a text of a correction, which may have been made elsewhere

@@ -17,8 +17,9 @@ from bot.i18n import gettext
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.permissions.provenance import Provenance, can_read
 from bot.text.search_filters import parse_search_filters
-from engine import Filters, Question, Scope, by_author
+from engine import Filters, Question, Scope
 from engine.errors import ModelError
+from engine.text.author_request import by_author
 
 if TYPE_CHECKING:
     from datetime import datetime

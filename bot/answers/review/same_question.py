@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine import STOP_WORDS
+from engine.text.word_lists import STOP_WORDS
 
 SAME_WORDS_SIMILARITY = 0.75  # of questions with the same words
 ADDED_WORD_SIMILARITY = 0.88  # if one of them has a further word

@@ -20,7 +20,7 @@ from bot.store.models import message_key, source_keys
 from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
 from bot.texts import control as control_texts
-from engine import LinkFilter
+from engine.answers.links.stream import LinkFilter
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine import STOP_WORDS
+from engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,8 +11,9 @@ from bot.capabilities.documents.details import find_document
 from bot.capabilities.queries import answer_question
 from bot.text.format import format_utc
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
-from engine import Filters, Overview, Question
+from engine import Filters, Question
 from engine.errors import NotFound
+from engine.models import Overview
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -13,8 +13,12 @@ from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
 from bot.capabilities.documents.results import UploadPlace, UploadResult
 from bot.capabilities.results import ProgressUpdate
 from bot.errors import NotConnected, NotPermitted, file_write_error
-from engine import Document, plausible_time, read_file_content, remove_unused, repair_surrogates
+from engine import Document
+from engine.boundary import repair_surrogates
 from engine.errors import InvalidDocument, NotFound
+from engine.parsers.base import read_file_content
+from engine.parsers.dates import plausible_time
+from engine.storage.journal import remove_unused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.access.home import find_correctable
 from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
-from engine import SubgraphQuery, normalize_name
+from engine import SubgraphQuery
 from engine.errors import NotFound
+from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

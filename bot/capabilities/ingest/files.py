@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.capabilities.document_lookup import chat_key, file_key
-from engine import Document, group_conversations, has_chat_messages, parse_messages, plausible_time
+from engine import Document
 from engine.errors import EmptyDocument, NotFound
+from engine.parsers.chat_export import group_conversations, has_chat_messages, parse_messages
+from engine.parsers.dates import plausible_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable

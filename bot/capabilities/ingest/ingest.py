@@ -12,8 +12,8 @@ from bot.capabilities.document_lookup import build_scope, file_key
 from bot.capabilities.ingest import files
 from bot.capabilities.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
 from bot.capabilities.results import IngestFailure, IngestResult, ProgressUpdate
-from engine import read_file_content
 from engine.errors import InvalidDocument, ModelError
+from engine.parsers.base import read_file_content
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sized

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.capabilities.results import ProgressUpdate
-from engine import child_task
 from engine.errors import (
     DiskError,
     EngineError,
@@ -19,6 +18,7 @@ from engine.errors import (
     ModelUnreachable,
     OutOfCredit,
 )
+from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING
 from bot.capabilities.maintenance import archive_format
 from bot.errors import file_write_error
 from bot.store import copy_store, sqlite_file
-from engine import (
-    READY,
-    DataDir,
-    compute_file_checksum,
-    disk_error,
-    prepare_restored_ledger,
-    remove_tree,
-    restore_database,
-)
+from engine.data_dir import DataDir
 from engine.errors import (
     CorruptFile,
     CorruptLedger,
@@ -33,6 +25,10 @@ from engine.errors import (
     SchemaMismatch,
     StoreError,
 )
+from engine.storage.disk import disk_error
+from engine.storage.files import remove_tree
+from engine.storage.journal import READY
+from engine.storage.ledger import compute_file_checksum, prepare_restored_ledger, restore_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

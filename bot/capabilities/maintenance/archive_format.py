@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING
 
-from engine import Disk, format_bytes
 from engine.errors import CorruptFile, DiskFull
+from engine.storage.disk import Disk, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,7 +8,8 @@ import stat
 from typing import TYPE_CHECKING
 
 from bot.cli.doctor.finding import Finding
-from engine import ParserLimits, SandboxProbe
+from engine import ParserLimits
+from engine.parsers.sandbox.probe import SandboxProbe
 
 if TYPE_CHECKING:
     from pathlib import Path

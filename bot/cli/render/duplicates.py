@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bot.capabilities.results import DuplicatesResult
-    from engine import Duplicate
+    from engine.knowledge.duplicates.report import Duplicate
 
 
 def render_duplicates(event: DuplicatesResult) -> RenderableType:

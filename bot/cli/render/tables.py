@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bot.capabilities.results import OperationResult
-    from engine import DocumentInfo, SandboxState, Source, Usage
+    from engine import DocumentInfo, Source, Usage
+    from engine.parsers.sandbox.state import SandboxState
 
 RESUME_HINT = "Run the command again when the model is reachable, or use --wait."
 OUTPUT_LIMIT_HINT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS sets the maximum length of an answer."

@@ -19,8 +19,10 @@ from bot.ingest.links.addresses import find_urls
 from bot.ingest.links.fetcher import FILE_NAMES, PageFetcher
 from bot.ingest.shared_file import LINK_PREFIX, SharedFiles
 from bot.platform.models import Upload
-from engine import Document, OriginLimit, plausible_time
+from engine import Document
 from engine.errors import InvalidDocument, ModelError
+from engine.parsers.dates import plausible_time
+from engine.parsers.sandbox.origins import OriginLimit
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -22,7 +22,7 @@ from bot.ingest.conversations import (
     to_unindexed_record,
 )
 from bot.ingest.shared_file import SharedFiles
-from engine import gather_or_cancel
+from engine.scheduling.tasks import gather_or_cancel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PlatformError
 from bot.permissions.audience import home_space, parse_workspace_space
-from engine import Scope, has_others
+from engine import Scope
+from engine.scheduling.processes import has_others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

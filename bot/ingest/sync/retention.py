@@ -16,8 +16,8 @@ from bot.i18n import gettext, use_language
 from bot.platform.models import Card, Location
 from bot.store.schedules.retention import HeldDeletion, RetentionRecord
 from bot.text.format import pluralize
-from engine import CONVERSATION_GAP
 from engine.errors import NotFound
+from engine.parsers.chat_export import CONVERSATION_GAP
 
 if TYPE_CHECKING:
     from datetime import datetime

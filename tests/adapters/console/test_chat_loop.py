@@ -35,7 +35,7 @@ from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen
 from bot.plugins import load_adapter, load_conversation
 from bot.settings import load_settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelUnavailable, NotFound
 from engine.models import ChatTurn, ContextEntity, Source
 from engine.storage.ledger.records.query_results import IndexStatus

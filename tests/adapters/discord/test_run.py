@@ -20,7 +20,7 @@ from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Button, Card, Location
 from bot.server import PlatformConnection
 from bot.settings import Settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.discord.conftest import Town
 from tests.adapters.discord.recording_bot import RecordingBot, connected, settings_for, until

@@ -25,7 +25,7 @@ from bot.context import EngineContext
 from bot.rpc.service import LocalService
 from bot.rpc.socket import serve_socket
 from bot.store import BotStore, Permission, Subject
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.models import Document, Passage
 from tests.support import echo_language
 from tests.support.services import build_deps

@@ -19,7 +19,7 @@ from adapters.slack.connection import SocketConnection, SocketReports
 from bot.errors import SetupError
 from bot.platform.events import MessageReceived
 from bot.server import PlatformConnection
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import settings_for

@@ -20,7 +20,7 @@ from adapters.slack.delivery_watch import DeliveryWatch, shows_missed_events
 from adapters.slack.http_receiver import MAX_BODY, MAX_CONNECTIONS, PATH
 from bot.errors import BadSetting, SetupError
 from bot.platform.events import CommandInvoked, MessageReceived
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import settings_for
 from tests.support.patience import PATIENCE

@@ -12,7 +12,7 @@ from adapters.slack.install.installed import EVENTS
 from adapters.slack.install.pages import REDIRECT_PATH, list_scopes
 from bot.commands.table import MENU_COMMANDS
 from bot.dispatch.dispatcher import HELP_WORDS
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.text.overview_request import parse_overview_request
 from tests.support.slack_server.app import NEEDS
 

@@ -9,7 +9,7 @@ import pytest
 from adapters.slack.clients import ClientFactory, WorkspaceClients
 from adapters.slack.retries import MethodPauses, RateLimits
 from bot.platform.sliding_window import SlidingWindow
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseUnreachable
 from engine.scheduling.processes import CallLimits
 from engine.scheduling.supervisor import Supervisor

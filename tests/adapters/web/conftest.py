@@ -17,7 +17,8 @@ from bot.access.control import AccessControl
 from bot.permissions.audience import ResolvedScope
 from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject
-from engine import SYSTEM_CLOCK, Engine
+from engine import Engine
+from engine.clock import SYSTEM_CLOCK
 from engine.models import Document, Passage
 from tests.support import echo_language
 from tests.support.services import build_deps

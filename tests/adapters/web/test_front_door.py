@@ -22,7 +22,8 @@ from bot.capabilities.results import OperationResult
 from bot.errors import BadSetting, InvalidToken
 from bot.listeners.admission import Budget
 from bot.monitoring.report import HealthState
-from engine import SYSTEM_CLOCK, child_task
+from engine.clock import SYSTEM_CLOCK
+from engine.scheduling.tasks import child_task
 from tests.support.patience import PATIENCE
 from tests.support.raw_http import holding, request, talk
 

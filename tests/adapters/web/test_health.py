@@ -14,7 +14,7 @@ from adapters.web.routes import health
 from bot.capabilities.requests import CheckHealth, OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.monitoring.report import HealthState
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, StoreError, UnstorableText
 
 SECRET = "slack:T1:board waits."

@@ -15,7 +15,7 @@ from adapters.web.security import RequestLimits
 from bot.capabilities.access.requests import CheckToken
 from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import AnswerDelta, OperationResult
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DiskError, EngineError, StoreError
 from tests.support.patience import PATIENCE
 

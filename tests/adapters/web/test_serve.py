@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from adapters.web import serve
 from bot.settings import Settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 
 
 @pytest.mark.parametrize(("login", "warns"), [("auto", True), ("always", False)])

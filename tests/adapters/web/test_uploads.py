@@ -21,8 +21,10 @@ from bot.capabilities.requests import Authorized, OperationRequest
 from bot.capabilities.results import OperationResult, ProgressUpdate
 from bot.errors import TooManyRequests
 from bot.listeners.admission import Budget
-from engine import SYSTEM_CLOCK, ParserLimits, child_task
+from engine import ParserLimits
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DiskFull
+from engine.scheduling.tasks import child_task
 from tests.adapters.web.conftest import Api
 from tests.engine.parsers.samples import bomb
 

@@ -15,7 +15,7 @@ from bot.answers.delivery import StreamingReply
 from bot.errors import PlatformError
 from bot.platform.models import AnswerFooter
 from bot.platform.ports import MessageLimits
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from tests.support.patience import PATIENCE
 
 FOOTER = AnswerFooter("a1")

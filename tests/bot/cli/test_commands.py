@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 from bot.__main__ import app
 from bot.capabilities.results import IngestFailure, IngestResult, ProgressUpdate
 from bot.cli.documents import INGEST_HELP, ingest_exit_code
-from engine import describe_formats
+from engine.parsers.registry import describe_formats
 from tests.support.clock import ManualClock
 
 ROOT = Path(__file__).parents[3]

@@ -8,8 +8,8 @@ import pytest
 
 from bot.capabilities.results import ExportLine
 from bot.cli.export_file import save_lines
-from engine import Journal
 from engine.errors import DiskError
+from engine.storage.journal import Journal
 
 
 async def lines(*texts: str, error: Exception | None = None) -> AsyncIterator[ExportLine]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.dispatch.claims import EventClaims
 from bot.store import BotStore
 from bot.store.event_queue import NewEvent
-from engine import LocalProcesses
+from engine.scheduling.processes import LocalProcesses
 from tests.support.clock import ManualClock
 
 

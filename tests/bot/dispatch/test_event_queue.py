@@ -17,7 +17,7 @@ from bot.platform.events import ButtonPressed, MessageReceived, PlatformEvent, Q
 from bot.platform.models import Upload
 from bot.store import BotStore
 from bot.store.event_queue import EventClaim, NewEvent, QueuedEvent
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DiskError
 from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import ROOF, make_message

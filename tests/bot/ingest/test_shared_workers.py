@@ -8,7 +8,8 @@ from pathlib import Path
 
 from bot.ingest.files import MAX_CONCURRENT_FILES
 from bot.store import FileRecord
-from engine import ParsedFile, ParserLimits, Passage
+from engine import ParserLimits, Passage
+from engine.parsers.base import ParsedFile
 from tests.support.bot_fixture import open_bot
 from tests.support.builders import HALL, ROOF
 from tests.support.patience import PATIENCE

@@ -16,7 +16,7 @@ from bot.permissions.shared_audiences import Comparison, SharedAudiences
 from bot.permissions.suspensions import VisibilitySuspensions
 from bot.platform.models import Location
 from bot.store import BotStore
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.models import Scope
 from engine.scheduling.supervisor import Supervisor

@@ -20,19 +20,11 @@ from bot.monitoring.report import HealthState
 from bot.platform.forms import FormField, FormOption
 from bot.rpc import codec
 from bot.store import AccessToken, Subject
-from engine import (
-    CorrectionChange,
-    EntitySummary,
-    FactProvenance,
-    ManualCorrection,
-    StatedFact,
-    Subgraph,
-    SubgraphEdge,
-    SubgraphNode,
-)
+from engine import CorrectionChange, EntitySummary, FactProvenance, ManualCorrection, Subgraph
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
 from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Passage, SearchQuery
+from engine.retrieval.graph.records import StatedFact, SubgraphEdge, SubgraphNode
 from engine.storage.ledger.records.query_results import IndexStatus
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source

@@ -11,7 +11,7 @@ from bot.capabilities.requests import CheckHealth
 from bot.errors import BadSetting, PortInUse
 from bot.rpc.monitored_session import open_monitored_session
 from bot.settings import load_settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.storage.disk import Disk
 
 

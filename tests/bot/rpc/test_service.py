@@ -39,7 +39,8 @@ from bot.rpc.service import AdminService, LocalService, connect_or_open
 from bot.rpc.socket import RemoteService
 from bot.settings import Settings, load_settings
 from bot.store import AnswerResult, BotStore
-from engine import SYSTEM_CLOCK, Clock
+from engine import Clock
+from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.errors import CorruptLedger, DataDirInUse, ModelUnavailable
 from tests.bot.capabilities.conftest import NoParts, last

@@ -25,7 +25,8 @@ from bot.rpc.session import ServiceSession, open_session
 from bot.rpc.socket import HolderEnded, RemoteService
 from bot.server import running_bot
 from bot.settings import Settings, load_settings
-from engine import SYSTEM_CLOCK, Clock
+from engine import Clock
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import (
     DatabaseLost,
     DatabaseUnreachable,

@@ -24,7 +24,7 @@ from bot.monitoring.report import HealthState
 from bot.rpc.session import ServiceSession, open_session
 from bot.settings import Settings
 from bot.store import Subject
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseReadOnly
 from engine.storage.postgres import process_registry
 from engine.storage.postgres.process_statements import PROCESS_CLASS

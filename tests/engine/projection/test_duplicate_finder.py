@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine import Duplicate, DuplicateReport, Engine, build_fact
+from engine import DuplicateReport, Engine, build_fact
 from engine.errors import InvalidQuestion
+from engine.knowledge.duplicates.report import Duplicate
 from engine.models import Scope
 from engine.options import EngineOptions
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_engine, open_memory_engine

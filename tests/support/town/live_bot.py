@@ -19,7 +19,7 @@ from bot.bot import Bot
 from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.llm.base import Embedder
 from engine.models import Scope
 from tests.support.databases import find_database

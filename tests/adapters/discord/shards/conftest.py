@@ -14,7 +14,7 @@ from adapters.discord import run
 from bot.bot import Bot
 from bot.platform.events import MessageReceived
 from bot.platform.models import Location
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.discord.recording_bot import RecordingBot, settings_for, until
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person

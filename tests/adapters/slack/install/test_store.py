@@ -16,7 +16,7 @@ from adapters.slack.install.store import STATE_SECONDS, InstallationStore, State
 from bot.errors import BadSetting
 from bot.store import BotStore
 from bot.store.credentials.installations import InstallationRecord
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from tests.support.clock import ManualClock
 from tests.support.engine_fixture import find_files_containing

@@ -8,7 +8,7 @@ from adapters.web.oauth.attempt import decode_attempt, encode_attempt, start_att
 from adapters.web.oauth.options import read_login_options
 from bot.errors import BadSetting
 from bot.settings import load_settings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 
 CLIENTS = "slack:1.2:s1, discord:3:s3"
 

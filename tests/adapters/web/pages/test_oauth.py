@@ -18,7 +18,8 @@ from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location, Person
 from bot.rpc.service import LocalService
 from bot.store import BotStore, Subject
-from engine import SYSTEM_CLOCK, Document, Passage
+from engine import Document, Passage
+from engine.clock import SYSTEM_CLOCK
 from tests.support import echo_language
 from tests.support.fake_platform import FakePlatform
 from tests.support.login_server import LoginServer, open_login_server

@@ -17,8 +17,10 @@ from bot.capabilities.documents.results import DocumentResult, UploadPlace, Uplo
 from bot.capabilities.documents.uploads import MAX_NAME_LENGTH, clean_name
 from bot.errors import NotConnected, NotPermitted
 from bot.store import Subject
-from engine import FileParser, ParsedFile, Scope, create_upload
+from engine import FileParser, Scope
 from engine.errors import InvalidDocument
+from engine.parsers.base import ParsedFile
+from engine.storage.journal import create_upload
 from tests.bot.capabilities.conftest import last, run, run_as
 
 SHED = "shed"

@@ -14,9 +14,12 @@ import pytest
 
 from bot.capabilities.maintenance import archive, archive_format
 from bot.store import AnswerResult, BotStore, sqlite_file
-from engine import SYSTEM_CLOCK, DataDir, Engine, prepare_restored_ledger
+from engine import Engine
+from engine.clock import SYSTEM_CLOCK
+from engine.data_dir import DataDir
 from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError
 from engine.models import Extraction, Link, Mention, Question
+from engine.storage.ledger import prepare_restored_ledger
 from engine.storage.ledger.database import SCHEMA as LEDGER
 from tests.support.builders import make_answer
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine

@@ -14,7 +14,8 @@ import pytest
 from bot.capabilities.maintenance import archive
 from bot.store import AnswerResult, BotStore, Expert, VerifiedAnswer, copy_store, postgres
 from bot.store.event_queue import NewEvent
-from engine import SYSTEM_CLOCK, Engine, EngineOptions
+from engine import Engine, EngineOptions
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import CorruptFile, DatabaseInUse, StoreError
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.postgres import portable

@@ -24,8 +24,8 @@ from bot.capabilities.requests import (
 from bot.capabilities.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
 from bot.context import EngineContext
 from bot.errors import file_write_error
-from engine import format_bytes
 from engine.errors import CorruptFile, DataDirInUse, DiskError, DiskFull, ModelUnavailable, NotFound, StoreError
+from engine.storage.disk import format_bytes
 from tests.bot.capabilities.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc

@@ -10,7 +10,7 @@ from bot.capabilities.results import Completed
 from bot.context import EngineContext
 from bot.store import BotStore
 from bot.store.schedules.retention import HeldDeletion, RetentionRecord
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import NotFound
 from tests.bot.capabilities.conftest import run
 from tests.support.fake_platform import START

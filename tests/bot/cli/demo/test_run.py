@@ -11,7 +11,8 @@ from bot.capabilities.results import AnswerDelta, AnswerEnd, IngestResult, Opera
 from bot.cli.demo import run
 from bot.cli.demo.run import QUESTIONS
 from bot.settings import Settings, load_settings
-from engine import SYSTEM_CLOCK, Clock
+from engine import Clock
+from engine.clock import SYSTEM_CLOCK
 
 
 class RecordingService:

@@ -4,7 +4,8 @@ from rich.console import Console
 
 from bot.capabilities.results import DuplicatesResult
 from bot.cli.render.duplicates import render_duplicates
-from engine import Duplicate, DuplicateReport
+from engine import DuplicateReport
+from engine.knowledge.duplicates.report import Duplicate
 
 SUGGESTED = Duplicate(
     "s", "Mina", "Minna\x1b[31m", is_joined=False, score=0.6, spelling=88.9, similarity=0.71, shared=("Otto",),

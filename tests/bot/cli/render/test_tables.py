@@ -14,8 +14,8 @@ from bot.capabilities import results
 from bot.capabilities.results import OperationResult
 from bot.cli.render import tables, tokens
 from bot.store import AccessToken, Subject
-from engine import SandboxState
 from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery
+from engine.parsers.sandbox.state import SandboxState
 from engine.storage.ledger.records.query_results import IndexStatus
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source

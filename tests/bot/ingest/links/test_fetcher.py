@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import PageNotRead
 from bot.ingest.links.fetcher import MAX_REDIRECTS, PageFetcher
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from tests.support.web_server import HTML, WebServer, open_web_server
 
 SECRET = "http://169.254.169.254/latest/meta-data"

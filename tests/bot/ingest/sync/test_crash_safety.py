@@ -13,8 +13,9 @@ import pytest
 from bot.platform.events import MessageReceived
 from bot.store.database import fetch
 from bot.store.sqlite_file import SqliteStore
-from engine import ParsedFile, ParserLimits
+from engine import ParserLimits
 from engine.models import Passage
+from engine.parsers.base import ParsedFile
 from engine.parts.documents import EngineDocuments
 from tests.support import steps
 from tests.support.bot_fixture import BotFixture, open_bot

@@ -17,7 +17,7 @@ from bot.platform.history_source import ImportStats
 from bot.platform.models import Location
 from bot.platform.ports import Platform
 from bot.store import ChannelSettings
-from engine import SYSTEM_CLOCK
+from engine.clock import SYSTEM_CLOCK
 from engine.models import Scope
 from tests.support.bot_fixture import BotFixture, open_bot, run_before, with_settings
 from tests.support.exports import START, SlackExportFiles, slack_message, ts_at

@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from engine import FileParser, ParsedFile, ParserLimits, Passage
+from engine import FileParser, ParserLimits, Passage
+from engine.parsers.base import ParsedFile
 from engine.parsers.sandbox.origins import OriginLimit
 from engine.parsers.sandbox.pool import ParserProcess
 from tests.support.patience import PATIENCE
