@@ -41,7 +41,7 @@ RUN apt-get update \
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin threadlore \
  && install --directory --owner=threadlore --group=threadlore --mode=0700 /data
 COPY --from=build /app /app
-# Without THREADLORE_DATA_DIR and THREADLORE_CACHE_DIR all data is in the volume.
+# Without THREADLORE_DATA_DIR all data is in the volume.
 ENV PATH=/app/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     XDG_DATA_HOME=/data \

@@ -132,7 +132,7 @@ async def collect(
 
 
 async def measure(arguments: argparse.Namespace) -> None:
-    embedder = StoredEmbedder(await MiniLMEmbedder.open(BENCH / "models"), BENCH / "quality-vectors.npz")
+    embedder = StoredEmbedder(await MiniLMEmbedder.open(), BENCH / "quality-vectors.npz")
     with temporary_folder() as folder:
         joined, pairs, seconds = await collect(arguments.data, Path(arguments.home or folder), embedder)
     scores = {order(pair.space, *pair.canonical): score_pair(_build_features(pair)) for pair in pairs}

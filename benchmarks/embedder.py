@@ -63,9 +63,9 @@ def run_batches(
     return vectors
 
 
-async def measure(texts: Sequence[str], cache: Path) -> None:
+async def measure(texts: Sequence[str]) -> None:
     """Print texts per processor second of each way, and how close the vectors are."""
-    embedder = await MiniLMEmbedder.open(cache)
+    embedder = await MiniLMEmbedder.open()
     model = embedder.load_model()
     rows = model.tokenize(texts)
     print(f"{len(texts)} texts, {sum(map(len, rows))} word pieces; texts per second of the processor:")
@@ -93,7 +93,7 @@ async def run(data: Path, passages: int, most: int) -> None:
         home = Path(folder)
         texts = await collect_texts(data / "musique_openie", passages, home)
         chosen = np.random.default_rng(0).permutation(len(texts))[:most]
-        await measure([texts[index] for index in chosen], home / "cache")
+        await measure([texts[index] for index in chosen])
 
 
 def main() -> None:

@@ -18,8 +18,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from platformdirs import user_cache_path
-
 from bot.graph_image.fonts import font_families
 from engine import Engine, FileParser, MiniLMEmbedder, ParserLimits, Question, Scope
 from engine.llm.client.subprocess import SubprocessProvider
@@ -35,8 +33,8 @@ FILES = {
     "letter.eml": b"Subject: Roof\n\nThe tiles come on Monday.\n",
 }
 QUESTION = "When does the Gudgeon leave?"
-# Matplotlib keeps the list of fonts there, for all programs.
-EXPECTED = (".cache/matplotlib/",)
+# Matplotlib keeps the list of fonts there, for all programs; the embedder, that it looked for old files of telemetry.
+EXPECTED = (".cache/matplotlib/", ".cache/threadlore/onnxruntime-telemetry-removed")
 # What tells libraries to be quiet in the suite, or names other folders, would hide what the program does by itself.
 HIDDEN = ("ORT_", "XDG_", "MPL", "LITELLM_", "THREADLORE_", "TIKTOKEN", "HF_")
 
@@ -132,7 +130,7 @@ def use_library(home: Path, seconds: float) -> None:
     """The engine of another program: files parsed, embedded and asked, and the fonts of a picture of the graph."""
 
     async def use() -> None:
-        embedder = await MiniLMEmbedder.open(Path(os.environ["THREADLORE_CACHE_DIR"]))
+        embedder = await MiniLMEmbedder.open()
         async with Engine.open(home / "data", embedder=embedder) as engine, FileParser(ParserLimits()) as parser:
             for name in FILES:
                 await engine.documents.add_file(home / "town" / name, space="town", parser=parser)
@@ -166,7 +164,6 @@ def watch(mode: str, seconds: float, folder: Path) -> tuple[list[str], list[str]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(HIDDEN)} | {
         "HOME": str(folder),
         "THREADLORE_DATA_DIR": str(folder / "data"),
-        "THREADLORE_CACHE_DIR": str(user_cache_path("threadlore")),
         "THREADLORE_WEB_PORT": str(PORT),
         "PYTHONDONTWRITEBYTECODE": "1",
     }

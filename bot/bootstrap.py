@@ -220,7 +220,7 @@ def _inherit_chat_settings(settings: Settings, model: str, base: str, key: str) 
 
 async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
     if not settings.embedding_model:
-        minilm = MiniLMEmbedder(_expand(settings.cache_dir), fallback=settings.data_path / "cache")
+        minilm = MiniLMEmbedder()
         stack.callback(minilm.close)
         return minilm
     model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens

@@ -12,7 +12,7 @@ from pathlib import Path  # noqa: TC003  - pydantic reads the fields’ types at
 from typing import TYPE_CHECKING, Any, Literal
 
 from dotenv import dotenv_values
-from platformdirs import user_cache_path, user_data_path
+from platformdirs import user_data_path
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -80,7 +80,6 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(default_factory=lambda: user_data_path("threadlore"))
-    cache_dir: Path = Field(default_factory=lambda: user_cache_path("threadlore"))
     space: str = Field(default="console:local", min_length=1)
     retrieval_mode: RetrievalMode = "mix"
 

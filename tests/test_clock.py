@@ -63,7 +63,6 @@ OTHER_TIMES: dict[str, dict[str, str]] = {
     "a file system": {
         "bot/cli/doctor/checks.py": "checks the clock against them",
         "bot/store/file_fingerprints.py": "identifies a version of a file",
-        "engine/llm/minilm/model_cache.py": FOLDER,
     },
     "structlog": {},
 }

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from platformdirs import user_cache_path
 from typer.main import get_command
 
 import engine
@@ -163,7 +162,6 @@ def test_a_snippet_of_the_library_uses_each_public_name() -> None:
 
 def test_the_snippets_of_the_library_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each in a folder of its own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(user_cache_path()))
     monkeypatch.setenv("HOME", str(tmp_path))
     for number, snippet in enumerate(SNIPPETS):
         folder = tmp_path / f"snippet {number}"

@@ -73,7 +73,7 @@ async def fill_cache(ours: System, documents: Sequence[ReplayDocument], question
 async def measure(arguments: argparse.Namespace, python: Path) -> list[SystemFigures]:
     musique, questions = load_musique(arguments.data / MUSIQUE)
     documents = extend(musique, arguments.documents)
-    embedder, cache = await MiniLMEmbedder.open(ROOT / ".bench" / "models"), VectorCache(BENCH / "vectors.sqlite")
+    embedder, cache = await MiniLMEmbedder.open(), VectorCache(BENCH / "vectors.sqlite")
 
     async def embed(texts: Sequence[str]) -> np.ndarray:
         return await embedder.embed(texts, UsageMeter())

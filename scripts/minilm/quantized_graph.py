@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.llm.minilm.gptq import WEIGHT_LEVELS, column_scales, round_weights
-from engine.llm.minilm.onnx_graph import EPSILON, ONNXRUNTIME_DOMAIN, GraphBuilder
+from scripts.minilm.gptq import WEIGHT_LEVELS, column_scales, round_weights
+from scripts.minilm.onnx_graph import EPSILON, ONNXRUNTIME_DOMAIN, GraphBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,15 +51,15 @@ class QuantizedGraphBuilder(GraphBuilder):
 
     def _add_normalized_linear(self, value: str, layers: Sequence[str]) -> str:
         """A linear layer whose input is normalized again to a range that is equal in all its columns."""
-        matrix, bias = self.join_layers(layers)
+        matrix, bias = self._read_layers(layers)
         measured, name = self.inputs[layers[0]], layers[0]
         center, factors = smoothing_factors(measured, matrix)
         source, norm = self.norms[value]
         smooth = self.add_node(
             "LayerNormalization",
             source,
-            self.add_constant(f"{name}.smooth_scale", self.weights[f"{norm}.weight"] / factors),
-            self.add_constant(f"{name}.smooth_bias", (self.weights[f"{norm}.bias"] - center) / factors),
+            self.add_constant(f"{name}.smooth_scale", self.weights.read(f"{norm}.weight") / factors),
+            self.add_constant(f"{name}.smooth_bias", (self.weights.read(f"{norm}.bias") - center) / factors),
             axis=-1,
             epsilon=EPSILON,
         )
@@ -72,7 +72,7 @@ class QuantizedGraphBuilder(GraphBuilder):
 
     def _add_row_scaled_linear(self, flat: str, scale: str, zero: int, layers: Sequence[str]) -> str:
         """A linear layer whose input, of shape (tokens, inputs), has a scale per token, of shape (tokens, 1)."""
-        matrix, bias = self.join_layers(layers)
+        matrix, bias = self._read_layers(layers)
         row_scale = self.add_node("Squeeze", scale, self.add_integers(-1))
         zeros = self.add_node("Expand", self._add_zero(zero), self.add_node("Shape", row_scale))
         integers = self.add_node("QuantizeLinear", flat, row_scale, zeros, axis=0)
@@ -85,6 +85,11 @@ class QuantizedGraphBuilder(GraphBuilder):
         grid = self.add_node("Concat", self.add_node("Shape", "ids"), self.add_integers(matrix.shape[1]), axis=0)
         shaped = self.add_node("Reshape", self.add_node("Mul", product, scale), grid)
         return self.add_node("Add", shaped, self.add_constant(f"{name}.offset", bias))
+
+    def _read_layers(self, layers: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The matrix (inputs, outputs) and the bias of several linear layers side by side."""
+        matrix = np.concatenate([self.weights.read(f"{layer}.weight").T for layer in layers], axis=1)
+        return matrix, np.concatenate([self.weights.read(f"{layer}.bias") for layer in layers])
 
     def _add_symmetric_scale(self, flat: str) -> tuple[str, int]:
         """The scale of each row by its largest number, and the integer of 0."""

@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from engine.llm.minilm.graphs import WORD_TABLE
+from engine.llm.minilm.weights import WEIGHTS_FILE
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from engine.llm.minilm.weights import WeightsFile
 
 OPSET = 20  # the first opset with Gelu
 ONNXRUNTIME_DOMAIN = "com.microsoft"  # operations of onnxruntime that are not part of ONNX
@@ -31,7 +35,7 @@ class GraphBuilder:
     `linear_inputs`: the input of each linear layer, by the name of its first weights.
     """
 
-    weights: Mapping[str, np.ndarray]
+    weights: WeightsFile
     nodes: list[Any] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
     linear_inputs: dict[str, str] = field(default_factory=dict)
@@ -50,8 +54,15 @@ class GraphBuilder:
         return name
 
     def add_weight(self, name: str) -> str:
-        """Add a vector of the weights unchanged."""
-        return self.add_constant(name, self.weights[name])
+        """Refer to a tensor of the file of weights; returns its name."""
+        if name not in self.constants:
+            place = self.weights.places[name]
+            tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=place.shape)
+            tensor.data_location = TensorProto.EXTERNAL
+            for key, value in (("location", WEIGHTS_FILE), ("offset", place.offset), ("length", place.length)):
+                tensor.external_data.add(key=key, value=str(value))
+            self.constants[name] = tensor
+        return name
 
     def add_integers(self, *values: int) -> str:
         """Add a constant list of integers: shapes, axes, indices."""
@@ -68,15 +79,16 @@ class GraphBuilder:
 
     def add_linear(self, value: str, *layers: str) -> str:
         """Add a linear layer; several are concatenated, so that one multiplication computes them all."""
-        matrix, bias = self.join_layers(layers)
         self.linear_inputs[layers[0]] = value
-        product = self.add_node("MatMul", value, self.add_constant(f"{layers[0]}.matrix", matrix))
-        return self.add_node("Add", product, self.add_constant(f"{layers[0]}.offset", bias))
+        matrices = [self.add_node("Transpose", self.add_weight(f"{layer}.weight"), perm=[1, 0]) for layer in layers]
+        product = self.add_node("MatMul", value, self.add_joined(matrices, axis=1))
+        return self.add_node(
+            "Add", product, self.add_joined([self.add_weight(f"{layer}.bias") for layer in layers], axis=0)
+        )
 
-    def join_layers(self, layers: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The matrix (inputs, outputs) and the bias of several linear layers side by side."""
-        matrix = np.concatenate([self.weights[f"{layer}.weight"].T for layer in layers], axis=1)
-        return matrix, np.concatenate([self.weights[f"{layer}.bias"] for layer in layers])
+    def add_joined(self, values: Sequence[str], axis: int) -> str:
+        """Concatenate values along an axis; returns the name of the result."""
+        return self.add_node("Concat", *values, axis=axis) if len(values) > 1 else values[0]
 
 
 def build_onnx_model(builder: GraphBuilder, *, with_linear_inputs: bool = False) -> bytes:
@@ -107,20 +119,18 @@ def build_onnx_model(builder: GraphBuilder, *, with_linear_inputs: bool = False)
     )
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ONNXRUNTIME_DOMAIN, 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    onnx.checker.check_model(model)
     serialized: bytes = model.SerializeToString()
     return serialized
 
 
 def add_embeddings(builder: GraphBuilder) -> str:
     """Add word, position and segment embeddings (one segment only), normalized."""
-    table = builder.weights["embeddings.position_embeddings.weight"]
-    segment = builder.weights["embeddings.token_type_embeddings.weight"][0]
+    segments = builder.add_weight("embeddings.token_type_embeddings.weight")
+    segment = builder.add_node("Gather", segments, builder.add_integers(0))
+    table = builder.add_node("Add", builder.add_weight("embeddings.position_embeddings.weight"), segment)
     length = builder.add_node("Shape", "ids", start=1, end=2)
-    positions = builder.add_node(
-        "Slice", builder.add_constant("positions", table + segment), builder.add_integers(0), length
-    )
-    words = builder.add_node("Gather", builder.add_weight("embeddings.word_embeddings.weight"), "ids")
+    positions = builder.add_node("Slice", table, builder.add_integers(0), length)
+    words = builder.add_node("Gather", builder.add_weight(WORD_TABLE), "ids")
     return builder.add_layer_norm(builder.add_node("Add", words, positions), "embeddings.LayerNorm")
 
 

@@ -1,0 +1,102 @@
+"""The graphs that the package carries are those that `scripts/build_model.py` builds from the installed weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from engine.errors import EngineError
+from engine.llm.minilm import embedder, weights
+from engine.llm.minilm.graphs import (
+    EXACT_GRAPH,
+    FAST_GRAPH,
+    WORD_TABLE,
+    is_precise,
+    mean_cosine,
+    open_session,
+    random_rows,
+    run_rows,
+    share_word_table,
+)
+from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
+from scripts.minilm.onnx_graph import GraphBuilder, build_onnx_model
+from scripts.minilm.quantization import THREADS, build_fast_model
+
+
+@pytest.fixture(scope="module")
+def installed() -> WeightsFile:
+    return WeightsFile.open(find_weights_dir() / WEIGHTS_FILE)
+
+
+def test_the_exact_graph_is_the_one_that_is_built_and_has_no_weights_of_its_own(installed: WeightsFile) -> None:
+    assert EXACT_GRAPH.read_bytes() == build_onnx_model(GraphBuilder(installed))
+    assert EXACT_GRAPH.stat().st_size < 50_000
+
+
+def test_the_graphs_refer_to_every_tensor_where_the_file_has_it(installed: WeightsFile) -> None:
+    for path in (EXACT_GRAPH, FAST_GRAPH):
+        model = onnx.load(path, load_external_data=False)
+        outside = [each for each in model.graph.initializer if each.data_location == onnx.TensorProto.EXTERNAL]
+        assert WORD_TABLE in {each.name for each in outside}
+        for tensor in outside:
+            entries = {each.key: each.value for each in tensor.external_data}
+            place = installed.places[tensor.name]
+            assert entries == {"location": WEIGHTS_FILE, "offset": str(place.offset), "length": str(place.length)}
+            assert tuple(tensor.dims) == place.shape
+
+
+def test_the_graph_with_integers_is_the_one_that_is_built(installed: WeightsFile) -> None:
+    """Up to the rounding of single weights, which depends on the processor."""
+    folder, words = installed.path.parent, share_word_table(installed.read(WORD_TABLE))
+    shipped, built = (
+        run_rows(open_session(graph, folder, words, THREADS), random_rows(20, seed=3))
+        for graph in (FAST_GRAPH.read_bytes(), build_fast_model(installed))
+    )
+    assert mean_cosine(shipped, built) > 0.9999
+
+
+def test_tensors_are_read_as_they_were_written(tmp_path: Path) -> None:
+    header = (
+        b'{"__metadata__": {"format": "pt"}, "ids": {"dtype": "I64", "shape": [1], "data_offsets": [0, 8]},'
+        b' "table": {"dtype": "F32", "shape": [2, 2], "data_offsets": [8, 24]}}'
+    )
+    table = np.array([[1, 2], [3, 4]], np.float32)
+    (tmp_path / "w").write_bytes(len(header).to_bytes(8, "little") + header + bytes(8) + table.tobytes())
+    file = WeightsFile.open(tmp_path / "w")
+    assert file.read("table").tolist() == table.tolist()
+    assert set(file.places) == {"table"}
+
+
+def test_damaged_weights_are_refused(installed: WeightsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_weights(installed.path)
+    (tmp_path / WEIGHTS_FILE).write_bytes(installed.path.read_bytes()[:-1] + b"\x00")
+    with pytest.raises(EngineError, match="damaged") as caught:
+        check_weights(tmp_path / WEIGHTS_FILE)
+    assert "threadlore setup" in caught.value.hint
+    monkeypatch.setattr(weights, "WEIGHTS_CHECKSUM", 0)
+    with pytest.raises(EngineError, match="another version"):
+        embedder.load_minilm(installed.path.parent, 1)
+
+
+class Session:
+    """A graph whose vectors lean to the side."""
+
+    def __init__(self, lean: float) -> None:
+        self._vector = np.array([[1.0, lean]]) / np.hypot(1.0, lean)
+
+    def run(self, _names: list[str], _feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+        return [self._vector]
+
+
+def test_integers_that_the_processor_computes_wrongly_are_noticed() -> None:
+    assert is_precise(Session(0.0), Session(0.01))
+    assert not is_precise(Session(0.0), Session(0.5))
+
+
+def test_imprecise_integers_are_not_used(installed: WeightsFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedder, "is_precise", lambda exact, fast: False)
+    model = embedder.load_minilm(installed.path.parent, 1)
+    assert model.fast is model.exact
