@@ -21,9 +21,9 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv --without-pip /app
 WORKDIR /source
 # Packages first: they change less often than the source.
-COPY requirements.lock locking/tools.lock ./
+COPY requirements.lock requirements-extras.lock locking/tools.lock ./
 RUN pip install --no-deps --require-hashes -r tools.lock
-RUN pip --python /app/bin/python install --no-deps --require-hashes -r requirements.lock
+RUN pip --python /app/bin/python install --no-deps --require-hashes -r requirements.lock -r requirements-extras.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY adapters adapters
 COPY bot bot

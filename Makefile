@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Stamps of what is installed: uv and the build backend; what the program needs; what tests and linters need besides.
+# Stamps of what is installed: uv and the build backend; what the program needs; its extras; what tests and linters need.
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
+EXTRAS := $(VENV)/.extras
 DEV := $(VENV)/.dev
 # The built page, and what it is built from.
 PAGE := adapters/web/static/styles.css
@@ -17,7 +18,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
+.PHONY: help demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -41,7 +42,11 @@ $(READY): $(TOOLS) requirements.lock pyproject.toml
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --offline --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(DEV): $(READY) requirements-dev.lock
+$(EXTRAS): $(READY) requirements-extras.lock
+	@$(call install_lock,requirements-extras.lock)
+	@touch $@
+
+$(DEV): $(EXTRAS) requirements-dev.lock
 	@echo "Installing the packages of requirements-dev.lock (once) …"
 	@$(call install_lock,requirements-dev.lock)
 	@touch $@
@@ -75,6 +80,8 @@ page: $(READY) $(PAGE) ## the page and the HTTP API over your own documents, on 
 
 chat: $(READY) ## chat with your own documents in the terminal
 	@$(BIN)/threadlore $(ENV_FILE) chat
+
+extras: $(EXTRAS) ## install what pictures of the graph, PostgreSQL and traces need besides
 
 # Keep compiled modules; otherwise each worker and each process of a test compiles them again.
 # A test that failed is run once more, alone. If it passes then, it is a race: mend it or its test.
@@ -143,11 +150,16 @@ bench-processes: $(DEV) ## kill -9 three bots on one PostgreSQL database 100 tim
 catalogs: $(DEV) ## renew the template of the bot's sentences and merge it into the translations
 	@$(BIN)/python -m scripts.catalogs
 
-lock: $(DEV) ## resolve the dependencies again into the four locks
-	$(COMPILE) --upgrade --extra otel --extra postgres pyproject.toml locking/weights.in -o requirements.lock
+# The packages of these locks, as options that leave them out of the next one.
+leave_out = $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' $(1))
+
+lock: $(DEV) ## resolve the dependencies again into the five locks
+	$(COMPILE) --upgrade pyproject.toml locking/weights.in -o requirements.lock
 	$(COMPILE) --upgrade locking/tools.in -c requirements.lock -o locking/tools.lock
-	$(COMPILE) --upgrade --all-extras pyproject.toml locking/weights.in -c requirements.lock -c locking/tools.lock \
-	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock locking/tools.lock) \
+	$(COMPILE) --upgrade --extra otel --extra pictures --extra postgres pyproject.toml locking/weights.in \
+	  -c requirements.lock $(call leave_out,requirements.lock) -o requirements-extras.lock
+	$(COMPILE) --upgrade --all-extras pyproject.toml locking/weights.in -c requirements.lock -c requirements-extras.lock \
+	  -c locking/tools.lock $(call leave_out,requirements.lock requirements-extras.lock locking/tools.lock) \
 	  -o requirements-dev.lock
 	$(COMPILE) --upgrade locking/node.in -o locking/node.lock
 

@@ -91,5 +91,7 @@ async def test_every_probe_that_is_named_is_served() -> None:
 
 
 def test_the_image_contains_the_library_for_the_database() -> None:
-    locked = re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    locked = re.findall(
+        r"^([a-z0-9-]+)==", (ROOT / "requirements-extras.lock").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert {"psycopg", "psycopg-binary", "psycopg-pool", "pgvector"} <= set(locked)

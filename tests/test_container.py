@@ -34,7 +34,10 @@ def test_only_settings_that_there_are_stand_in_the_files() -> None:
 
 
 def test_the_libraries_are_those_of_the_lock_and_nothing_runs_with_rights() -> None:
-    assert re.findall(r"--require-hashes -r (\S+)", DOCKERFILE) == ["tools.lock", "requirements.lock"]
+    assert re.findall(r"--require-hashes -r (.+)$", DOCKERFILE, re.MULTILINE) == [
+        "tools.lock",
+        "requirements.lock -r requirements-extras.lock",
+    ]
     assert "pip --python /app/bin/python install --no-deps --require-hashes -r requirements.lock" in DOCKERFILE
     assert DOCKERFILE.index("USER threadlore") < DOCKERFILE.index("ENTRYPOINT")
     assert not re.search(r"index-url|https?://(?!127\.0\.0\.1)", DOCKERFILE)

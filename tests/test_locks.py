@@ -15,9 +15,10 @@ import pytest
 from tests.support.source_trees import list_imports, list_modules, list_nodes
 
 ROOT = Path(__file__).parents[1]
-RUNTIME, DEV, TOOLS = "requirements.lock", "requirements-dev.lock", "locking/tools.lock"
+RUNTIME, EXTRAS, DEV = "requirements.lock", "requirements-extras.lock", "requirements-dev.lock"
+TOOLS = "locking/tools.lock"
 NODE, NPM = "locking/node.lock", "adapters/web/frontend/package-lock.json"
-CONTAINER_EXTRAS = {"otel", "postgres"}  # the container image contains them
+CONTAINER_EXTRAS = {"otel", "pictures", "postgres"}  # the container image contains them
 SHARED = {"packaging"}  # the build backend and the program need it alike
 PINNED = re.compile(r"^([a-z0-9._-]+)==\S+(?: ;[^\\]*)? \\$", re.MULTILINE)
 
@@ -30,7 +31,7 @@ def pinned(path: str) -> set[str]:
     return set(PINNED.findall(read_lock(path)))
 
 
-@pytest.mark.parametrize("path", [RUNTIME, DEV, TOOLS, NODE])
+@pytest.mark.parametrize("path", [RUNTIME, EXTRAS, DEV, TOOLS, NODE])
 def test_every_package_of_a_lock_is_hashed_and_no_index_is_named(path: str) -> None:
     text = read_lock(path)
     starts = [line for line in text.splitlines() if line and not line.startswith(("#", " "))]
@@ -51,7 +52,8 @@ def test_every_package_of_npm_is_pinned_and_hashed_and_no_registry_is_named() ->
 
 def test_no_package_is_in_two_locks() -> None:
     assert pinned(RUNTIME) & pinned(TOOLS) <= SHARED
-    assert not pinned(DEV) & (pinned(RUNTIME) | pinned(TOOLS))
+    assert not pinned(EXTRAS) & (pinned(RUNTIME) | pinned(TOOLS)) - SHARED
+    assert not pinned(DEV) & (pinned(RUNTIME) | pinned(EXTRAS) | pinned(TOOLS))
 
 
 def test_development_tools_extras_and_unused_packages_stay_out_of_what_runs() -> None:
@@ -65,11 +67,12 @@ def test_development_tools_extras_and_unused_packages_stay_out_of_what_runs() ->
         }
         for kept in (False, True)
     )
-    assert contained <= pinned(RUNTIME)
+    assert contained <= pinned(EXTRAS)
     names -= {"pyyaml"}  # the program's libraries need it, too
     assert names <= pinned(DEV)
     unwanted = {"boto3", "botocore", "huggingface-hub", "hf-xet", "torch", "sentence-transformers"}
-    assert not (names | unwanted) & pinned(RUNTIME)
+    assert not (names | unwanted) & (pinned(RUNTIME) | pinned(EXTRAS))
+    assert not contained & pinned(RUNTIME)
 
 
 def is_word(node: ast.AST) -> TypeGuard[ast.Constant]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts as wording
 from bot.errors import PlatformError
-from bot.graph_image.render import load_graph_model, render_graph
+from bot.graph_image.render import can_render, load_graph_model, render_graph
 from bot.i18n import N_, gettext
 from bot.platform.models import Card, title_with_time
 from bot.text.format import format_ago, format_number, pluralize
@@ -27,6 +27,11 @@ MAX_RELATIONS = 8  # relations listed as text
 NO_GRAPH_ACCESS = N_(
     "I can't draw a graph for you here: graphs combine all public channels, and you only "
     "have access to some of them. You can still ask questions."
+)
+PICTURES_HINT = "pictures"
+NO_PICTURES = N_(
+    "I can also draw this as a picture, if whoever runs me installs what it needs: "
+    "`pip install 'threadlore[pictures]'`."
 )
 
 FEEDBACK_PERIOD = timedelta(days=30)
@@ -174,7 +179,7 @@ async def _not_indexed_notice(call: CommandContext) -> str:
 
 
 async def graph_command(call: CommandContext) -> Card:
-    """Draw an entity with its neighbors, and list its most important relations."""
+    """List an entity's most important relations, and draw it with its neighbors where pictures can be drawn."""
     if not call.arguments:
         raise InvalidQuestion(
             gettext("Which name?"),
@@ -189,12 +194,21 @@ async def graph_command(call: CommandContext) -> Card:
         raise
     if not drawn.edges:
         return Card("\n".join(_format_neighborhood(near)))
+    if not can_render():
+        return Card("\n".join([*_format_neighborhood(near), *await _hint_at_pictures(call)]))
     made = await render_graph(drawn)
     numbered = [
         gettext("- {number} in the picture is **{name}**").format(number=number, name=escape_markdown(name))
         for number, name in made.numbered_names.items()
     ]
     return Card("\n".join([*_format_neighborhood(near), *numbered]), picture=made.picture)
+
+
+async def _hint_at_pictures(call: CommandContext) -> list[str]:
+    """How to get pictures, the first time in a workspace."""
+    location = call.location
+    is_new = await call.store.hints.record_if_new(location.platform, location.workspace, PICTURES_HINT)
+    return ["", f"_{gettext(NO_PICTURES)}_"] if is_new else []
 
 
 def _format_neighborhood(near: Neighborhood) -> Iterable[str]:

@@ -1,1 +1,1 @@
-"""Draw the neighborhood of an entity as a picture. Imports matplotlib, networkx and the engine."""
+"""Draw the neighborhood of an entity as a picture, with matplotlib and networkx, which an extra installs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from bot.graph_image.model import build_graph_model
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MAX_RELATIONS = 24  # of the entity
 MAX_NEIGHBORS, MAX_NEIGHBOR_RELATIONS = 8, 12  # neighbors whose relations are loaded; relations of each
 MAX_ALT_TEXT_LENGTH = 900  # characters
+LIBRARIES = ("matplotlib", "networkx")
 _RENDER_LOCK = threading.Lock()  # matplotlib is not thread-safe
 
 
@@ -31,6 +33,11 @@ class RenderedGraph:
 
     picture: Picture
     numbered_names: Mapping[str, str]
+
+
+def can_render() -> bool:
+    """Whether the libraries of the extra `pictures` are installed."""
+    return all(map(find_spec, LIBRARIES))
 
 
 async def load_graph_model(engine: Engine, name: str, scope: Scope) -> tuple[Neighborhood, GraphModel]:

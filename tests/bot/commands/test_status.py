@@ -98,6 +98,19 @@ async def test_a_graph_is_a_picture_with_the_strongest_relations_in_words(worksp
     assert "Carla" in card.picture.alt_text
 
 
+async def test_without_the_libraries_a_graph_is_text_and_once_says_how_to_get_pictures(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.graph_image.render.LIBRARIES", ("matplotlib", "no_such_library"))
+    await workspace.post("ada", "Mina met Otto. Otto met Carla.")
+    first, second = [await workspace.command("bob", "graph mina") for _ in range(2)]
+    assert first.picture is second.picture is None
+    assert first.text.startswith(second.text)
+    assert "- **Otto**: " in second.text
+    assert "pip install 'threadlore[pictures]'" in first.text
+    assert "pip install" not in second.text
+
+
 async def test_where_readers_are_unknown_there_is_no_picture(workspace: Workspace) -> None:
     await workspace.post("ada", "Mina met Otto.")
     workspace.platform.failing["channel"] = NotFound("It is not known who reads here.")
