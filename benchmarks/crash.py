@@ -1,7 +1,7 @@
 """Kill -9 over and over: `python -m benchmarks.crash --seeds 50`; ends with 1 if anything was lost or differs.
 
 With `--database postgres` the data are in a server of the benchmark's own; `--helpers 2` processes then share the work
-of each run whose first process is killed. With `--database surrealdb` graph and vectors are in embedded SurrealDB.
+of each run whose first process is killed.
 
 One line a seed: operations of the script, kills (with the operations acknowledged by then), and what was wrong.
 """
@@ -22,9 +22,7 @@ from tests.support.postgres_server import PostgresServer, start_server
 def run_one_seed(seed: int, server: PostgresServer | None, chosen: argparse.Namespace) -> RunOutcome:
     began = time.perf_counter()
     with temporary_folder() as folder:
-        outcome = asyncio.run(
-            run_seed(seed, Path(folder), server, chosen.helpers, surrealdb=chosen.database == "surrealdb")
-        )
+        outcome = asyncio.run(run_seed(seed, Path(folder), server, chosen.helpers))
     kills = " ".join(f"@{number}" for number in outcome.acknowledged)
     seconds = time.perf_counter() - began
     print(
@@ -40,9 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument(
-        "--database", choices=["files", "postgres", "surrealdb"], default="files", help="where the data are"
-    )
+    parser.add_argument("--database", choices=["files", "postgres"], default="files", help="where the data are")
     parser.add_argument("--helpers", type=int, default=0, help="processes that share the work on the database")
     parser.add_argument("--talkative", action="store_true", help="tell where each kill struck")
     arguments = parser.parse_args()

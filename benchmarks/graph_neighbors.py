@@ -2,8 +2,8 @@
 
 `python -m benchmarks.graph_neighbors --entities 100000 --relations 300000 --backends kuzu postgres`: entities in 200
 spaces (one open space with half of them, the others by Zipf's law) whose relations prefer hubs. Each call asks for the
-300 heaviest relations of 60 entities of the scope. `kuzu` holds the edges in memory, `kuzu-disk` and `surreal` read
-their files. The server of `postgres` is started for the run, with its data in memory where there is enough.
+300 heaviest relations of 60 entities of the scope. `kuzu` holds the edges in memory, `kuzu-disk` reads
+its files. The server of `postgres` is started for the run, with its data in memory where there is enough.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from benchmarks.plumbing import open_postgres, temporary_folder
 from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
 from engine.storage.graph.kuzu import CACHED_EDGES, KuzuGraph
 from engine.storage.graph.ledger_graph import LedgerGraph
-from engine.storage.graph.surreal import SurrealGraph
-from engine.storage.surreal_database import open_surreal
 from tests.support.ledger_rows import TABLES
 
 SPACES = 200
@@ -91,20 +89,10 @@ async def copy_rows(pool: AsyncConnectionPool, graph: SyntheticGraph) -> None:
         await connection.execute("ANALYZE")
 
 
-@asynccontextmanager
-async def open_surreal_files(graph: SyntheticGraph) -> AsyncIterator[GraphStore]:
-    with temporary_folder() as folder:
-        async with open_surreal(f"surrealkv://{folder}/surreal") as database:
-            store = await SurrealGraph.open(database, cached_edges=0)
-            await store.replace_all(graph.nodes, graph.edges)
-            yield store
-
-
 BACKENDS: dict[str, Callable[[SyntheticGraph], AbstractAsyncContextManager[GraphStore]]] = {
     "kuzu": open_kuzu,
     "kuzu-disk": open_kuzu_disk,
     "postgres": open_ledger,
-    "surreal": open_surreal_files,
 }
 
 

@@ -3,10 +3,9 @@
 `python -m benchmarks.ingest --documents 1000 10000 50000` lets one folder grow. At each size it waits until all is
 settled, then until the stores have put themselves in order, and measures recall, memory and disk. Every model call
 really goes through litellm to the local stub (a process of its own), which answers at once. With `--databases files
-postgres surrealdb`, files are measured, then a PostgreSQL server that is started for the run, with its data in memory
-where there is enough, then files with graph and vectors in embedded SurrealDB. With `--processes 3`, two more engines
-share the work on the database, each with a stub of its own; the last line then tells how long the lock of writers was
-held, and waited for.
+postgres`, files are measured, then a PostgreSQL server that is started for the run, with its data in memory where there
+is enough. With `--processes 3`, two more engines share the work on the database, each with a stub of its own; the last
+line then tells how long the lock of writers was held, and waited for.
 """
 
 from __future__ import annotations
@@ -211,7 +210,7 @@ async def run(sizes: list[int], home: Path, options: EngineOptions, processes: i
             stages, slowest = await measure_retrieval(engine)
             memory = max(after, resident_mib("self", apart.pid or "self"))
             figures = SizeFigures(size, size / spent, slices, stages, slowest, memory, disk_mib(home))
-            print_figures("postgres" if options.database else "surrealdb" if options.surrealdb else "files", figures)
+            print_figures("postgres" if options.database else "files", figures)
 
 
 def print_figures(database: str, figures: SizeFigures) -> None:
@@ -231,7 +230,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--graph", choices=["kuzu", "ladybug"], default="kuzu")
-    parser.add_argument("--databases", choices=["files", "postgres", "surrealdb"], nargs="+", default=["files"])
+    parser.add_argument("--databases", choices=["files", "postgres"], nargs="+", default=["files"])
     parser.add_argument("--home", type=Path, help="keep the folder here")
     parser.add_argument("--processes", type=int, default=1, help="engines that share the work on the database")
     parser.add_argument("--help-out", default="", help="share the work on the database with this address")
@@ -244,8 +243,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for database in chosen.databases:
         with temporary_folder() as folder, start_postgres() if database == "postgres" else nullcontext("") as url:
-            place = "embedded" if database == "surrealdb" else ""
-            options = EngineOptions(database=url, surrealdb=place, graph_backend=chosen.graph, cache_answers=False)
+            options = EngineOptions(database=url, graph_backend=chosen.graph, cache_answers=False)
             processes = chosen.processes if url else 1
             asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options, processes))
 

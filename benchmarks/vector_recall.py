@@ -21,11 +21,9 @@ from benchmarks.plumbing import disk_mib, milliseconds, open_postgres, resident_
 from engine.clock import SYSTEM_CLOCK
 from engine.projection.postgres_storage import PARTITIONS
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.surreal_database import open_surreal
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.pgvector import PostgresVectors
-from engine.storage.vectors.surreal import SurrealVectors
 
 DIM = 384
 SPACES = 200
@@ -127,19 +125,10 @@ async def open_pgvector(partitions: int = 1) -> AsyncIterator[VectorStore]:
         await store.close()
 
 
-@asynccontextmanager
-async def open_surreal_files() -> AsyncIterator[VectorStore]:
-    with temporary_folder() as folder:
-        async with open_surreal(f"surrealkv://{folder}/surreal") as database:
-            yield await SurrealVectors.open(database, DIM, cache_bytes=0)
-        print(f"{disk_mib(Path(folder)):.0f} MiB on disk")
-
-
 BACKENDS: dict[str, Callable[[], AbstractAsyncContextManager[VectorStore]]] = {
     "lance": open_lance,
     "postgres": open_pgvector,
     "postgres-by-space": lambda: open_pgvector(PARTITIONS),
-    "surreal": open_surreal_files,
 }
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Protocol
 
 from bot.context import EngineContext
 from bot.errors import BadSetting
+from bot.settings import STORES_GROUP, list_stores_names
 from bot.store.file_fingerprints import FileFingerprints
 from engine import (
     ChunkingOptions,
@@ -41,9 +43,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.settings import Settings
-    from engine import Clock, Embedder, LanguageModel, Reranker
+    from engine import Clock, Embedder, LanguageModel, Reranker, StoresOpener
 
 MIB = 2**20
+
+
+class StoresPlugin(Protocol):
+    """Builds what opens a graph and a vector store of another kind; an entry point of STORES_GROUP."""
+
+    def __call__(self, settings: Settings) -> StoresOpener:
+        """What opens them. Raises BadSetting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +145,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         summary_limits=window.fit_summary_limits(SummaryLimits()),
         context_window=window,
         database=settings.database.get_secret_value(),
-        surrealdb=settings.surrealdb.get_secret_value(),
+        open_stores=load_stores(settings),
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,
@@ -146,6 +155,18 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         compaction_delay=settings.compaction_delay_seconds,
         disk_reserve_bytes=settings.disk_reserve_mb * MIB,
     )
+
+
+def load_stores(settings: Settings) -> StoresOpener | None:
+    """What opens the stores of the chosen plug-in; None if those of the data directory are used. Raises BadSetting."""
+    if not settings.stores:
+        return None
+    found = entry_points(group=STORES_GROUP, name=settings.stores)
+    if not found:
+        known = ", ".join(list_stores_names()) or "none"
+        raise BadSetting(f"THREADLORE_STORES cannot be {settings.stores}: installed are {known}.")
+    plugin: StoresPlugin = next(iter(found)).load()
+    return plugin(settings)
 
 
 def build_context_window(settings: Settings) -> ContextWindow:

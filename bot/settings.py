@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from difflib import get_close_matches
+from importlib.metadata import entry_points
 from pathlib import Path  # noqa: TC003  - pydantic reads the fields’ types at run time
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +27,7 @@ ENV_FILE_NAME = ".env"
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 PREFIX = "THREADLORE_"
+STORES_GROUP = "threadlore.stores"  # of entry points: plug-ins that hold graph and vectors
 MAX_DAYS = 36_500  # earlier than any message; dates do not go back much further
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
 
@@ -122,7 +124,7 @@ class Settings(BaseSettings):
 
     database: SecretStr = SecretStr("")
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
-    surrealdb: SecretStr = SecretStr("")
+    stores: str = ""
     fulltext_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     extraction_concurrency: int = Field(default=8, gt=0)
     summary_cooldown_seconds: float = Field(default=600.0, gt=0)
@@ -227,13 +229,19 @@ def _find_adapter_settings(variables: Mapping[str, str]) -> dict[str, SecretStr]
 def list_unknown_variables(
     file: Path | None, data_dir: Path, list_adapter_names: Callable[[], Iterable[str]] = tuple
 ) -> list[str]:
-    """One sentence for each variable with the prefix of settings that is no setting of the bot or an adapter."""
+    """One sentence for each variable with the prefix of settings that is no setting of the bot or a plug-in."""
     chosen = file or find_env_file(data_dir)
     names = {name.upper() for name in (*os.environ, *(read_variables(chosen) if chosen else ()))}
     settings = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     unknown = sorted(name for name in names - settings if name.startswith(PREFIX))
-    adapters = tuple(f"{PREFIX}{name}_".upper() for name in list_adapter_names()) if unknown else ()
-    return [f"There is no setting {name}{_suggest_setting(name)}" for name in unknown if not name.startswith(adapters)]
+    plugins = (*list_adapter_names(), *list_stores_names()) if unknown else ()
+    known = tuple(f"{PREFIX}{name}_".upper() for name in plugins)
+    return [f"There is no setting {name}{_suggest_setting(name)}" for name in unknown if not name.startswith(known)]
+
+
+def list_stores_names() -> tuple[str, ...]:
+    """The installed plug-ins that hold graph and vectors."""
+    return tuple(sorted({each.name for each in entry_points(group=STORES_GROUP)}))
 
 
 def _suggest_setting(name: str) -> str:

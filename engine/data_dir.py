@@ -62,9 +62,14 @@ class DataDir:
         return self.path / "vectors"
 
     @property
-    def surreal_path(self) -> Path:
-        """Graph and vectors in SurrealDB."""
-        return self.path / "surrealdb"
+    def stores_path(self) -> Path:
+        """The folder of stores that a plug-in opens."""
+        return self.path / "stores"
+
+    @property
+    def plugged_paths(self) -> tuple[Path, ...]:
+        """Where stores of a plug-in may have left files; the second place is that of an earlier version."""
+        return (self.stores_path, self.path / "surrealdb")
 
     def graph_path(self, module: str) -> Path:
         """The graph store; files of different graph databases are not interchangeable."""
@@ -73,7 +78,7 @@ class DataDir:
     @property
     def projection_paths(self) -> tuple[Path, ...]:
         """Everything that can be rebuilt from the ledger."""
-        return (self.vectors_path, self.surreal_path, *(self.graph_path(module) for module in GRAPH_MODULES))
+        return (self.vectors_path, *self.plugged_paths, *(self.graph_path(module) for module in GRAPH_MODULES))
 
     def remove_projections(self, keep: Collection[Path] = ()) -> None:
         """Remove them, except some; no store may be open in what is removed."""

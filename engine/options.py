@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from engine.errors import PromptTooLong
 from engine.text.windows import (
@@ -15,6 +15,10 @@ from engine.text.windows import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
     from engine.models import Question
 
 MIN_CONTEXT_TOKENS = 2048  # extraction does not fit into a smaller context window
@@ -232,28 +236,47 @@ class ContextWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class StoresPlace:
+    """What a plug-in needs to know to open a graph and a vector store for an engine.
+
+    `folder`: of the data directory, for its files; it may not exist yet. `dim`: of the vectors. `cache_bytes`: memory
+    for copies of a table of vectors. `last_chunk`: the largest id of a chunk that the ledger had; stores with vectors
+    of later chunks belong to other data, and have to be emptied. `is_outdated`: all vectors will be written again, and
+    those that are there may have another dimension.
+    """
+
+    folder: Path
+    dim: int
+    cache_bytes: int
+    last_chunk: int
+    is_outdated: bool
+
+
+StoresOpener: TypeAlias = "Callable[[StoresPlace], AbstractAsyncContextManager[Any]]"  # it yields `Stores`
+
+
+@dataclass(frozen=True, slots=True)
 class EngineOptions:
     """Options of an engine.
 
     `database`: the address of a PostgreSQL database that holds all data; "": files of the data directory hold it.
-    `surrealdb`: "embedded" or the address of a server, if SurrealDB holds graph and vectors (experimental).
-    `graph_backend`: the graph database otherwise. `fts_tokenizer`: the full-text tokenizer of a new data directory;
-    trigram finds parts of words, from three characters on. `extraction_concurrency`: chunks extracted at once.
-    `extraction_linger`: seconds that a short closed conversation waits to share a call. `summary_cooldown`: seconds
-    between two summaries of the same entity or relation. `compaction_delay`: seconds until deleted bytes are erased
-    from the files. `disk_reserve_bytes`: of a file that keeps space for answers and deletions on a full disk; 0: none.
-    `vector_cache_bytes`: memory for each of three tables of vectors, which are searched there if their rows fit;
+    `open_stores`: opens other stores than those of the data directory for graph and vectors; what they lack is filled
+    from the ledger. `graph_backend`: the graph database otherwise. `fts_tokenizer`: the full-text tokenizer of a new
+    data directory; trigram finds parts of words, from three characters on. `extraction_concurrency`: chunks extracted
+    at once. `extraction_linger`: seconds that a short closed conversation waits to share a call. `summary_cooldown`:
+    seconds between two summaries of the same entity or relation. `compaction_delay`: seconds until deleted bytes are
+    erased from the files. `disk_reserve_bytes`: of a file that keeps space for answers and deletions on a full disk; 0:
+    none. `vector_cache_bytes`: memory for each of three tables of vectors, which are searched there if their rows fit;
     vectors that take more than a fourth of it are rounded to integers, and cosines then differ by up to 0.005.
-    `max_attempts`: tries before a text to which a model gives no valid reply is given up.
-    `cache_answers`: replay the answer of an identical prompt.
-    `join_duplicates`: join spellings of one name that are certainly the same entity; False undoes such joins.
-    `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need not.
-    `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors; no other process
-    may then work on the database.
+    `max_attempts`: tries before a text to which a model gives no valid reply is given up. `cache_answers`: replay the
+    answer of an identical prompt. `join_duplicates`: join spellings of one name that are certainly the same entity;
+    False undoes such joins. `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need
+    not. `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors; no other
+    process may then work on the database.
     """
 
     database: str = field(default="", repr=False)
-    surrealdb: str = field(default="", repr=False)
+    open_stores: StoresOpener | None = field(default=None, repr=False)
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
     fts_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     chunking: ChunkingOptions = field(default_factory=ChunkingOptions)

@@ -31,7 +31,6 @@ ENVIRONMENT = {
     "bot/settings.py",
     "engine/text/tokenizer.py",
     "engine/storage/vectors/lance.py",
-    "engine/storage/surreal_database.py",
     "engine/llm/client/subprocess.py",
     "engine/llm/client/litellm.py",
     "engine/llm/minilm/__init__.py",

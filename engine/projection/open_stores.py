@@ -11,6 +11,7 @@ import structlog
 
 from engine.errors import CorruptLedger, CorruptProjection, EmbedderMismatch
 from engine.llm.checked_embedder import embedder_identity
+from engine.options import StoresPlace
 from engine.storage.graph.read_only import ReadOnlyGraph
 from engine.text.similarity import is_same_vector
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from engine.data_dir import DataDir
     from engine.llm.base import Embedder
-    from engine.options import EngineOptions
+    from engine.options import EngineOptions, StoresOpener
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.graph.base import GraphStore
     from engine.storage.ledger.api import LedgerStore
@@ -69,6 +70,31 @@ async def open_stores(
     graph = await open_graph(folder, options.graph_backend, ledger)
     stack.push_async_callback(graph.close)
     return Stores(graph, vectors)
+
+
+async def open_plugged_stores(
+    opener: StoresOpener,
+    folder: DataDir,
+    ledger: LedgerStore,
+    embedder: Embedder,
+    cache_bytes: int,
+    stack: AsyncExitStack,
+) -> Stores:
+    """Open the stores of a plug-in; `stack` closes them. What they lack is filled from the ledger.
+
+    Other stores in the data directory are removed, because forgotten content would stay in them.
+    """
+    place = StoresPlace(
+        folder.stores_path,
+        embedder.dim,
+        cache_bytes,
+        await ledger.stats.find_last_chunk_id(),
+        bool(await ledger.work.get_setting("reindexing")),
+    )
+    stores: Stores = await stack.enter_async_context(opener(place))
+    await check_given_stores(ledger, stores, embedder)
+    folder.remove_projections(keep=(folder.stores_path,))
+    return stores
 
 
 async def open_read_only_stores(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import StoreError
-from engine.projection.open_stores import open_read_only_stores, open_stores
+from engine.projection.open_stores import open_plugged_stores, open_read_only_stores, open_stores
 from engine.scheduling.processes import LocalProcesses, Processes
 from engine.storage.files import remove_tree
 from engine.storage.ledger import MISSING_LIBRARY_HINT, Ledger
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
 
-MISSING_SURREALDB_HINT = "Install the extra: pip install 'threadlore[surrealdb]'."
-BOTH_HINT = "Leave THREADLORE_DATABASE or THREADLORE_SURREALDB empty."
+BOTH_HINT = "Leave THREADLORE_DATABASE or THREADLORE_STORES empty."
 
 
 class Storage(Protocol):
@@ -71,21 +70,19 @@ class EmbeddedStorage:
 
     @property
     def has_vectors(self) -> bool:
-        return self.folder.vectors_path.exists() or bool(self.options.surrealdb)  # whose content is compared
+        return self.folder.vectors_path.exists() or self.options.open_stores is not None  # whose content is compared
 
     async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
-        if self.claim.refusal is not None and self.options.surrealdb:  # it has no way to open files for reading alone
+        if self.claim.refusal is not None and self.options.open_stores:  # a plug-in may not know how to read alone
             raise self.claim.refusal
         if self.claim.refusal is not None:
             return await open_read_only_stores(self.folder, ledger, embedder.dim, self.options, stack, self.supervisor)
-        if not self.options.surrealdb:
-            remove_tree(self.folder.surreal_path)
-            return await open_stores(self.folder, ledger, embedder.dim, self.options, stack, self.supervisor)
-        try:
-            from engine.projection.surreal_stores import open_surreal_stores  # noqa: PLC0415 - needs the extra
-        except ImportError as error:
-            raise StoreError("The library for SurrealDB is not installed.", hint=MISSING_SURREALDB_HINT) from error
-        return await open_surreal_stores(self.folder, ledger, embedder, self.options, stack)
+        if opener := self.options.open_stores:
+            cache_bytes = self.options.vector_cache_bytes
+            return await open_plugged_stores(opener, self.folder, ledger, embedder, cache_bytes, stack)
+        for path in self.folder.plugged_paths:
+            remove_tree(path)
+        return await open_stores(self.folder, ledger, embedder.dim, self.options, stack, self.supervisor)
 
 
 async def open_storage(
@@ -100,8 +97,8 @@ async def open_storage(
 
     `stack` ends the registration of this process with the database.
     """
-    if options.database and options.surrealdb:
-        raise StoreError("PostgreSQL cannot be combined with SurrealDB.", hint=BOTH_HINT)
+    if options.database and options.open_stores:
+        raise StoreError("PostgreSQL cannot be combined with other stores.", hint=BOTH_HINT)
     if not options.database:
         return EmbeddedStorage(folder, options, supervisor, claim, clock)
     try:

@@ -117,8 +117,8 @@ def test_without_a_vision_model_nothing_is_described() -> None:
 
 def test_numbers_reach_the_engine() -> None:
     numbers = {"summary_cooldown_seconds": 3, "extraction_concurrency": 2, "max_file_size_mb": 1}
-    settings = load_settings(graph_backend="ladybug", surrealdb="embedded", parser_timeout_seconds=5, **numbers)
+    settings = load_settings(graph_backend="ladybug", parser_timeout_seconds=5, **numbers)
     options, limits = build_engine_options(settings), build_parser_limits(settings)
     assert (options.graph_backend, options.summary_cooldown, options.extraction_concurrency) == ("ladybug", 3, 2)
-    assert options.surrealdb == "embedded"
+    assert options.open_stores is None
     assert (limits.max_file_size, limits.timeout_seconds) == (2**20, 5)

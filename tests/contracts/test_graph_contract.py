@@ -27,8 +27,7 @@ from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
 from engine.storage.graph.kuzu import CACHED_EDGES, REOPEN_AFTER_ROWS, KuzuGraph
 from engine.storage.graph.kuzu_connection import KuzuConnection
 from engine.storage.graph.kuzu_writer import KuzuWriter
-from engine.storage.graph.surreal import SurrealGraph
-from engine.storage.surreal_database import open_surreal
+from tests.examples.surrealdb import IS_INSTALLED
 from tests.support.ledger_rows import open_ledger_graph
 from tests.support.memory_graph import MemoryGraph
 
@@ -41,7 +40,7 @@ def open_graph(path: Path, cached_edges: int = CACHED_EDGES) -> asyncio.Future[K
     return asyncio.ensure_future(KuzuGraph.open(path, MODULE, BUFFER_POOL_BYTES, cached_edges))
 
 
-STORES = ["kuzu", "on disk", "memory", "postgres", "surreal", "surreal on disk"]
+STORES = ["kuzu", "on disk", "memory", "postgres", *(["surreal", "surreal on disk"] if IS_INSTALLED else [])]
 
 
 # "on disk" keeps no edges in memory: every call reaches the library.
@@ -52,8 +51,10 @@ async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             yield ledger_graph
         return
     if request.param.startswith("surreal"):
-        async with open_surreal(f"surrealkv://{tmp_path / 'surreal'}") as database:
-            yield await SurrealGraph.open(database, CACHED_EDGES if request.param == "surreal" else 0)
+        from tests.examples.surrealdb.contract_stores import open_surreal_graph  # noqa: PLC0415 - may be missing
+
+        async with open_surreal_graph(tmp_path, CACHED_EDGES if request.param == "surreal" else 0) as surreal_graph:
+            yield surreal_graph
         return
     graph: GraphStore = MemoryGraph()
     if request.param != "memory":
@@ -469,19 +470,6 @@ async def compare_with_dict(open_store: Callable[[], Awaitable[GraphStore]], ste
         assert await graph.list_all() == await model.list_all()
         assert await graph.neighbors([0, 1, 2], [1], 3) == await model.neighbors([0, 1, 2], [1], 3)
     await graph.close()
-
-
-@pytest.mark.skipif(MODULE != "kuzu", reason="it tests no graph library")
-@pytest.mark.parametrize("cached_edges", [CACHED_EDGES, 4, 0])
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=STEPS)
-def test_any_sequence_of_calls_on_surreal_equals_a_dict(cached_edges: int, steps: list[Step]) -> None:
-    async def run(folder: str) -> None:
-        async with open_surreal(f"surrealkv://{folder}/surreal") as database:
-            await compare_with_dict(lambda: SurrealGraph.open(database, cached_edges), steps)
-
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run(folder))
 
 
 async def test_a_closed_graph_says_so(tmp_path: Path) -> None:

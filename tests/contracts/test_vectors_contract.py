@@ -19,7 +19,6 @@ from engine.clock import SYSTEM_CLOCK
 from engine.errors import CorruptProjection, EmbedderMismatch, StoreError
 from engine.options import VECTOR_CACHE_BYTES
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.surreal_database import open_surreal
 from engine.storage.vector_columns import ExactColumns
 from engine.storage.vectors import lance
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
@@ -27,7 +26,7 @@ from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_maintenance import TableMaintenance
 from engine.storage.vectors.pgvector import PostgresVectors
 from engine.storage.vectors.row_arrays import row_bytes
-from engine.storage.vectors.surreal import SurrealVectors
+from tests.examples.surrealdb import IS_INSTALLED
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.patience import PATIENCE
 
@@ -45,9 +44,10 @@ async def open_postgres(url: str, partitions: int) -> AsyncIterator[PostgresVect
         await vectors.close()
 
 
-@pytest.fixture(
-    params=["lance", "lance on disk", "memory", "postgres", "postgres by space", "surreal", "surreal on disk"]
-)
+STORES = ["lance", "lance on disk", "memory", "postgres", "postgres by space"]
+
+
+@pytest.fixture(params=[*STORES, *(["surreal", "surreal on disk"] if IS_INSTALLED else [])])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
     if request.param.startswith("postgres"):
         partitions = 1 if request.param == "postgres" else 3
@@ -55,9 +55,11 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             yield opened
         return
     if request.param.startswith("surreal"):
+        from tests.examples.surrealdb.contract_stores import open_surreal_vectors  # noqa: PLC0415 - may be missing
+
         cache_bytes = VECTOR_CACHE_BYTES if request.param == "surreal" else 0
-        async with open_surreal(f"surrealkv://{tmp_path / 'surreal'}") as database:
-            yield await SurrealVectors.open(database, DIM, cache_bytes)
+        async with open_surreal_vectors(tmp_path, DIM, cache_bytes) as surreal_vectors:
+            yield surreal_vectors
         return
     vectors: VectorStore = MemoryVectors(DIM)
     if request.param != "memory":
@@ -300,20 +302,6 @@ def test_any_sequence_of_calls_on_postgres_equals_a_dict(
             )
 
     asyncio.run(run())
-
-
-@pytest.mark.parametrize("cache_bytes", [VECTOR_CACHE_BYTES, 32 * row_bytes(ExactColumns(DIM)), 0])
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=STEPS)
-def test_any_sequence_of_calls_on_surreal_equals_a_dict(
-    cache_bytes: int, steps: list[tuple[str, list[tuple[int, int, int]]]]
-) -> None:
-    async def run(folder: str) -> None:
-        async with open_surreal(f"surrealkv://{folder}/surreal") as database:
-            await compare_with_dict(lambda: SurrealVectors.open(database, DIM, cache_bytes), steps)
-
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run(folder))
 
 
 async def open_large_store(path: Path, rows: int = 22_000) -> tuple[LanceVectors, np.ndarray, np.ndarray]:

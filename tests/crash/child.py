@@ -2,8 +2,7 @@
 
 `python -m tests.crash.child HOME SEED [FAULT]`: HOME/data is the folder, HOME/acknowledged has a byte for each
 operation that has returned, HOME/state is written at the end: JSON of what differs, of the export, of the steps taken.
-HOME/database, if there is such a file, has the address of the database that holds the data. If there is HOME/surrealdb,
-SurrealDB holds graph and vectors.
+HOME/database, if there is such a file, has the address of the database that holds the data.
 With `helper` as FAULT it applies no operation, and shares the work on the database until its input ends.
 """
 
@@ -43,7 +42,6 @@ def open_home(home: Path, seed: int, folder: str = "data") -> AbstractAsyncConte
     options = replace(
         build_options(seed),
         database=address.read_text(encoding="utf-8") if address.exists() else "",
-        surrealdb="embedded" if (home / "surrealdb").exists() else "",
     )
     return Engine.open(home / folder, language=SlowReader(), embedder=SlowEmbedder(), options=options)
 

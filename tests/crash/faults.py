@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.storage.graph.kuzu import KuzuGraph
-from engine.storage.graph.surreal import SurrealGraph
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.pgvector import PostgresVectors
-from engine.storage.vectors.surreal import SurrealVectors
 
 Method = Callable[..., Awaitable[Any]]
 
@@ -28,8 +26,6 @@ WRAPPED: tuple[tuple[type, str, tuple[str, ...]], ...] = (
     (LanceVectors, "vectors", ("upsert", "delete", "clear", "compact", "_open_table")),
     (PostgresLedger, "ledger", ("write", "compact")),
     (PostgresVectors, "vectors", ("upsert", "delete", "clear", "compact")),
-    (SurrealGraph, "graph", ("upsert", "delete", "replace_all")),
-    (SurrealVectors, "vectors", ("upsert", "delete", "clear", "compact")),
 )
 
 

@@ -55,13 +55,10 @@ class UnexpectedExitError(Exception):
     """A life ended, but not by our hand."""
 
 
-async def run_seed(
-    seed: int, folder: Path, server: PostgresServer | None = None, helpers: int = 0, *, surrealdb: bool = False
-) -> RunOutcome:
+async def run_seed(seed: int, folder: Path, server: PostgresServer | None = None, helpers: int = 0) -> RunOutcome:
     """Run the script of a seed in peace and in trouble, below `folder`, and compare.
 
-    The data are in files (`surrealdb`: graph and vectors in those of SurrealDB), or in databases of the server; then so
-    many `helpers` share the work of the second run.
+    The data are in files, or in databases of the server; then so many `helpers` share the work of the second run.
     """
     outcome = RunOutcome(seed, len(build_script(seed)))
     calm, rough = folder / "calm", folder / "rough"
@@ -69,8 +66,6 @@ async def run_seed(
         home.mkdir(parents=True)
         if server is not None:
             (home / "database").write_text(server.url(server.create_database()), encoding="utf-8")
-        if surrealdb:
-            (home / "surrealdb").touch()
     try:
         run_child(calm, seed)
         wanted = read_final_state(calm)

@@ -44,7 +44,7 @@ def test_a_folder_that_cannot_be_created_is_an_error_in_words(tmp_path: Path) ->
 
 def test_the_stores_and_the_graphs_of_different_libraries_have_their_own_paths(tmp_path: Path) -> None:
     folder = DataDir(tmp_path)
-    assert len({folder.ledger_path, *folder.projection_paths}) == 5
+    assert len({folder.ledger_path, *folder.projection_paths}) == 6
 
 
 def test_a_lock_of_another_program_is_told_from_one_of_a_process_that_left_its_number(tmp_path: Path) -> None:

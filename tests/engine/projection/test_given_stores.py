@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from engine.clock import SYSTEM_CLOCK
 from engine.engine import Engine
+from engine.options import EngineOptions, StoresPlace
 from engine.projection.open_stores import Stores
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.vectors.pgvector import PostgresVectors
@@ -53,6 +55,29 @@ async def test_stores_that_have_everything_are_left_alone(tmp_path: Path, monkey
     monkeypatch.setattr(MemoryVectors, "clear", None)
     async with opened(tmp_path / "home", stores) as engine:
         await engine.wait_until_indexed()
+
+
+async def test_an_opener_is_told_of_the_data_and_stays_open_as_long_as_the_engine(tmp_path: Path) -> None:
+    places, states = list[StoresPlace](), list[str]()
+
+    @asynccontextmanager
+    async def open_memory_stores(place: StoresPlace) -> AsyncIterator[Stores]:
+        places.append(place)
+        states.append("open")
+        yield empty_stores()
+        states.append("closed")
+
+    options = EngineOptions(open_stores=open_memory_stores)
+    for _ in range(2):
+        async with Engine.open(tmp_path, language=ToyLanguage(), embedder=HashEmbedder(), options=options) as engine:
+            await add_indexed(engine, "Ada met Bob.")
+            assert (await engine.verify()).is_clean
+            assert states[-1] == "open"
+            assert not (tmp_path / "vectors").exists()
+        (tmp_path / "vectors").mkdir()  # as stores of the data directory would leave it
+    assert states == ["open", "closed"] * 2
+    assert [place.last_chunk > 0 for place in places] == [False, True]
+    assert {(place.folder, place.dim) for place in places} == {(tmp_path / "stores", HashEmbedder().dim)}
 
 
 @pytest.mark.long

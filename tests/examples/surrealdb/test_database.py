@@ -10,12 +10,12 @@ import pytest
 
 from engine.errors import DatabaseUnreachable, EmbedderMismatch, StoreError
 from engine.storage.graph.base import GraphEdge, GraphNode
-from engine.storage.graph.surreal import SurrealGraph
-from engine.storage.surreal_address import parse_surreal_address
-from engine.storage.surreal_database import SurrealDatabase, open_surreal
 from engine.storage.vectors.base import VectorFilter, VectorRow
-from engine.storage.vectors.surreal import SurrealVectors
-from tests.support.surreal_server import run_surreal_server
+from surrealdb_stores.address import parse_surreal_address
+from surrealdb_stores.database import SurrealDatabase, open_surreal
+from surrealdb_stores.graph import SurrealGraph
+from surrealdb_stores.vectors import SurrealVectors
+from tests.examples.surrealdb.server import run_surreal_server
 
 
 @pytest.fixture

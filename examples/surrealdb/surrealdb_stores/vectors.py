@@ -1,4 +1,4 @@
-"""The vector store on SurrealDB (experimental): exact searches within the scope, without its index.
+"""The vector store on SurrealDB: exact searches within the scope, without its index.
 
 The library reads an array of 384 numbers in 0.8 ms and builds its index for 30 vectors a second, so vectors are stored
 as bytes and compared here. Up to `cache_bytes` of rows are also kept in memory.
@@ -14,18 +14,18 @@ import numpy as np
 from engine.errors import EmbedderMismatch
 from engine.options import VECTOR_CACHE_BYTES
 from engine.storage.memory_copy import MemoryCopy
-from engine.storage.surreal_database import record_id
 from engine.storage.vector_columns import ExactColumns
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
 from engine.storage.vectors.row_arrays import KEY_TYPES, RowArrays, reserve_rows
 from engine.text.similarity import unit_vectors
+from surrealdb_stores.database import record_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from surrealdb import RecordID
 
-    from engine.storage.surreal_database import SurrealDatabase
+    from surrealdb_stores.database import SurrealDatabase
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 BATCH_ROWS = 1_000

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
-import sys
+import tomllib
 from contextlib import AbstractAsyncContextManager
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine import Engine, EngineOptions, Question
+from bot.bootstrap import load_stores
+from bot.errors import BadSetting
+from bot.settings import STORES_GROUP, load_settings
+from engine import Engine, EngineOptions, Question, StoresPlace
 from engine.data_dir import DataDir
 from engine.errors import StoreError
 from engine.storage.files import remove_tree
+from surrealdb_stores import build_opener
+from tests.examples.surrealdb.server import PASSWORD, run_surreal_server
 from tests.support.engine_fixture import (
     HERE,
     add_indexed,
@@ -23,13 +29,15 @@ from tests.support.engine_fixture import (
     open_memory_engine,
 )
 from tests.support.fake_embedder import HashEmbedder
-from tests.support.surreal_server import PASSWORD, run_surreal_server
 from tests.support.toy_language import ToyLanguage
+
+PYPROJECT = Path(__file__).parents[3] / "examples" / "surrealdb" / "pyproject.toml"
 
 
 def opened(home: Path, place: str = "embedded", **options: Any) -> AbstractAsyncContextManager[Engine]:
     embedder = HashEmbedder(options.pop("dim", 128))
-    chosen = EngineOptions(surrealdb=place, **options)
+    opener = build_opener(place) if place else None
+    chosen = EngineOptions(open_stores=opener, **options)
     return Engine.open(home, language=ToyLanguage(), embedder=embedder, options=chosen)
 
 
@@ -72,7 +80,7 @@ def replace_by_file(folder: Path) -> None:
 async def test_a_lost_or_damaged_folder_is_filled_again(tmp_path: Path, damage: Any) -> None:
     async with opened(tmp_path) as engine:
         await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
-    damage(DataDir(tmp_path).surreal_path)
+    damage(DataDir(tmp_path).stores_path)
     async with opened(tmp_path) as engine:
         await check_answers(engine)
 
@@ -83,8 +91,8 @@ async def test_content_that_the_ledger_never_had_is_erased(tmp_path: Path) -> No
         await add_indexed(engine, "Ada met Bob.")
     async with opened(other.path) as engine:
         await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
-    remove_tree(home.surreal_path)
-    other.surreal_path.rename(home.surreal_path)
+    remove_tree(home.stores_path)
+    other.stores_path.rename(home.stores_path)
     async with opened(home.path) as engine:
         await check_answers(engine)
 
@@ -100,9 +108,9 @@ async def test_another_embedder_recomputes_the_vectors(tmp_path: Path) -> None:
 async def test_stores_that_are_not_used_any_more_leave_the_data_directory(tmp_path: Path) -> None:
     folder = DataDir(tmp_path)
     for place, used, unused in (
-        ("", folder.vectors_path, folder.surreal_path),
-        ("embedded", folder.surreal_path, folder.vectors_path),
-        ("", folder.vectors_path, folder.surreal_path),
+        ("", folder.vectors_path, folder.stores_path),
+        ("embedded", folder.stores_path, folder.vectors_path),
+        ("", folder.vectors_path, folder.stores_path),
     ):
         async with opened(tmp_path, place) as engine:
             await add_indexed(engine, "Ada met Bob.")
@@ -128,17 +136,30 @@ async def test_an_address_that_is_no_server_is_refused(tmp_path: Path, place: st
     with pytest.raises(StoreError, match="cannot be used") as refused:
         async with opened(tmp_path, place):
             pass
-    assert "THREADLORE_SURREALDB" in refused.value.hint
+    assert "THREADLORE_SURREALDB_ADDRESS" in refused.value.hint
 
 
-async def test_a_missing_library_and_a_second_database_are_errors_in_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(StoreError, match="PostgreSQL"):
+async def test_postgresql_is_not_combined_with_other_stores(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="PostgreSQL") as refused:
         async with opened(tmp_path, database="postgresql://nowhere"):
             pass
-    monkeypatch.setitem(sys.modules, "engine.projection.surreal_stores", None)
-    with pytest.raises(StoreError, match="not installed") as refused:
-        async with opened(tmp_path):
+    assert "THREADLORE_STORES" in refused.value.hint
+
+
+async def test_the_setting_chooses_the_plug_in_by_its_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = tomllib.loads(PYPROJECT.read_text())["project"]["entry-points"][STORES_GROUP]
+    entries = [EntryPoint(name, value, STORES_GROUP) for name, value in declared.items()]
+    monkeypatch.setattr(
+        "bot.bootstrap.entry_points", lambda group, name: [each for each in entries if each.name == name]
+    )
+    monkeypatch.setenv("THREADLORE_SURREALDB_ADDRESS", "mem://")
+    opener = load_stores(load_settings(data_dir=tmp_path, stores="surrealdb"))
+    assert opener is not None
+    with pytest.raises(StoreError, match="cannot be used"):
+        async with opener(StoresPlace(tmp_path, 2, 0, 0, is_outdated=False)):
             pass
-    assert "threadlore[surrealdb]" in refused.value.hint
+    assert load_stores(load_settings(data_dir=tmp_path)) is None
+    with pytest.raises(BadSetting, match="THREADLORE_STORES cannot be neo"):
+        load_stores(load_settings(data_dir=tmp_path, stores="neo"))

@@ -1,6 +1,6 @@
 """The HNSW index and the exact search of SurrealDB, beside vectors stored as bytes and compared in this process.
 
-`python -m benchmarks.surreal_index --rows 5000 --index` shows the seconds that writing and indexing take, then for
+`python measure_index.py --rows 5000 --index` shows the seconds that writing and indexing take, then for
 each way to search the milliseconds of the best of three and the share of the nearest 20 that it finds.
 """
 
@@ -9,13 +9,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from functools import partial
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.plumbing import temporary_folder
-from engine.storage.surreal_database import SurrealDatabase, open_surreal, record_id
+from surrealdb_stores.database import SurrealDatabase, open_surreal, record_id
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 DIM, SPACES, NEAREST, BATCH_ROWS, SPACE = 384, 20, 20, 500, 3
 ALL, ONE = "all spaces", "one space"
@@ -94,7 +97,7 @@ async def timed(name: str, work: Awaitable[object]) -> None:
 
 async def run(rows: int, *, index: bool) -> None:
     """Write, index and search."""
-    with temporary_folder() as folder:
+    with TemporaryDirectory() as folder:
         async with open_surreal(f"surrealkv://{folder}/surreal") as database:
             comparison = Comparison(database, rows)
             for table in ("array", "bytes"):

@@ -1,4 +1,4 @@
-"""The graph store on SurrealDB (experimental): records of nodes and edges. Small graphs are also kept in memory."""
+"""The graph store on SurrealDB: records of nodes and edges. Small graphs are also kept in memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from engine.storage.column_arrays import ArraysFull
 from engine.storage.graph.base import GraphNode
 from engine.storage.graph.edge_arrays import EdgeArrays, build_edge
 from engine.storage.memory_copy import MemoryCopy
-from engine.storage.surreal_database import record_id
+from surrealdb_stores.database import record_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
     from engine.storage.graph.base import GraphEdge
-    from engine.storage.surreal_database import SurrealDatabase
+    from surrealdb_stores.database import SurrealDatabase
 
 CACHED_EDGES = 500_000
 SCHEMA = (

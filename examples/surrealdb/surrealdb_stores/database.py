@@ -1,4 +1,4 @@
-"""SurrealDB, embedded in this process or a server by address (experimental): statements, and translation of errors.
+"""SurrealDB, embedded in this process or a server by address: statements, and translation of errors.
 
 The embedded engine does not lock its folder: open it in one process only.
 """
@@ -20,13 +20,13 @@ from engine.scheduling.supervisor import is_task_exit
 from engine.scheduling.tasks import current_task, wait_for_completion
 from engine.storage.files import remove_tree
 from engine.storage.library_errors import map_library_error, translate_library_errors
-from engine.storage.surreal_address import FILES, parse_surreal_address
-from engine.storage.surreal_copy import copy_records
+from surrealdb_stores.address import FILES, parse_surreal_address
+from surrealdb_stores.copy import copy_records
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
 
-    from engine.storage.surreal_address import SurrealAddress
+    from surrealdb_stores.address import SurrealAddress
 
 FILES_FAILED = "underlying datastore"  # in messages of the library
 
