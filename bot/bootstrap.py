@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.settings import Settings
-    from engine import Clock, Embedder, LanguageModel, Reranker, StoresOpener
+    from engine import Clock, Embedder, LanguageModel, Reranker
+    from engine.options import StoresOpener
 
 MIB = 2**20
 

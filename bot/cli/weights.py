@@ -12,7 +12,7 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
-from engine.llm.minilm.embedder import find_weights_dir
+from engine.llm.minilm.weights import find_weights_dir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

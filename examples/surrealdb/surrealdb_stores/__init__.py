@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.settings import Settings
-    from engine import StoresOpener, StoresPlace
+    from engine.options import StoresOpener, StoresPlace
 
 log = structlog.get_logger(__name__)
 

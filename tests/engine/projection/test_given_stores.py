@@ -71,7 +71,7 @@ async def test_an_opener_is_told_of_the_data_and_stays_open_as_long_as_the_engin
     for _ in range(2):
         async with Engine.open(tmp_path, language=ToyLanguage(), embedder=HashEmbedder(), options=options) as engine:
             await add_indexed(engine, "Ada met Bob.")
-            assert (await engine.verify()).is_clean
+            assert (await engine.maintenance.verify()).is_clean
             assert states[-1] == "open"
             assert not (tmp_path / "vectors").exists()
         (tmp_path / "vectors").mkdir()  # as stores of the data directory would leave it

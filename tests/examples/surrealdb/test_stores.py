@@ -14,9 +14,10 @@ import pytest
 from bot.bootstrap import load_stores
 from bot.errors import BadSetting
 from bot.settings import STORES_GROUP, load_settings
-from engine import Engine, EngineOptions, Question, StoresPlace
+from engine import Engine, EngineOptions, Question
 from engine.data_dir import DataDir
 from engine.errors import StoreError
+from engine.options import StoresPlace
 from engine.storage.files import remove_tree
 from surrealdb_stores import build_opener
 from tests.examples.surrealdb.server import PASSWORD, run_surreal_server
