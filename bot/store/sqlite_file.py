@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LIST_TABLES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
 )
-SCHEMA = Schema("bot.store", "bot's database", marker="event", early_marker="inbox")
+SCHEMA = Schema("bot.store.schema", "bot's database", marker="event", early_marker="inbox")
 
 
 class SqliteStore(SqliteDatabase, Database):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NOT_EMPTY_HINT = "Use --force to replace it."
 SCHEMA = PostgresSchema(
-    "bot.store.postgres", "bot's database", "threadlore_bot", partial(portable.list_columns, FILE_SCHEMA)
+    "bot.store.schema", "bot's database", "threadlore_bot", partial(portable.list_columns, FILE_SCHEMA)
 )
 
 

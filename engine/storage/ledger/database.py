@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.sql.connection import Connection
 
-SCHEMA = Schema("engine.storage.ledger", "ledger", marker="document", early_marker="piece")
+SCHEMA = Schema("engine.storage.ledger.schema", "ledger", marker="document", early_marker="piece")
 
 FtsTokenizer = Literal["porter unicode61", "trigram"]
 DEFAULT_TOKENIZER: FtsTokenizer = "porter unicode61"

@@ -1,7 +1,7 @@
 """Schemas in PostgreSQL: a namespace with the tables of one package, and the number of its version.
 
-`schema.sql` of the package is version 1; scripts in its folder `migrations` lead to the later versions. One process
-migrates while others wait. Processes of the former version go on during scripts whose first line starts with
+The scripts in `frozen/postgres` of the package make them, each those of the version of its number. One process migrates
+while others wait. Processes of the former version go on during scripts whose first line starts with
 `-- online:`, and says why their statements still work. Any other script waits until these processes have ended.
 """
 
@@ -57,8 +57,7 @@ class PostgresSchema:
 
     def load_scripts(self) -> list[str]:
         """The scripts in order; each changes the schema from the version before it to its own number."""
-        folder = files(self.package)
-        return [(folder / "schema.sql").read_text(), *load_numbered_scripts(folder / "migrations")]
+        return load_numbered_scripts(files(self.package) / "frozen" / "postgres")
 
     def _fill(self, script: str, placeholders: dict[str, str]) -> bytes:
         """A script with its placeholders; `$schema` is the namespace."""

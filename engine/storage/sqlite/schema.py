@@ -1,4 +1,4 @@
-"""Schemas: `schema.sql` of a package is version 1; scripts in its folder `migrations` lead to the later versions."""
+"""Schemas: the scripts in `frozen/sqlite` of a package make its tables, each those of the version of its number."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ class Schema:
 
     def load_scripts(self) -> list[str]:
         """The scripts in order; each changes the schema from the version before it to its own number."""
-        folder = files(self.package)
-        return [(folder / "schema.sql").read_text(), *load_numbered_scripts(folder / "migrations")]
+        return load_numbered_scripts(files(self.package) / "frozen" / "sqlite")
 
     def migrate(self, db: sqlite3.Connection, path: Path, **placeholders: str) -> None:
         """Create the tables of a new file, or bring the schema up to date.

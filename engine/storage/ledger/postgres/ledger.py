@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.database import FtsTokenizer
     from engine.storage.postgres.connection import Raw
 
-SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_ledger", list_tables)
+SCHEMA = PostgresSchema("engine.storage.ledger.schema", "ledger", "threadlore_ledger", list_tables)
 
 
 class PostgresLedger(SqlLedger, PostgresDatabase):

@@ -17,10 +17,10 @@ from engine.storage.sqlite.structure import read_structure
 @pytest.mark.parametrize(
     ("names", "wrong"),
     [
-        (("0002_a.sql", "0003_b.sql", "0003_c.sql"), "0003_c.sql"),
-        (("0002_a.sql", "0004_b.sql"), "0004_b.sql"),
-        (("0001_a.sql", "0002_b.sql"), "0001_a.sql"),
-        (("0002_a.sql", "later.sql"), "later.sql"),
+        (("0001_a.sql", "0002_b.sql", "0002_c.sql"), "0002_c.sql"),
+        (("0001_a.sql", "0003_b.sql"), "0003_b.sql"),
+        (("0002_a.sql", "0003_b.sql"), "0002_a.sql"),
+        (("0001_a.sql", "later.sql"), "later.sql"),
     ],
 )
 def test_scripts_with_wrong_numbers_are_refused(tmp_path: Path, names: tuple[str, ...], wrong: str) -> None:
@@ -31,17 +31,18 @@ def test_scripts_with_wrong_numbers_are_refused(tmp_path: Path, names: tuple[str
 
 
 def test_scripts_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    for name in ("0003_a.sql", "0002_b.sql", "__init__.py"):
+    for name in ("0002_a.sql", "0001_b.sql", "__init__.py"):
         (tmp_path / name).write_text(name)
-    assert load_numbered_scripts(tmp_path) == ["0002_b.sql", "0003_a.sql"]
+    assert load_numbered_scripts(tmp_path) == ["0001_b.sql", "0002_a.sql"]
 
 
 def test_migrations_are_applied_once_in_order_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, later = tmp_path / "x.db", ["CREATE TABLE step (n); INSERT INTO step VALUES (2);", "UPDATE step SET n = 3;"]
-    monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: [])
+    path, [first, *_] = tmp_path / "x.db", BOT.load_scripts()
+    later = ["CREATE TABLE step (n); INSERT INTO step VALUES (2);", "UPDATE step SET n = 3;"]
+    monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: [first])
     with closing(sqlite3.connect(path)) as db:
         BOT.migrate(db, path)
-        monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: later)
+        monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: [first, *later])
         BOT.migrate(db, path)
         BOT.migrate(db, path)
         assert db.execute("SELECT n FROM step").fetchall() == [(3,)]
