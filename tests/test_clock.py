@@ -58,7 +58,7 @@ OTHER_TIMES: dict[str, dict[str, str]] = {
         "bot/store/shared/visibility.py": SHARED,
         "engine/storage/postgres/call_limits.py": SHARED,
         "engine/storage/postgres/process_statements.py": SHARED,
-        "engine/storage/postgres/frozen/postgres/0001_first.sql": SHARED,
+        "engine/storage/postgres/postgres.sql": SHARED,
     },
     "a file system": {
         "bot/cli/doctor/checks.py": "checks the clock against them",

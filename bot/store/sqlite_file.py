@@ -8,11 +8,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot.store.database import Database
+from bot.store.schema import SOURCE
 from engine.errors import StoreError
 from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase, open_for_reading
 from engine.storage.sqlite.database_file import check_file, check_places
 from engine.storage.sqlite.row_copy import copy_rows
-from engine.storage.sqlite.schema import Schema, expected_structure
+from engine.storage.sqlite.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 LIST_TABLES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
 )
-SCHEMA = Schema("bot.store.schema", "bot's database", marker="event", early_marker="inbox")
+SCHEMA = Schema(SOURCE, "bot's database", marker="event", early_marker="inbox")
 
 
 class SqliteStore(SqliteDatabase, Database):
@@ -89,7 +90,7 @@ def file_checksum(path: Path) -> str:
 def _checksum(database: sqlite3.Connection) -> str:
     digest = sha256()
     [[version]] = database.execute("PRAGMA user_version")
-    own = expected_structure(tuple(SCHEMA.load_scripts()[:version])).tables
+    own = SCHEMA.expect_structure(version).tables
     for (table,) in database.execute(LIST_TABLES).fetchall():
         if table not in own:
             continue

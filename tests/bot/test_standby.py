@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -21,7 +21,7 @@ from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseInUse, DatabaseReadOnly, DatabaseUnreachable, NewerSchema, StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
-from engine.storage.postgres.schema import PostgresSchema
+from engine.storage.sql.migrations import Migration, run
 from tests.support.patience import PATIENCE
 from tests.support.town.live_bot import ISOLATED, open_models
 
@@ -56,12 +56,7 @@ async def test_a_bot_waits_while_another_process_is_alone_on_the_database(
         assert context.engine.database
 
 
-@dataclass(frozen=True)
-class NewerVersion(PostgresSchema):
-    """The bot's tables in a later version, whose last script would break processes of this one."""
-
-    def load_scripts(self) -> list[str]:
-        return [*PostgresSchema.load_scripts(self), "ALTER TABLE opt_out RENAME TO left_out;"]
+BREAKING = Migration(run(postgres="ALTER TABLE opt_out RENAME TO left_out;"))
 
 
 async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have_ended(
@@ -76,7 +71,8 @@ async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have
             BotStore.open(postgres_url, SYSTEM_CLOCK, registry.id) as older,
         ):
             former = postgres.SCHEMA
-            monkeypatch.setattr(postgres, "SCHEMA", NewerVersion(former.package, former.label, former.name))
+            newer_source = replace(former.source, tables=(), migrations=(*former.source.migrations, BREAKING))
+            monkeypatch.setattr(postgres, "SCHEMA", replace(former, source=newer_source))
             waiting = asyncio.create_task(
                 standby.open_when_free(stack, settings, models, SYSTEM_CLOCK, asyncio.Event(), health)
             )

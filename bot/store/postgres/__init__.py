@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, closing
-from functools import partial
 from typing import TYPE_CHECKING
 
 import psycopg
 
 from bot.store.database import Database
+from bot.store.schema import SOURCE
 from bot.store.sqlite_file import SCHEMA as FILE_SCHEMA
 from engine.errors import DatabaseInUse, StoreError
 from engine.storage.postgres import portable
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from engine.storage.postgres.connection import Raw
 
 NOT_EMPTY_HINT = "Use --force to replace it."
-SCHEMA = PostgresSchema(
-    "bot.store.schema", "bot's database", "threadlore_bot", partial(portable.list_columns, FILE_SCHEMA)
-)
+SCHEMA = PostgresSchema(SOURCE, "bot's database", "threadlore_bot")
 
 
 class PostgresStore(PostgresDatabase, Database):
@@ -51,7 +49,7 @@ class PostgresStore(PostgresDatabase, Database):
 
     async def copy_to(self, path: Path) -> str:
         """Copy the tables as of one moment into a SQLite file; returns the checksum of their rows."""
-        tables = portable.list_columns(FILE_SCHEMA)
+        tables = portable.list_columns(SOURCE)
         with closing(await asyncio.to_thread(portable.create_file, path, FILE_SCHEMA)) as file:
             async with self.stream_connection() as source:
                 checksum = await portable.compute_row_checksum(source, tables)
@@ -78,7 +76,7 @@ def load_store(raw: Raw, path: Path | None, *, replace: bool) -> None:
     """
     raw.execute(f"SET LOCAL search_path TO {SCHEMA.name}, public".encode())
     SCHEMA.migrate(raw)
-    tables = portable.list_columns(FILE_SCHEMA)
+    tables = portable.list_columns(SOURCE)
     if not replace and portable.has_rows(raw, tables):
         raise StoreError("The database already contains data of a bot.", hint=NOT_EMPTY_HINT)
     if path is None:

@@ -12,6 +12,7 @@ from engine.errors import CorruptLedger
 from engine.storage.disk import disk_error
 from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
+from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.sqlite import database_file
 from engine.storage.sqlite.connection import AsyncConnection, run_in_thread, translate_error
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.sql.connection import Connection
 
-SCHEMA = Schema("engine.storage.ledger.schema", "ledger", marker="document", early_marker="piece")
+SCHEMA = Schema(SOURCE, "ledger", marker="document", early_marker="piece")
 
 FtsTokenizer = Literal["porter unicode61", "trigram"]
 DEFAULT_TOKENIZER: FtsTokenizer = "porter unicode61"

@@ -1,6 +1,6 @@
 """The tables of a schema as a portable SQLite file, both ways: the same rows with the same ids, table by table.
 
-The columns are those of the SQLite schema. Tables that only PostgreSQL has describe running processes, so they are not
+The tables are those of the source. Tables that only PostgreSQL has describe running processes, so they are not
 copied, and claims neither. Triggers rest meanwhile, because what they keep in step is copied, too.
 """
 
@@ -10,7 +10,6 @@ import asyncio
 import sqlite3
 from contextlib import aclosing, closing
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -21,9 +20,11 @@ from engine.storage.sqlite.row_copy import resting_triggers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from engine.storage.postgres.connection import Raw
     from engine.storage.sql.connection import StreamingConnection
+    from engine.storage.sql.schema_source import SchemaSource
     from engine.storage.sqlite.schema import Schema
 
     Tables = Mapping[str, Sequence[str]]  # the columns of each table
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 CLAIM = "claimed_by"  # the column of the process that works on a row
 BATCH = 500  # rows written at once
 FILE_NOT_EMPTY_HINT = "Choose another file."
-LIST_TABLES = (
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%\\_fts%' ESCAPE '\\'"
-    " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
-)
 IDENTITY_TABLES = (
     "SELECT table_name FROM information_schema.columns"
     " WHERE table_schema = current_schema() AND column_name = 'id' AND is_identity = 'YES'"
@@ -47,14 +44,12 @@ LIST_TYPES = (
 UNFIT = (sqlite3.Error, psycopg.DataError, psycopg.IntegrityError, UnicodeError, OverflowError, TypeError)
 
 
-def list_columns(schema: Schema, **placeholders: str) -> dict[str, list[str]]:
-    """The columns of the schema's own tables; a table comes after those that it refers to."""
-    with closing(sqlite3.connect(":memory:")) as empty:
-        schema.migrate(empty, Path(":memory:"), **placeholders)
-        return {
-            name: [row[1] for row in empty.execute(f"PRAGMA table_info({name})") if row[1] != CLAIM]
-            for (name,) in empty.execute(LIST_TABLES).fetchall()
-        }
+def list_columns(source: SchemaSource) -> dict[str, list[str]]:
+    """The columns of the tables of both databases; a table comes after those that it refers to."""
+    return {
+        table.name: [each.name for each in table.columns if not each.computed and each.name != CLAIM]
+        for table in source.tables
+    }
 
 
 def upgrade_file(path: Path, schema: Schema) -> None:

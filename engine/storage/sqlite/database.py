@@ -136,8 +136,8 @@ class SqliteDatabase:
 
     def _check_schema(self, db: sqlite3.Connection) -> None:
         """Check that the file can be read as it is."""
-        latest = len(self._schema.load_scripts())
-        if self._schema.check_version(db, f"{self._schema.label} {self.path}", latest) < latest:
+        version = self._schema.check_version(db, f"{self._schema.label} {self.path}")
+        if version < self._schema.source.latest:
             raise DiskError(
                 f"The {self._schema.label} has to be updated first, and nothing can be written. {self._access.refusal}"
             )

@@ -59,7 +59,7 @@ def check_file(file: Path, schema: Schema) -> None:
         database.execute("PRAGMA trusted_schema = OFF")
         if problems := find_problems(database):
             raise sqlite3.DatabaseError("; ".join(problems))
-        schema.check_version(database, schema.label, len(schema.load_scripts()))
+        schema.check_version(database, schema.label)
         if not has_table(database, schema.marker):
             raise sqlite3.DatabaseError(f"there is no table {schema.marker}")
 

@@ -56,7 +56,7 @@ def read_version(source: Path, schema: Schema) -> int:
     """The version of the schema of a file."""
     with closing(sqlite3.connect(source)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
-        return schema.check_version(db, schema.label, len(schema.load_scripts()))
+        return schema.check_version(db, schema.label)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import pytest
 from bot.platform.models import Location
 from bot.store import BotStore, VerifiedAnswer
 from bot.store.database import Database, Row
-from bot.store.sqlite_file import SCHEMA as FILE_SCHEMA
+from bot.store.schema import SOURCE
 from bot.store.sqlite_file import SqliteStore
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
@@ -139,7 +139,7 @@ async def planned(folder: Path, ask: Callable[[BotStore], Awaitable[object]]) ->
 
 def test_every_table_of_a_bot_in_a_database_is_in_its_backup(postgres_store_url: str) -> None:
     """Tables that only PostgreSQL has would be lost: name here those that describe running processes."""
-    tables = portable.list_columns(FILE_SCHEMA)
+    tables = portable.list_columns(SOURCE)
     with psycopg.connect(postgres_store_url) as raw:
         rows = raw.execute(
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'threadlore_bot'"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Self
 from engine.errors import CorruptLedger
 from engine.storage.ledger.full_text.tsvector import find_tokenizer
 from engine.storage.ledger.postgres.integrity import find_problems
-from engine.storage.ledger.postgres.portable import copy_to_file, list_tables, load_file, upgrade_file
+from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
 from engine.storage.ledger.queries.export import compute_checksum
+from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.schema import PostgresSchema
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.database import FtsTokenizer
     from engine.storage.postgres.connection import Raw
 
-SCHEMA = PostgresSchema("engine.storage.ledger.schema", "ledger", "threadlore_ledger", list_tables)
+SCHEMA = PostgresSchema(SOURCE, "ledger", "threadlore_ledger")
 
 
 class PostgresLedger(SqlLedger, PostgresDatabase):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.errors import StoreError
 from engine.storage.ledger.database import SCHEMA as FILE_SCHEMA
 from engine.storage.ledger.full_text import fts5
+from engine.storage.ledger.schema import SOURCE
 from engine.storage.postgres import portable
 
 if TYPE_CHECKING:
@@ -18,22 +19,14 @@ if TYPE_CHECKING:
     from engine.storage.postgres.connection import Raw
     from engine.storage.sql.connection import StreamingConnection
 
-COMPUTED = "entity_length"  # a table of SQLite, a view of PostgreSQL
 NOT_EMPTY_HINT = "Use --force to replace it."
-
-
-def list_tables() -> dict[str, list[str]]:
-    """The columns of each table that both databases have."""
-    tables = portable.list_columns(FILE_SCHEMA, tokenizer="porter unicode61")
-    del tables[COMPUTED]
-    return tables
 
 
 async def copy_to_file(db: StreamingConnection, path: Path, tokenizer: str) -> None:
     """Write all rows, as of the connection's snapshot, into a new file."""
     creating = asyncio.to_thread(portable.create_file, path, FILE_SCHEMA, tokenizer=tokenizer)
     with closing(await creating) as file:
-        await portable.copy_to_file(db, file, list_tables(), complete=_index)
+        await portable.copy_to_file(db, file, portable.list_columns(SOURCE), complete=_index)
 
 
 def _index(file: sqlite3.Connection) -> None:
@@ -54,5 +47,5 @@ def load_file(raw: Raw, path: Path, *, replace: bool = False) -> None:
     [[is_filled]] = raw.execute("SELECT EXISTS (SELECT 1 FROM document)").fetchall()
     if is_filled and not replace:
         raise StoreError("The database already contains data.", hint=NOT_EMPTY_HINT)
-    portable.load_tables(raw, path, list_tables(), "ledger")
+    portable.load_tables(raw, path, portable.list_columns(SOURCE), "ledger")
     raw.execute("INSERT INTO meta VALUES ('reindexing', '1') ON CONFLICT (key) DO UPDATE SET value = '1'")

@@ -1,1 +1,362 @@
-"""The tables of the ledger, and the scripts that made those of each version."""
+"""The tables of the ledger: present facts with their provenance, and all text. Graph and vectors are derived from it.
+
+Times are microseconds since 1970 (UTC) of the source. Ids of documents, passages, chunks, names and pairs are never
+reused. Kinds of keys: 0 chunk, 1 name, 2 pair. sqlite.sql and postgres.sql hold full text, triggers and claims.
+"""
+
+from __future__ import annotations
+
+from engine.storage.sql.schema import (
+    BOOL,
+    BYTES,
+    ID,
+    INT,
+    REAL,
+    REUSED_ID,
+    TEXT,
+    TIME,
+    Column,
+    DialectText,
+    Index,
+    Table,
+    columns,
+)
+from engine.storage.sql.schema_source import SchemaSource
+
+ANY = DialectText("ANY", TEXT.postgres)
+CLAIM = DialectText("INTEGER", "integer REFERENCES threadlore_process.process ON DELETE SET NULL")
+IN_ROOM = DialectText("room", "room <> 0")
+OVER_A_DAY = "time > first_time + 86400000000"
+IN_SPACE = Column("space", INT, references="space")
+OF_CHUNK = Column("chunk", INT, references="chunk ON DELETE CASCADE")
+OF_DOCUMENT = Column("document", INT, references="document ON DELETE CASCADE")
+# Failed attempts; `retry_at`: seconds since 1970, infinite once given up.
+FAILURE = (Column("error", TEXT, default=""), Column("hint", TEXT, default=""))
+ATTEMPTS = (Column("attempts", INT, default=0), Column("retry_at", REAL, default=0))
+
+CONTENT = (
+    # Settings of the data directory, and the generations of the last changes.
+    Table("meta", (Column("key", TEXT, primary=True), Column("value", ANY)), strict=True),
+    # Visibility domains and channels by number.
+    Table("space", (Column("id", REUSED_ID), Column("name", TEXT, unique=True))),
+    Table(
+        "room",
+        (
+            Column("id", REUSED_ID),
+            Column("name", TEXT, unique=True),
+            # Since it was moved, of all its documents; NULL: never moved.
+            Column("space", INT, nullable=True, references="space"),
+        ),
+    ),
+    Table(
+        "document",
+        (
+            Column("id", ID),
+            Column("key", TEXT, unique=True),  # the caller's id
+            IN_SPACE,
+            Column("room", INT, references="room"),
+            Column("kind", TEXT),  # file | conversation | manual
+            Column("title", TEXT),
+            Column("title_key", TEXT, default=""),  # canonical title of a file, which questions may name
+            Column("link", TEXT),
+            Column("time", TIME, nullable=True),
+            Column("open", BOOL),  # an open conversation is not extracted yet
+            Column("status", TEXT),  # pending | searchable | indexed | failed
+            *FAILURE,
+            Column("unextracted_chunks", INT, default=0),  # kept by triggers
+            Column("generation", INT),  # of the last change of its facts
+        ),
+        (
+            Index("document_room", "room"),
+            Index("document_title", "title_key", where="title_key <> ''"),
+            Index("document_pending", "id", where="status = 'pending'"),
+            Index("document_extracted", "generation", where="status = 'searchable' AND unextracted_chunks = 0"),
+            # Questions about a span of time ask whether a document was left out because it has no date.
+            Index("document_undated", "space, room", where="time IS NULL"),
+        ),
+    ),
+    Table(
+        "passage",
+        (
+            Column("id", ID),
+            OF_DOCUMENT,
+            *(Column("key", TEXT), Column("position", INT), Column("time", TIME, nullable=True)),
+            *columns(TEXT, "author", "label", "link", "text"),
+            Column("sort_time", TIME, computed="COALESCE(time, 0)"),
+        ),
+        (Index("passage_order", "document, position, sort_time, key"), Index("passage_author", "author, time")),
+        constraints=("UNIQUE (document, key)",),
+    ),
+    Table(
+        "chunk",
+        (
+            Column("id", ID),
+            Column("key", TEXT, unique=True),  # hash of document, text and occurrence
+            OF_DOCUMENT,
+            *columns(INT, "space", "room"),  # always those of its document
+            *columns(INT, "ordinal", "tokens"),
+            Column("time", TIME),  # of its latest passage, else of its document, else 0
+            Column("first_time", TIME, default=0),  # of its earliest dated passage, else 0
+            Column("text", TEXT),
+            Column("text_hash", BYTES),
+            # Hash of what was extracted with which extractor; NULL: nothing yet.
+            Column("extraction", BYTES, nullable=True),
+            *ATTEMPTS,
+            Column("permanent_failure", BOOL, default=False),  # given up for a reason that a restart does not change
+            *FAILURE,
+        ),
+        (
+            Index("chunk_order", "document, ordinal"),
+            Index("chunk_text_hash", "text_hash"),
+            Index("chunk_extraction", "extraction", where="extraction IS NOT NULL"),
+            Index("chunk_unextracted", "space, id", where="extraction IS NULL"),
+            Index("chunk_failed", "document", where="error <> ''"),
+            Index("chunk_permanent_failure", "document", where="permanent_failure"),
+            # The newest chunks, and those of a span of time. One that covers more than a day is in the index `long`.
+            Index("chunk_time", "time"),
+            Index("chunk_space_time", "space, time, first_time"),
+            Index("chunk_room_time", "room, time, first_time"),
+            Index("chunk_space_first", "space, first_time"),
+            Index("chunk_room_first", "room, first_time"),
+            Index("chunk_space_long", "space, first_time, time", where=OVER_A_DAY),
+            Index("chunk_room_long", "room, first_time, time", where=OVER_A_DAY),
+        ),
+    ),
+    # The parts of passages that a chunk consists of, as offsets in their texts.
+    Table(
+        "chunk_passage",
+        (
+            OF_CHUNK,
+            Column("ordinal", INT),
+            Column("passage", INT, references="passage ON DELETE CASCADE"),
+            *columns(INT, "start_offset", "end_offset"),
+        ),
+        (Index("chunk_passage_passage", "passage"),),
+        key="chunk, ordinal",
+    ),
+)
+
+FACTS = (
+    # Names and pairs of names, by space. `target` is the row itself, or where its alias leads. `spelling_key`: other
+    # spellings of the same name have the same key.
+    Table(
+        "name",
+        (
+            Column("id", ID),
+            IN_SPACE,
+            *(Column("canonical", TEXT), Column("target", INT), Column("spelling_key", TEXT)),
+        ),
+        (
+            Index("name_target", "target"),
+            # Names in a scope of many spaces: one look-up for each name instead of one for each name and space.
+            Index("name_canonical", "canonical, space, target"),
+            Index("name_spelling_key", "space, spelling_key"),
+        ),
+        constraints=("UNIQUE (space, canonical)",),
+    ),
+    # a < b: names; a pair without links may remain after them. `target` 0: both ends are the same by alias.
+    Table(
+        "pair",
+        (Column("id", ID), IN_SPACE, *columns(INT, "a", "b", "target")),
+        (Index("pair_target", "target"), Index("pair_b", "b")),
+        constraints=("UNIQUE (a, b)",),
+    ),
+    # What a chunk states about a name, and about two names. An empty type: the name was only an end of a link.
+    # `number`: of the chunk's mentions, of its links, in the order of extraction; `hash`: of the description. The facts
+    # of a key are read together, so they are stored together, the oldest first: a read from disk costs few pages.
+    Table(
+        "mention",
+        (
+            *(OF_CHUNK, Column("number", INT), Column("name", INT, references="name")),
+            *(Column("time", TIME), Column("hash", INT)),
+            *columns(TEXT, "surface", "type", "description"),
+        ),
+        (Index("mention_chunk", "chunk, number", unique=True),),
+        key="name, time, hash, chunk, number",
+    ),
+    Table(
+        "link",
+        (
+            *(OF_CHUNK, Column("number", INT), Column("pair", INT, references="pair")),
+            *(Column("time", TIME), Column("hash", INT)),
+            *columns(TEXT, "keywords", "description"),
+        ),
+        (Index("link_chunk", "chunk, number", unique=True),),
+        key="pair, time, hash, chunk, number",
+    ),
+    # Abbreviations that extracted chunks define, by the spelling keys of both forms. `long_core`: the long form with
+    # its last word as written. `space`: always its chunk's.
+    Table(
+        "abbreviation",
+        (OF_CHUNK, *columns(TEXT, "short_key", "long_core"), Column("space", INT), Column("long_key", TEXT)),
+        (
+            Index("abbreviation_short", "space, short_key, long_key, long_core"),
+            Index("abbreviation_long", "space, long_key, short_key"),
+        ),
+        key="chunk, short_key, long_core",
+    ),
+)
+
+# Corrections by hand, by canonical names, so that they outlive what they correct. b is '' for an entity.
+# `room`: where the correction was made, which it follows; 0: it was made for the whole space.
+ROOM = Column("room", INT, default=0)
+CORRECTIONS = (
+    # Aliases with a reason are automatic: they follow from the present names, and go with them.
+    Table(
+        "alias",
+        (IN_SPACE, *columns(TEXT, "name", "target"), ROOM, Column("reason", TEXT, default="")),
+        (Index("alias_target", "space, target"), Index("alias_room", "room", where=IN_ROOM)),
+        key="space, name",
+    ),
+    # Names (a < b) that a person separated: they are never joined automatically.
+    Table(
+        "distinct_names",
+        (IN_SPACE, *columns(TEXT, "a", "b"), ROOM),
+        (Index("distinct_names_b", "space, b"), Index("distinct_names_room", "room", where=IN_ROOM)),
+        key="space, a, b",
+    ),
+    Table(
+        "description_override",
+        (IN_SPACE, *columns(TEXT, "a", "b", "description"), ROOM),
+        (Index("description_override_room", "room", where=IN_ROOM),),
+        key="space, a, b",
+    ),
+    Table(
+        "hidden_key",
+        (IN_SPACE, *columns(TEXT, "a", "b"), ROOM),
+        (Index("hidden_key_room", "room", where=IN_ROOM),),
+        key="space, a, b",
+    ),
+)
+
+EMBEDDING = (
+    Column("in_graph", BOOL, default=False),
+    Column("embedding_hash", BYTES, nullable=True),  # of the text that its vector was made of
+    Column("retry_at", REAL, nullable=True),  # a summary failed and is due again then, seconds since 1970
+)
+PROJECTION = (
+    # Keys that must be projected again. `first_generation`, `generation`: of the first and the last change that is not
+    # projected yet. Work is taken from all spaces in turn, and claimed by the process that does it.
+    Table(
+        "stale_key",
+        (
+            *columns(INT, "kind", "id", "first_generation", "generation"),
+            Column("on_cooldown", INT, default=0),  # a hot key that waits for the end of its quiet period
+            *ATTEMPTS,  # to embed it
+            *FAILURE,
+            Column("space", INT, default=0),  # of the key; 0 for a chunk that is gone
+            Column("claimed_by", CLAIM, nullable=True),  # a process of a database that several share
+        ),
+        (
+            Index("stale_key_first_generation", "first_generation"),
+            Index("stale_key_chunk", "space, kind, first_generation", where="kind = 0 AND on_cooldown = 0"),
+            Index("stale_key_profile", "space, kind, first_generation", where="kind > 0 AND on_cooldown = 0"),
+        ),
+        key="kind, id",
+    ),
+    # Names and pairs whose embedding was given up: they have no vector. Chunks have columns for it.
+    # `permanent`: for a reason that a restart does not change.
+    Table(
+        "embedding_failure",
+        (*columns(INT, "kind", "id"), *columns(TEXT, "error", "hint"), Column("permanent", BOOL)),
+        key="kind, id",
+    ),
+    # Profiles: the merged facts of a name (id = name.id) or a pair (id = pair.id).
+    Table(
+        "entity",
+        (
+            Column("id", INT, primary=True),
+            Column("space", INT),
+            *columns(TEXT, "name", "type", "description"),
+            Column("mention_count", INT),  # distinct chunks
+            Column("degree", INT, default=0),  # number of its relations; kept by triggers
+            *EMBEDDING,
+        ),
+        (Index("entity_space", "space"), Index("entity_retry", "retry_at", where="retry_at IS NOT NULL")),
+    ),
+    # `weight`: distinct chunks.
+    Table(
+        "relation",
+        (
+            Column("id", INT, primary=True),
+            *columns(INT, "space", "a", "b"),
+            *columns(TEXT, "keywords", "description"),
+            Column("weight", INT),
+            *EMBEDDING,
+        ),
+        (Index("relation_retry", "retry_at", where="retry_at IS NOT NULL"),),
+    ),
+    # Entities that are not yet compared with others, and pairs (a < b) that may be the same, with the cosine of their
+    # vectors (0: unknown). Both can be found again.
+    Table("uncompared_entity", (Column("id", INT, primary=True),)),
+    Table(
+        "duplicate_candidate",
+        (*columns(INT, "a", "b", "space"), *columns(REAL, "similarity", "score")),
+        (Index("duplicate_candidate_b", "b"), Index("duplicate_candidate_space", "space, score")),
+        key="a, b",
+    ),
+    # Statistics of each space and room (0 except for chunks): full text is ranked with those of the asker's scope only.
+    # `total_length`: chunks in tokens, names in characters.
+    Table("corpus_stats", columns(INT, "kind", "space", "room", "row_count", "total_length"), key="kind, space, room"),
+)
+
+CACHES = (
+    # Summaries by the hash of their inputs, with the profiles that use them.
+    Table("summary", (Column("key", BYTES, primary=True), Column("text", TEXT))),
+    Table(
+        "summary_usage",
+        (*columns(INT, "kind", "id"), Column("key", BYTES, references="summary")),
+        (Index("summary_usage_key", "key"),),
+        key="kind, id, key",
+    ),
+    # Vectors of chunk texts by text and embedder (its name and number of dimensions). `data`: float32, parts x dim.
+    Table(
+        "vector",
+        (Column("embedder", TEXT), Column("text_hash", BYTES), Column("parts", INT), Column("data", BYTES)),
+        key="text_hash, embedder",
+    ),
+    # Vectors of chunks of open conversations, which grow: only new text is embedded.
+    Table(
+        "open_chunk_vector",
+        (
+            OF_CHUNK,
+            Column("embedder", TEXT),
+            Column("covered_chars", INT),  # characters at the start of the text
+            Column("embedded_at_once", BOOL),  # made in one call, as those of a closed conversation are
+            *(Column("parts", INT), Column("data", BYTES)),
+        ),
+        key="chunk, embedder",
+        has_rowid=True,
+    ),
+    # Answers by the hash of the final messages and the model, with the keys that they rest on.
+    Table(
+        "answer_cache",
+        (Column("key", BYTES, primary=True), Column("text", TEXT), Column("used_at", REAL)),
+        (Index("answer_cache_used_at", "used_at"),),
+    ),
+    Table(
+        "answer_cache_source",
+        (Column("key", BYTES, references="answer_cache ON DELETE CASCADE"), *columns(INT, "kind", "id")),
+        (Index("answer_cache_source_key", "key"),),
+        key="kind, id, key",
+    ),
+    # Tokens and cost of model calls, and of those that indexed texts of a space.
+    Table(
+        "usage",
+        (
+            *columns(TEXT, "day", "purpose", "model"),
+            *columns(INT, "calls", "input_tokens", "output_tokens"),
+            Column("cost", REAL),
+        ),
+        key="day, purpose, model",
+    ),
+    Table(
+        "space_usage",
+        (IN_SPACE, *columns(TEXT, "day", "purpose"), Column("tokens", INT), Column("cost", REAL)),
+        key="space, day, purpose",
+    ),
+)
+
+SOURCE = SchemaSource(
+    "engine.storage.ledger.schema", frozen=5, tables=(*CONTENT, *FACTS, *CORRECTIONS, *PROJECTION, *CACHES)
+)

@@ -47,9 +47,9 @@ def test_everything_that_is_wrong_is_told(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.executescript(
             "PRAGMA writable_schema = ON;"
-            "UPDATE sqlite_schema SET sql = replace(sql, 'label     TEXT', 'label     TEXT CHECK (label <> ''x'')')"
+            "UPDATE sqlite_schema SET sql = replace(sql, 'label TEXT', 'label TEXT CHECK (label <> ''x'')')"
             " WHERE name = 'passage';"
-            "UPDATE sqlite_schema SET sql = replace(sql, 'kind               TEXT', 'kind TEXT CHECK (kind <> ''x'')')"
+            "UPDATE sqlite_schema SET sql = replace(sql, 'kind TEXT', 'kind TEXT CHECK (kind <> ''x'')')"
             " WHERE name = 'document';"
         )
     with pytest.raises(sqlite3.DatabaseError, match=r"document.*; .*passage|passage.*; .*document"):

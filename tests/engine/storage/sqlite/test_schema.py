@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,48 +10,26 @@ import pytest
 from bot.store.sqlite_file import SCHEMA as BOT
 from engine.errors import CorruptLedger, EarlySchema, NewerSchema, SchemaMismatch
 from engine.storage.ledger.database import SCHEMA as LEDGER
-from engine.storage.sql.scripts import load_numbered_scripts
+from engine.storage.sql.migrations import Migration, run
 from engine.storage.sqlite import schema
 from engine.storage.sqlite.structure import read_structure
 
 
-@pytest.mark.parametrize(
-    ("names", "wrong"),
-    [
-        (("0001_a.sql", "0002_b.sql", "0002_c.sql"), "0002_c.sql"),
-        (("0001_a.sql", "0003_b.sql"), "0003_b.sql"),
-        (("0002_a.sql", "0003_b.sql"), "0002_a.sql"),
-        (("0001_a.sql", "later.sql"), "later.sql"),
-    ],
-)
-def test_scripts_with_wrong_numbers_are_refused(tmp_path: Path, names: tuple[str, ...], wrong: str) -> None:
-    for name in names:
-        (tmp_path / name).write_text("SELECT 1;")
-    with pytest.raises(ValueError, match=wrong):
-        load_numbered_scripts(tmp_path)
-
-
-def test_scripts_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    for name in ("0002_a.sql", "0001_b.sql", "__init__.py"):
-        (tmp_path / name).write_text(name)
-    assert load_numbered_scripts(tmp_path) == ["0001_b.sql", "0002_a.sql"]
-
-
-def test_migrations_are_applied_once_in_order_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, [first, *_] = tmp_path / "x.db", BOT.load_scripts()
-    later = ["CREATE TABLE step (n); INSERT INTO step VALUES (2);", "UPDATE step SET n = 3;"]
-    monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: [first])
+def test_migrations_are_applied_once_in_order_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    create = Migration(run(sqlite="CREATE TABLE step (n); INSERT INTO step VALUES (2);"))
+    change = Migration(run(sqlite="UPDATE step SET n = n + 1;"))
+    broken = Migration(run(sqlite="CREATE TABLE half (n); INSERT INTO nowhere VALUES (1);"))
     with closing(sqlite3.connect(path)) as db:
         BOT.migrate(db, path)
-        monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: [first, *later])
-        BOT.migrate(db, path)
-        BOT.migrate(db, path)
+        of_today, known = BOT.source.latest, BOT.source.migrations
+        for _ in range(2):
+            replace(BOT, source=replace(BOT.source, migrations=(*known, create, change))).migrate(db, path)
         assert db.execute("SELECT n FROM step").fetchall() == [(3,)]
-        later.append("CREATE TABLE half (n); INSERT INTO nowhere VALUES (1);")
         with pytest.raises(sqlite3.OperationalError):
-            BOT.migrate(db, path)
+            replace(BOT, source=replace(BOT.source, migrations=(*known, create, change, broken))).migrate(db, path)
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (3,)
+        assert db.execute("PRAGMA user_version").fetchone() == (of_today + 2,)
         assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'half'").fetchall()
 
 

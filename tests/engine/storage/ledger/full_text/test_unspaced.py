@@ -1,22 +1,25 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger import Ledger
+from engine.storage.ledger import database as database_of_files
 from engine.storage.ledger.full_text import update
 from engine.storage.ledger.full_text.fts5 import PRIVATE, segment
+from engine.storage.ledger.postgres import ledger as database_of_servers
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries import lookup
-from engine.storage.postgres.schema import PostgresSchema
+from engine.storage.ledger.schema import SOURCE
 from engine.storage.sql.connection import Connection
 from engine.storage.sql.lists import text_list
-from engine.storage.sqlite.schema import Schema
 from engine.text.scripts.unspaced import has_unspaced, list_query_terms, split_unspaced
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
+from tests.support.former_versions import FormerSource
 
 
 @pytest.mark.parametrize(
@@ -109,10 +112,7 @@ async def test_both_databases_have_the_same_terms_of_all_characters(postgres_led
     assert [set(terms) for terms in made] == [set(split_unspaced(text)[1]) for text in texts]
 
 
-def hide_last_migration(schema: type[Schema | PostgresSchema], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ledgers have the tables of the version before full text knew these scripts."""
-    load = schema.load_scripts
-    monkeypatch.setattr(schema, "load_scripts", lambda self: load(self)[:3] if self.label == "ledger" else load(self))
+FORMER = FormerSource(SOURCE.package, frozen=3)  # before full text knew these scripts
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
@@ -131,8 +131,8 @@ async def test_rows_of_an_earlier_version_are_indexed_again_step_by_step(
         )
 
     with monkeypatch.context() as earlier:
-        hide_last_migration(Schema, earlier)
-        hide_last_migration(PostgresSchema, earlier)
+        earlier.setattr(database_of_files, "SCHEMA", replace(database_of_files.SCHEMA, source=FORMER))
+        earlier.setattr(database_of_servers, "SCHEMA", replace(database_of_servers.SCHEMA, source=FORMER))
         old = await open_ledger()
         for key, text in TEXTS.items():
             await old.add(doc(key, text))

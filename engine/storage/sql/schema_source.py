@@ -1,0 +1,76 @@
+"""Where the schemas of both databases come from: tables for a new database, scripts for one of a former version."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from engine.storage.sql.connection import Dialect
+    from engine.storage.sql.migrations import Migration
+    from engine.storage.sql.schema import Table
+
+_CREATE_INDEX = re.compile(r"^CREATE(?: UNIQUE)? INDEX (\w+)", re.MULTILINE)
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaSource:
+    """The newest version of a schema, and the way to it from each former one.
+
+    `tables`: those of both databases, in an order in which they can be created. The files sqlite.sql and postgres.sql
+    of `package` add what one database alone has, such as full text and triggers. Its folders frozen/sqlite and
+    frozen/postgres hold the scripts of versions up to `frozen`, which never change; `migrations` are the later ones.
+    """
+
+    package: str
+    frozen: int
+    tables: tuple[Table, ...] = ()
+    migrations: tuple[Migration, ...] = ()
+
+    @property
+    def latest(self) -> int:
+        """The number of the newest version."""
+        return self.frozen + len(self.migrations)
+
+    def render(self, dialect: Dialect) -> str:
+        """The script that makes an empty database of the newest version."""
+        own = files(self.package) / f"{dialect}.sql"
+        scripts = [table.render(dialect) for table in self.tables]
+        return "\n\n".join([*scripts, *([own.read_text()] if own.is_file() else [])])
+
+    def list_indexes(self, dialect: Dialect) -> list[str]:
+        """The names of the indexes of a new database."""
+        return _CREATE_INDEX.findall(self.render(dialect))
+
+    def load_chain(self, dialect: Dialect) -> dict[int, str]:
+        """The script of each version by its number: it leads there from the version before."""
+        later = enumerate((migration.render(dialect) for migration in self.migrations), self.frozen + 1)
+        return {**load_numbered_scripts(files(self.package) / "frozen" / dialect), **dict(later)}
+
+    def load_updates(self, dialect: Dialect, version: int) -> list[str]:
+        """The scripts that lead from a version to the newest one."""
+        chain = self.load_chain(dialect) if version < self.latest else {}
+        return [chain[number] for number in range(version + 1, self.latest + 1)]
+
+
+def load_numbered_scripts(folder: Traversable) -> dict[int, str]:
+    """The SQL files of a folder by their numbers, in order.
+
+    Raises ValueError unless their names count without a gap, from 1 or, where no script makes the first version, 2.
+    """
+    if not folder.is_dir():
+        return {}
+    scripts = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    found = dict[int, str]()
+    for script in scripts:
+        match = _NUMBER.match(script.name)
+        number = int(match[0]) if match else 0
+        if number not in ({max(found) + 1} if found else {1, 2}):
+            raise ValueError(f"The migration {script.name} does not follow number {max(found, default=0):04d}.")
+        found[number] = script.read_text()
+    return found
