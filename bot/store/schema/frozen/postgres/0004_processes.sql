@@ -24,33 +24,20 @@ ALTER TABLE pending_redaction ADD COLUMN claimed_by bigint REFERENCES threadlore
 
 -- The latest change of the audience of each channel, or of a workspace or platform; numbered in the order of commits,
 -- because writers take turns.
-CREATE TABLE visibility_change (
-    number       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    platform     text COLLATE "C" NOT NULL,
-    workspace    text COLLATE "C" NOT NULL,
-    channel      text COLLATE "C" NOT NULL,
-    members_only boolean NOT NULL,
-    UNIQUE (platform, workspace, channel, members_only)
-);
+CREATE TABLE visibility_change (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    platform text COLLATE "C" NOT NULL, workspace text COLLATE "C" NOT NULL, channel text COLLATE "C" NOT NULL,
+    members_only boolean NOT NULL, UNIQUE (platform, workspace, channel, members_only));
 
 -- Channels, workspaces and platforms whose shared spaces are used in no answer, numbered like changes.
 -- process: that ends it, NULL once it is gone; event: that ends it when it is handled.
-CREATE TABLE suspension (
-    number    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    platform  text COLLATE "C" NOT NULL,
-    workspace text COLLATE "C" NOT NULL,
-    channel   text COLLATE "C" NOT NULL,
-    process   bigint REFERENCES threadlore_process.process ON DELETE SET NULL,
-    event     bigint REFERENCES event ON DELETE SET NULL
-);
+CREATE TABLE suspension (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, platform text COLLATE "C" NOT NULL,
+    workspace text COLLATE "C" NOT NULL, channel text COLLATE "C" NOT NULL,
+    process bigint REFERENCES threadlore_process.process ON DELETE SET NULL,
+    event bigint REFERENCES event ON DELETE SET NULL);
 CREATE INDEX suspension_event ON suspension (event);
 
 -- Questions of the last minute.
-CREATE TABLE recent_question (
-    platform  text COLLATE "C" NOT NULL,
-    workspace text COLLATE "C" NOT NULL,
-    person    text COLLATE "C" NOT NULL,
-    asked_at  double precision NOT NULL -- seconds since 1970
-);
+CREATE TABLE recent_question (platform text COLLATE "C" NOT NULL, workspace text COLLATE "C" NOT NULL,
+    person text COLLATE "C" NOT NULL, asked_at double precision NOT NULL);
 CREATE INDEX recent_question_person ON recent_question (platform, workspace, person, asked_at);
 CREATE INDEX recent_question_asked_at ON recent_question (asked_at);

@@ -22,11 +22,7 @@ CREATE INDEX event_claimed ON event (ordering_key) WHERE claimed_by IS NOT NULL;
 ALTER TABLE pending_redaction ADD COLUMN claimed_by INTEGER;
 
 -- Questions of the last minute.
-CREATE TABLE recent_question (
-    platform  TEXT NOT NULL,
-    workspace TEXT NOT NULL,
-    person    TEXT NOT NULL,
-    asked_at  REAL NOT NULL -- seconds since 1970
-) STRICT;
+CREATE TABLE recent_question (platform TEXT NOT NULL, workspace TEXT NOT NULL, person TEXT NOT NULL,
+    asked_at REAL NOT NULL) STRICT;
 CREATE INDEX recent_question_person ON recent_question (platform, workspace, person, asked_at);
 CREATE INDEX recent_question_asked_at ON recent_question (asked_at);

@@ -10,8 +10,6 @@ CREATE INDEX stale_key_profile ON stale_key (space, kind, first_generation) WHER
 DROP INDEX chunk_unextracted;
 CREATE INDEX chunk_unextracted ON chunk (space, id) WHERE extraction IS NULL;
 -- Chunks that a process extracts.
-CREATE TABLE extraction_claim (
-    chunk   bigint PRIMARY KEY,
-    process integer NOT NULL REFERENCES threadlore_process.process ON DELETE CASCADE
-);
+CREATE TABLE extraction_claim (chunk bigint PRIMARY KEY,
+    process integer NOT NULL REFERENCES threadlore_process.process ON DELETE CASCADE);
 CREATE INDEX extraction_claim_process ON extraction_claim (process);

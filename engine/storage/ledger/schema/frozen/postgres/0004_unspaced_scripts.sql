@@ -1,11 +1,7 @@
 -- online: the indexes of processes of before are the same columns; their searches in these scripts find less.
 -- Full text finds words of scripts without spaces (see engine/text/scripts/unspaced.py, whose terms these are). Rows of
 -- before are indexed as they are, until the program has indexed them again.
-CREATE TABLE unsegmented_fts (
-    kind     bigint PRIMARY KEY, -- 0 chunks, 1 names
-    first_id bigint NOT NULL,
-    last_id  bigint NOT NULL
-);
+CREATE TABLE unsegmented_fts (kind bigint PRIMARY KEY, first_id bigint NOT NULL, last_id bigint NOT NULL);
 INSERT INTO unsegmented_fts SELECT 0, 0, id FROM chunk ORDER BY id DESC LIMIT 1;
 INSERT INTO unsegmented_fts SELECT 1, 0, id FROM entity ORDER BY id DESC LIMIT 1;
 

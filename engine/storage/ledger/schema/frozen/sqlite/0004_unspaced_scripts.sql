@@ -1,10 +1,6 @@
 -- Full text finds words of scripts without spaces: the program's function `search_text` separates them (see
 -- engine/text/scripts/unspaced.py). Rows of before are indexed as they are, until the program has indexed them again.
-CREATE TABLE unsegmented_fts (
-    kind     INTEGER PRIMARY KEY, -- 0 chunks, 1 names
-    first_id INTEGER NOT NULL,
-    last_id  INTEGER NOT NULL
-);
+CREATE TABLE unsegmented_fts (kind INTEGER PRIMARY KEY, first_id INTEGER NOT NULL, last_id INTEGER NOT NULL);
 INSERT INTO unsegmented_fts SELECT 0, 0, id FROM chunk ORDER BY id DESC LIMIT 1;
 INSERT INTO unsegmented_fts SELECT 1, 0, id FROM entity ORDER BY id DESC LIMIT 1;
 
