@@ -52,7 +52,7 @@ ROWS = (
     # The graph.
     Capability("entity", requests.GetEntity, "queries:get_entity", CLI | PROGRAMS, permission="read"),
     Capability("names", graph.SearchEntities, "graph.queries:search_entities", HTTP | PAGE, permission="read"),
-    Capability("subgraph", graph.GetSubgraph, "graph.queries:get_subgraph", HTTP | PAGE, permission="read"),
+    Capability("subgraph", graph.GetSubgraph, "graph.queries:get_subgraph", PROGRAMS, permission="read"),
     Capability("provenance", graph.GetProvenance, "graph.queries:get_provenance", HTTP | PAGE, permission="read"),
     Capability(
         "duplicates", requests.FindDuplicates, "graph.corrections:find_duplicates", CHAT | CLI | HTTP, permission="read"

@@ -1,0 +1,111 @@
+"""What each capability is asked, at each door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.capabilities import requests
+from bot.capabilities.access import requests as tokens
+from bot.capabilities.documents import requests as documents
+from bot.capabilities.graph import requests as graph
+from bot.capabilities.management import requests as management
+from bot.permissions.audience import EMPTY_SCOPE
+from bot.store import Subject
+from engine import CorrectionChange
+from engine.models import Scope
+
+API = "/api/v1"
+LOCAL = "console:local"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A request, the same as an HTTP request and as the call of a tool. `everything`: all that there is."""
+
+    request: Any
+    method: str = ""
+    path: str = ""
+    body: Any = None
+    tool: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    everything: Scope = EMPTY_SCOPE
+
+
+def build_samples(space: str, room: str) -> dict[str, Sample]:
+    """A sample for each capability by name; `space` and `room` are those of the open channel."""
+    channel = room.replace(":", "%3A")
+    everything, tiles = Scope.of(space, LOCAL, "slack:T1:ATTIC"), {"question": "When do the tiles come?"}
+    fact = requests.AddFact("Mina", "She sells tickets.", channel=room)
+    correct = f"{API}/graph/corrections"
+    return {
+        "ask": Sample(requests.Ask(tiles["question"]), "POST", f"{API}/query", tiles, "ask", tiles, everything),
+        "summarize": Sample(documents.Summarize(), "POST", f"{API}/summaries", {}, "summary", {}),
+        "documents": Sample(requests.ListDocuments(), "GET", f"{API}/documents", None, "documents"),
+        "document": Sample(documents.GetDocument("minutes"), "GET", f"{API}/documents/minutes"),
+        "ingest": Sample(requests.Ingest(("/nowhere.md",), LOCAL)),
+        "upload-place": Sample(documents.PrepareUpload()),
+        "upload": Sample(documents.AddUpload("/nowhere.md", "nowhere.md")),
+        "forget": Sample(requests.Forget("minutes"), "DELETE", f"{API}/documents/minutes"),
+        "forget-workspace": Sample(requests.ForgetWorkspace("slack", "T9")),
+        "import": Sample(requests.ImportHistory("slack", "/nowhere")),
+        "retry": Sample(requests.Retry()),
+        "confirm-retention": Sample(requests.ConfirmRetention()),
+        "status": Sample(requests.GetStatus(), "GET", f"{API}/status"),
+        "filters": Sample(requests.ListFilterNames()),
+        "entity": Sample(requests.GetEntity("Mina"), "GET", f"{API}/entities/Mina", None, "entity", {"name": "Mina"}),
+        "names": Sample(graph.SearchEntities("Mi"), "GET", f"{API}/entities?search=Mi"),
+        "subgraph": Sample(
+            graph.GetSubgraph("Mina"), "GET", f"{API}/graph?entity=Mina", None, "neighborhood", {"name": "Mina"}
+        ),
+        "provenance": Sample(graph.GetProvenance("Mina"), "GET", f"{API}/graph/entity?name=Mina"),
+        "duplicates": Sample(requests.FindDuplicates(5, compare_all=False), "GET", f"{API}/graph/duplicates"),
+        "corrections": Sample(graph.ListCorrections(), "GET", correct),
+        "merge": Sample(
+            requests.Merge("Mino", "Mina"), "POST", correct, {"action": "merge", "name": "Mino", "other": "Mina"}
+        ),
+        "separate": Sample(
+            requests.Separate("Mino", "Otto"), "POST", correct, {"action": "separate", "name": "Mino", "other": "Otto"}
+        ),
+        "describe": Sample(
+            requests.SetDescription("Mina", "Sells tickets."),
+            *("POST", correct, {"action": "describe", "name": "Mina", "description": "Sells tickets."}),
+        ),
+        "hide": Sample(requests.Hide("Mina"), "POST", correct, {"action": "hide", "name": "Mino"}),
+        "undo": Sample(requests.UndoCorrection(CorrectionChange())),
+        "add-fact": Sample(
+            fact, "POST", f"{API}/graph/facts", {"name": fact.name, "description": fact.description, "channel": room}
+        ),
+        "channels": Sample(management.ListChannels(), "GET", f"{API}/channels"),
+        "channel": Sample(management.GetChannel(room), "GET", f"{API}/channels/{channel}"),
+        "change-channel": Sample(
+            management.ChangeChannel(room, (("style", "short"),)),
+            *("PATCH", f"{API}/channels/{channel}", {"values": {"style": "short"}}),
+        ),
+        "questions": Sample(management.ListQuestions(), "GET", f"{API}/questions"),
+        "verify-answer": Sample(
+            management.VerifyAnswer("a1", "On Friday."),
+            *("POST", f"{API}/questions/a1/verify", {"text": "On Friday."}),
+        ),
+        "pin-answer": Sample(
+            management.PinAnswer(room, "When is noon?", "At 12."),
+            *("POST", f"{API}/verified-answers", {"channel": room, "question": "When is noon?", "text": "At 12."}),
+        ),
+        "verified-answers": Sample(management.ListVerified(room), "GET", f"{API}/verified-answers?room={channel}"),
+        "remove-answer": Sample(
+            management.RemoveVerified(room, "none"), "DELETE", f"{API}/verified-answers/{channel}/none"
+        ),
+        "usage": Sample(management.GetUsage(), "GET", f"{API}/usage"),
+        "health": Sample(management.GetHealth(), "GET", f"{API}/health/details"),
+        "check-token": Sample(tokens.CheckToken("nonsense")),
+        "create-token": Sample(tokens.CreateToken("t", Subject(space=LOCAL), ("ask",), 10)),
+        "tokens": Sample(tokens.ListTokens()),
+        "revoke-token": Sample(tokens.RevokeToken("none")),
+        "log-in": Sample(tokens.LogIn("slack", "ada", ("T1",))),
+        "log-out": Sample(tokens.LogOut("nonsense")),
+        "check-health": Sample(requests.CheckHealth()),
+        "reindex": Sample(requests.Reindex()),
+        "verify": Sample(requests.Verify()),
+        "export": Sample(requests.Export()),
+        "backup": Sample(requests.Backup("/nowhere/b.tar.gz")),
+    }

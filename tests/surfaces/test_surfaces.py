@@ -1,0 +1,150 @@
+"""What a row of the table says of a capability holds at every door: who may, and that nothing happens otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from bot.capabilities.row import Capability, Surface
+from bot.capabilities.row import Who as Least
+from bot.capabilities.table import ROWS
+from tests.surfaces.world import CALLERS, PEOPLE, SECRET, Who, World, open_world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+REFUSED = {"NotAllowed", "NotPermitted", "NotFound", "InvalidToken"}
+NO_TOKENS: tuple[Who, ...] = ("owner", "page")
+# Rows whose sample finds nothing: what is said then is as good as done.
+NOTHING_THERE = {"remove-answer", "upload", "undo", "check-token", "revoke-token", "log-out", "confirm-retention"}
+# What a space of the terminal has, too, or has none of.
+ALSO_OF_A_SPACE = {"channels", "questions", "verified-answers", "usage", "health"}
+TOKEN_ROWS = [each for each in ROWS if each.permission is not None]
+by_name = pytest.mark.parametrize("row", TOKEN_ROWS, ids=lambda each: each.name)
+MEETS: dict[Least, set[Who]] = {
+    Least.ANYONE: {"page", "manager", "expert", "author", "member", "guest", "space"},
+    Least.CORRECTOR: {"page", "manager", "space"},
+    Least.REVIEWER: {"manager", "expert"},
+    Least.MANAGER: {"manager"},
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    async with open_world(tmp_path_factory.mktemp("world")) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def fresh(tmp_path: Path) -> AsyncIterator[World]:
+    async with open_world(tmp_path / "home") as opened:
+        yield opened
+
+
+def is_expected(row: Capability, who: Who) -> bool:
+    """Whether a caller may do what the sample of a row asks, by the row and by nothing else."""
+    if who in {"stranger", "revoked", "weak"}:
+        return False
+    if row.name in {"forget", "add-fact"} and who in PEOPLE:
+        return who in {"forget": {"manager", "author"}, "add-fact": {"manager", "expert", "author", "member"}}[row.name]
+    if row.name in {"document", "forget"} and who in {"page", "space"}:
+        return False  # the sample is about a file of the channel, which does not exist for them
+    if row.name in {"ask", "summarize", "document", "entity", "subgraph", "provenance"} and who == "guest":
+        return False  # who may read nothing
+    if row.name in ALSO_OF_A_SPACE and who in {"page", "space"}:
+        return True
+    return who in MEETS[row.who]
+
+
+async def test_every_capability_has_a_sample(world: World) -> None:
+    assert set(world.samples) == {each.name for each in ROWS}
+
+
+@by_name
+async def test_whoever_may_not_do_it_is_refused_at_every_door_and_nothing_happens(
+    world: World, row: Capability
+) -> None:
+    before = await world.describe_state()
+    for who in CALLERS:
+        if who == "owner" or is_expected(row, who):
+            continue
+        outcome = await world.run(row, who)
+        if row.name in {"corrections", "duplicates"}:
+            assert outcome in {"done", *REFUSED}  # a list of nothing
+        else:
+            assert outcome in REFUSED, who
+        if who not in NO_TOKENS and world.samples[row.name].path:
+            assert await world.call(row, who) == outcome, who
+        if who not in NO_TOKENS and world.samples[row.name].tool:
+            assert await world.call_tool(row, who) != "done", who
+    assert await world.describe_state() == before
+
+
+@by_name
+async def test_whoever_may_do_it_does_it_at_every_door(fresh: World, row: Capability) -> None:
+    for who in CALLERS:
+        if who == "owner" or not is_expected(row, who) or (row.name == "forget" and who == "manager"):
+            continue
+        outcome = await fresh.run(row, who)
+        assert outcome == "done" or row.name in NOTHING_THERE, f"{who}: {outcome}"
+        if who in NO_TOKENS or row.name == "forget":
+            continue
+        if fresh.samples[row.name].path:
+            assert await fresh.call(row, who) == outcome
+        if fresh.samples[row.name].tool:
+            assert await fresh.call_tool(row, who) == "done"
+
+
+async def test_a_manager_has_a_file_of_others_forgotten(fresh: World) -> None:
+    [row] = [each for each in ROWS if each.name == "forget"]
+    assert await fresh.run(row, "manager") == "done"
+    assert "minutes" not in await fresh.describe_state()
+
+
+@pytest.mark.parametrize("row", [each for each in ROWS if each.permission is None], ids=lambda each: each.name)
+async def test_what_is_for_the_owner_no_token_permits(world: World, row: Capability) -> None:
+    before = await world.describe_state()
+    for who in CALLERS:
+        if who not in {"owner", "weak"}:
+            assert await world.run(row, who) in {"NotPermitted", "InvalidToken"}
+    assert await world.describe_state() == before
+
+
+@by_name
+async def test_nothing_of_the_closed_channel_reaches_those_who_cannot_read_it(world: World, row: Capability) -> None:
+    sample = world.samples[row.name]
+    if sample.method != "GET":
+        return
+    for who in ("expert", "author", "member", "guest", "space"):
+        headers = {"Authorization": f"Bearer {await world.get_token(who)}"}
+        shown = await world.http.get(sample.path.replace("Mina", SECRET).replace("Mi", SECRET[:2]), headers=headers)
+        unknown = await world.http.get(sample.path.replace("Mina", "Xyzzy").replace("Mi", "Xy"), headers=headers)
+        assert "agate" not in shown.text
+        assert shown.status_code == unknown.status_code
+        assert shown.text.replace(SECRET, "").replace("Zi", "") == unknown.text.replace("Xyzzy", "").replace("Xy", "")
+
+
+async def test_http_offers_what_the_table_says_and_nothing_else(world: World) -> None:
+    described = (await world.http.get("/api/v1/openapi.json")).json()["paths"]
+    templates = {
+        (method.upper(), re.compile(re.sub(r"\{[^}]+\}", "[^/?]+", path) + r"(\?.*)?"))
+        for path, methods in described.items()
+        for method in methods
+    }
+    sampled = [(world.samples[each.name].method, world.samples[each.name].path) for each in ROWS]
+    offered = {
+        (method, pattern.pattern)
+        for method, pattern in templates
+        if any(method == each and pattern.fullmatch(path) for each, path in sampled)
+    }
+    others = {(method, pattern.pattern) for method, pattern in templates} - offered
+    assert {path.removesuffix(r"(\?.*)?") for _, path in others} == {
+        *("/api/v1/query/stream", "/api/v1/query/data", "/api/v1/graph/relation", "/api/v1/documents"),
+        *("/api/v1/health", "/v1/models", "/v1/chat/completions"),
+    }
+    for row in ROWS:
+        if world.samples[row.name].path:
+            assert Surface.HTTP in row.surfaces, row.name
+        assert bool(world.samples[row.name].tool) == (Surface.MCP in row.surfaces) or row.name == "document", row.name
