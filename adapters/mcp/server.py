@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.mcpserver import MCPServer, ResourceSecurity
 
 from adapters.mcp.caller import Caller
+from adapters.mcp.derive import add_tools
 from adapters.mcp.prompts import PROMPTS
 from adapters.mcp.resources import TEMPLATE, DocumentResources
 from adapters.mcp.tools import Tools
@@ -39,6 +40,7 @@ def build_server(service: AdminService, clock: Clock, token: str | None, space: 
     )
     for tool in (tools.ask, tools.retrieve, tools.entity, tools.neighborhood, tools.documents, tools.summary):
         server.add_tool(tool)
+    add_tools(server, caller)
     # A key is compared with those of documents in scope, and names no file.
     server.resource(
         TEMPLATE,

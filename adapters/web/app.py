@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from adapters.web import openai_api, problems
+from adapters.web import derive, openai_api, problems
 from adapters.web.admission import Budgets, FrontDoor
 from adapters.web.oauth.options import LoginOptions
 from adapters.web.pages import assets, errors, table
@@ -64,6 +64,7 @@ def build_app(
     app.add_middleware(SecurityHeaders)
     for each in (queries.router, summaries.router, documents.router, graph.router, management.router, health.router):
         app.include_router(each, prefix=PREFIX)
+    app.include_router(derive.build_router(), prefix=PREFIX)
     for each in (openai_api.router, *table.ROUTERS):
         app.include_router(each)
     app.mount(assets.PREFIX, assets.Assets())

@@ -190,6 +190,14 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """Rows of text below their headings, for capabilities without a result of their own."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Corrected(Completed):
     """A correction was made in a space. `change`: what its undo reverses."""
 
@@ -250,6 +258,7 @@ OperationResult = (
     | VerifyResult
     | ExportLine
     | Completed
+    | Listing
     | Corrected
     | CorrectionMade
     | FactAdded

@@ -49,10 +49,11 @@ class Surface(Flag):
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """A thing that can be done. `handler`: a function `module:name` below this package, loaded at the first call.
+    """A thing that can be done. `handler`: a function `module:name`, loaded at the first call.
 
-    It is called with the context, the caller and the request, and yields results. `permission`: what an access token
-    needs; None where no token suffices.
+    It is called with the services, the caller and the request, and yields results; a module that begins with a dot is
+    below this package. `permission`: what an access token needs; None where no token suffices. `derived`: where the
+    row is enough, so that a door makes its route, tool or command of it, with `summary` as help.
     """
 
     name: str
@@ -62,6 +63,8 @@ class Capability:
     who: Who = Who.ANYONE
     permission: Permission | None = None
     limits: Limit = Limit.NONE
+    summary: str = ""
+    derived: Surface = Surface.NONE
 
     def load_handler(self) -> Handler:
         """The function that carries it out."""
@@ -71,5 +74,5 @@ class Capability:
 @cache
 def _load(handler: str) -> Handler:
     module, _, name = handler.partition(":")
-    found: Handler = getattr(import_module(f"bot.capabilities.{module}"), name)
+    found: Handler = getattr(import_module(module, __package__), name)
     return found

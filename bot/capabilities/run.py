@@ -15,7 +15,7 @@ from bot.capabilities.documents.errors import word_errors
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
 from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult
 from bot.capabilities.row import Limit
-from bot.capabilities.table import TABLE
+from bot.capabilities.table import find_row
 from bot.errors import NotPermitted
 from engine.errors import EngineError
 
@@ -37,7 +37,7 @@ async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[Operation
         case Authorized(token, inner):
             results = _run_for_token(deps, token, inner)
         case WithoutLogin(space, inner):
-            _get_permission(TABLE[type(inner)])
+            _get_permission(find_row(type(inner)))
             results = _run_counted(deps, for_space(space), inner)
         case AtSpace(space, inner):
             results = _run_counted(deps, at_terminal(space), inner)
@@ -50,7 +50,7 @@ async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[Operation
 
 async def run_for_person(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[HandlerResult]:
     """Perform a request of a person whom a platform of this process knows. Raises EngineError."""
-    row = TABLE[type(request)]
+    row = find_row(type(request))
     await check_who((await deps.parts.open()).access, caller, row)
     async with aclosing(row.load_handler()(deps, caller, request)) as results:
         async for result in results:
@@ -59,7 +59,7 @@ async def run_for_person(deps: Deps, caller: Caller, request: OperationRequest) 
 
 async def _run_counted(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[OperationResult]:
     """Perform a request of this machine; a question is counted."""
-    row = TABLE[type(request)]
+    row = find_row(type(request))
     is_question = Limit.QUESTIONS in row.limits
     record = QuestionRecord(deps.metrics if is_question else None, deps.clock, TERMINAL)
     with record.closing():
@@ -86,7 +86,7 @@ async def _run_for_token(deps: Deps, text: str, request: OperationRequest) -> As
 
     Raises AudienceChanged if the scope became smaller meanwhile; the results so far are then not to be used.
     """
-    row = TABLE[type(request)]
+    row = find_row(type(request))
     permission, is_question = _get_permission(row), Limit.QUESTIONS in row.limits
     record, is_person = QuestionRecord(deps.metrics if is_question else None, deps.clock, PROGRAM), False
     with record.closing():

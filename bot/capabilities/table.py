@@ -6,67 +6,74 @@ Everything that acts for a caller is a row. A request of no row is refused. The 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
 
 from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.management import requests as management
+from bot.capabilities.plugins import load_rows
 from bot.capabilities.row import Capability, Limit, Surface, Who
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from bot.errors import NotPermitted
 
 CHAT, CLI, HTTP, MCP, PAGE = Surface.CHAT, Surface.CLI, Surface.HTTP, Surface.MCP, Surface.PAGE
 PROGRAMS = Surface.PROGRAMS
 
 ROWS = (
     # Questions.
-    Capability("ask", requests.Ask, "queries:ask", CLI | PROGRAMS, permission="ask", limits=Limit.QUESTIONS),
+    Capability("ask", requests.Ask, ".asking.queries:ask", CLI | PROGRAMS, permission="ask", limits=Limit.QUESTIONS),
     Capability(
         "summarize",
         documents.Summarize,
-        "documents.summaries:summarize",
+        ".documents.summaries:summarize",
         HTTP | MCP,
         permission="ask",
         limits=Limit.QUESTIONS,
     ),
     # Documents.
-    Capability("documents", requests.ListDocuments, "queries:list_documents", CLI | PROGRAMS, permission="read"),
-    Capability("document", documents.GetDocument, "documents.details:get_document", PROGRAMS, permission="read"),
-    Capability("ingest", requests.Ingest, "ingest.ingest:ingest", CLI, Who.OWNER),
     Capability(
-        "upload-place", documents.PrepareUpload, "documents.uploads:prepare_upload", HTTP | PAGE, permission="write"
+        "documents", requests.ListDocuments, ".asking.queries:list_documents", CLI | PROGRAMS, permission="read"
     ),
-    Capability("upload", documents.AddUpload, "documents.uploads:add_upload", HTTP | PAGE, permission="write"),
-    Capability("forget", requests.Forget, "maintenance.operations:forget", CLI | HTTP | PAGE, permission="write"),
-    Capability("forget-workspace", requests.ForgetWorkspace, "maintenance.operations:forget_workspace", CLI, Who.OWNER),
-    Capability("import", requests.ImportHistory, "ingest.history_import:import_history", CLI, Who.OWNER),
-    Capability("retry", requests.Retry, "maintenance.operations:retry", CLI, Who.OWNER),
+    Capability("document", documents.GetDocument, ".documents.details:get_document", PROGRAMS, permission="read"),
+    Capability("ingest", requests.Ingest, ".ingest.ingest:ingest", CLI, Who.OWNER),
     Capability(
-        "confirm-retention", requests.ConfirmRetention, "maintenance.operations:confirm_retention", CLI, Who.OWNER
+        "upload-place", documents.PrepareUpload, ".documents.uploads:prepare_upload", HTTP | PAGE, permission="write"
     ),
-    Capability("status", requests.GetStatus, "queries:get_status", CLI | HTTP | PAGE, permission="read"),
-    Capability("filters", requests.ListFilterNames, "queries:list_filter_names", CLI, permission="read"),
+    Capability("upload", documents.AddUpload, ".documents.uploads:add_upload", HTTP | PAGE, permission="write"),
+    Capability("forget", requests.Forget, ".maintenance.operations:forget", CLI | HTTP | PAGE, permission="write"),
+    Capability(
+        "forget-workspace", requests.ForgetWorkspace, ".maintenance.operations:forget_workspace", CLI, Who.OWNER
+    ),
+    Capability("import", requests.ImportHistory, ".ingest.history_import:import_history", CLI, Who.OWNER),
+    Capability("retry", requests.Retry, ".maintenance.operations:retry", CLI, Who.OWNER),
+    Capability(
+        "confirm-retention", requests.ConfirmRetention, ".maintenance.operations:confirm_retention", CLI, Who.OWNER
+    ),
+    Capability("status", requests.GetStatus, ".asking.queries:get_status", CLI | HTTP | PAGE, permission="read"),
+    Capability("filters", requests.ListFilterNames, ".asking.queries:list_filter_names", CLI, permission="read"),
     # The graph.
-    Capability("entity", requests.GetEntity, "queries:get_entity", CLI | PROGRAMS, permission="read"),
-    Capability("names", graph.SearchEntities, "graph.queries:search_entities", HTTP | PAGE, permission="read"),
-    Capability("subgraph", graph.GetSubgraph, "graph.queries:get_subgraph", PROGRAMS, permission="read"),
-    Capability("provenance", graph.GetProvenance, "graph.queries:get_provenance", HTTP | PAGE, permission="read"),
+    Capability("entity", requests.GetEntity, ".asking.queries:get_entity", CLI | PROGRAMS, permission="read"),
+    Capability("names", graph.SearchEntities, ".graph.queries:search_entities", HTTP | PAGE, permission="read"),
+    Capability("subgraph", graph.GetSubgraph, ".graph.queries:get_subgraph", PROGRAMS, permission="read"),
+    Capability("provenance", graph.GetProvenance, ".graph.queries:get_provenance", HTTP | PAGE, permission="read"),
     Capability(
-        "duplicates", requests.FindDuplicates, "graph.corrections:find_duplicates", CHAT | CLI | HTTP, permission="read"
+        "duplicates",
+        requests.FindDuplicates,
+        ".graph.corrections:find_duplicates",
+        CHAT | CLI | HTTP,
+        permission="read",
     ),
     Capability(
         "corrections",
         graph.ListCorrections,
-        "graph.queries:list_corrections",
+        ".graph.queries:list_corrections",
         HTTP | PAGE,
         Who.CORRECTOR,
         "manage",
     ),
     *(
-        Capability(name, request, f"graph.corrections:{handler}", CHAT | CLI | HTTP | PAGE, Who.CORRECTOR, "manage")
+        Capability(name, request, f".graph.corrections:{handler}", CHAT | CLI | HTTP | PAGE, Who.CORRECTOR, "manage")
         for name, request, handler in (
             ("merge", requests.Merge, "merge"),
             ("separate", requests.Separate, "separate"),
@@ -75,12 +82,12 @@ ROWS = (
         )
     ),
     Capability(
-        "undo", requests.UndoCorrection, "graph.corrections:undo_correction", HTTP | PAGE, Who.CORRECTOR, "manage"
+        "undo", requests.UndoCorrection, ".graph.corrections:undo_correction", HTTP | PAGE, Who.CORRECTOR, "manage"
     ),
-    Capability("add-fact", requests.AddFact, "graph.corrections:add_fact", CHAT | CLI | HTTP, permission="write"),
+    Capability("add-fact", requests.AddFact, ".graph.corrections:add_fact", CHAT | CLI | HTTP, permission="write"),
     # Management of a workspace.
     *(
-        Capability(name, request, "management.operations:manage", HTTP | PAGE, Who.MANAGER, "manage")
+        Capability(name, request, ".management.operations:manage", HTTP | PAGE, Who.MANAGER, "manage")
         for name, request in (
             ("channels", management.ListChannels),
             ("channel", management.GetChannel),
@@ -89,7 +96,7 @@ ROWS = (
         )
     ),
     *(
-        Capability(name, request, "management.operations:manage", HTTP | PAGE, Who.REVIEWER, "write")
+        Capability(name, request, ".management.operations:manage", HTTP | PAGE, Who.REVIEWER, "write")
         for name, request in (
             ("verify-answer", management.VerifyAnswer),
             ("pin-answer", management.PinAnswer),
@@ -97,21 +104,37 @@ ROWS = (
             ("remove-answer", management.RemoveVerified),
         )
     ),
-    Capability("usage", management.GetUsage, "management.operations:get_usage", HTTP | PAGE, Who.MANAGER, "manage"),
-    Capability("health", management.GetHealth, "management.operations:get_health", HTTP | PAGE, Who.MANAGER, "manage"),
+    Capability(
+        "usage", management.GetUsage, ".management.operations:get_usage", CLI | HTTP | PAGE, Who.MANAGER, "manage"
+    ),
+    Capability(
+        "health", management.GetHealth, ".management.operations:get_health", CLI | HTTP | PAGE, Who.MANAGER, "manage"
+    ),
     # Access.
-    Capability("check-token", tokens.CheckToken, "access.tokens:check_token", HTTP, Who.OWNER),
-    Capability("create-token", tokens.CreateToken, "access.tokens:create_token", CLI, Who.OWNER),
-    Capability("tokens", tokens.ListTokens, "access.tokens:list_tokens", CLI, Who.OWNER),
-    Capability("revoke-token", tokens.RevokeToken, "access.tokens:revoke_token", CLI, Who.OWNER),
-    Capability("log-in", tokens.LogIn, "access.tokens:log_in", PAGE, Who.OWNER),
-    Capability("log-out", tokens.LogOut, "access.tokens:log_out", PAGE, Who.OWNER),
+    Capability("check-token", tokens.CheckToken, ".access.tokens:check_token", HTTP, Who.OWNER),
+    Capability("create-token", tokens.CreateToken, ".access.tokens:create_token", CLI, Who.OWNER),
+    Capability("tokens", tokens.ListTokens, ".access.tokens:list_tokens", CLI, Who.OWNER),
+    Capability("revoke-token", tokens.RevokeToken, ".access.tokens:revoke_token", CLI, Who.OWNER),
+    Capability("log-in", tokens.LogIn, ".access.tokens:log_in", PAGE, Who.OWNER),
+    Capability("log-out", tokens.LogOut, ".access.tokens:log_out", PAGE, Who.OWNER),
     # The data directory.
-    Capability("check-health", requests.CheckHealth, "queries:check_health", HTTP, Who.OWNER),
-    Capability("reindex", requests.Reindex, "maintenance.operations:reindex", CLI, Who.OWNER),
-    Capability("verify", requests.Verify, "maintenance.operations:verify", CLI, Who.OWNER),
-    Capability("export", requests.Export, "maintenance.operations:export", CLI, Who.OWNER),
-    Capability("backup", requests.Backup, "maintenance.operations:backup", CLI, Who.OWNER),
+    Capability("check-health", requests.CheckHealth, ".asking.queries:check_health", HTTP, Who.OWNER),
+    Capability("reindex", requests.Reindex, ".maintenance.operations:reindex", CLI, Who.OWNER),
+    Capability("verify", requests.Verify, ".maintenance.operations:verify", CLI, Who.OWNER),
+    Capability("export", requests.Export, ".maintenance.operations:export", CLI, Who.OWNER),
+    Capability("backup", requests.Backup, ".maintenance.operations:backup", CLI, Who.OWNER),
 )
 
-TABLE: Mapping[type, Capability] = {each.request: each for each in ROWS}
+
+@cache
+def list_rows() -> tuple[Capability, ...]:
+    """All capabilities: those of the program, and those of installed packages. Raises BadSetting."""
+    return (*ROWS, *load_rows(ROWS))
+
+
+def find_row(request: type) -> Capability:
+    """The capability of a type of request. Raises NotPermitted for what is none."""
+    found = next((each for each in list_rows() if each.request is request), None)
+    if found is None:
+        raise NotPermitted(f"“{request.__name__}” is no capability.")
+    return found

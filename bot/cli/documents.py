@@ -52,6 +52,8 @@ def register(app: typer.Typer) -> None:
         "status", help="Show how much is indexed, what is still pending, and what bounds the parsers of files."
     )(status)
     app.command("documents", help="List documents with their status and keys.")(documents)
+    app.command("usage", help="Show tokens and cost of questions and of indexing by day.")(usage)
+    app.command("health", help="Show the state of the program, its connections and its models.")(health)
     app.command("forget", help=FORGET_HELP)(forget)
     app.command("forget-workspace", help=FORGET_WORKSPACE_HELP)(forget_workspace)
     app.command("retry", help="Retry failed documents, for example after the model was unreachable.")(retry)
@@ -107,6 +109,25 @@ def documents(context: typer.Context, space: SpaceOption = "", as_json: JsonOpti
     from bot.capabilities.requests import ListDocuments  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: ListDocuments(), space=space, as_json=as_json)
+
+
+def usage(
+    context: typer.Context,
+    days: Annotated[int, typer.Option("--days", help="Number of days, with today.", min=1, max=366)] = 30,
+    space: SpaceOption = "",
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    """Show what questions and indexing took."""
+    from bot.capabilities.management.requests import GetUsage  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: GetUsage(days), space=space, as_json=as_json)
+
+
+def health(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
+    """Show the state of the program."""
+    from bot.capabilities.management.requests import GetHealth  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: GetHealth(), space=space, as_json=as_json)
 
 
 def forget(

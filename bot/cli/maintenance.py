@@ -144,7 +144,7 @@ def export(
 
     async def work(common: GlobalOptions) -> int:
         from bot.capabilities.requests import AtSpace, Export  # noqa: PLC0415  - keeps --help fast
-        from bot.cli.export_file import save_lines  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.render.export_file import save_lines  # noqa: PLC0415  - keeps --help fast
         from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from engine.data_dir import DataDir  # noqa: PLC0415  - keeps --help fast
 

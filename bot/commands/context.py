@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bot.answers.service import AnswerService
     from bot.capabilities.deps import Deps
     from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.results import HandlerResult
     from bot.context import BotContext
     from bot.ingest.service import IngestService
     from bot.platform.events import CommandInvoked
@@ -112,14 +113,20 @@ class CommandContext:
         """What the caller may read; only the caller sees the result."""
         return await self.services.context.audience.scope_for_person(self.location, self.invocation.person)
 
-    async def get_result(self, request: OperationRequest, kind: type[Result]) -> Result:
-        """The first result of a kind, of a request of the caller in this place. Raises EngineError."""
+    async def perform(self, request: OperationRequest) -> list[HandlerResult]:
+        """All results of a request of the caller in this place. Raises EngineError."""
+        return [each async for each in run_for_person(self.services.deps, await self.build_caller(), request)]
+
+    async def build_caller(self) -> Caller:
+        """The person in this place, with what they may read now."""
         location, person = self.location, self.invocation.person
         subject = Subject(location.platform, location.workspace, person)
-        caller = Caller(
-            "person", subject, await self.resolve_scope(), location, self.invocation.may_write, time=self.now
-        )
-        async with aclosing(run_for_person(self.services.deps, caller, request)) as results:
+        scope = await self.resolve_scope()
+        return Caller("person", subject, scope, location, self.invocation.may_write, time=self.now)
+
+    async def get_result(self, request: OperationRequest, kind: type[Result]) -> Result:
+        """The first result of a kind, of a request of the caller in this place. Raises EngineError."""
+        async with aclosing(run_for_person(self.services.deps, await self.build_caller(), request)) as results:
             async for result in results:
                 if isinstance(result, kind):
                     return result

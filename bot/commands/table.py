@@ -5,21 +5,30 @@ A command sees only what the caller may read. After a crash a command may run a 
 
 from __future__ import annotations
 
+import inspect
+from functools import partial
 from typing import TYPE_CHECKING
 
+from bot.capabilities.fields import build_request, describe_usage, match_words
+from bot.capabilities.results import Completed, Listing
+from bot.capabilities.row import Surface
+from bot.capabilities.table import list_rows
 from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
 from bot.commands.review import expert, unanswered, verify
 from bot.i18n import N_
+from bot.platform.models import Card
+from bot.text.arguments import parse_arguments
+from bot.text.markdown import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from bot.capabilities.row import Capability
     from bot.commands.context import BotServices
     from bot.platform.events import CommandInvoked
-    from bot.platform.models import Card
     from bot.platform.traits import PlatformTraits
 
 
@@ -41,8 +50,31 @@ async def _help_command(call: CommandContext) -> Card:
 
 
 def list_commands(traits: PlatformTraits) -> Mapping[str, Command]:
-    """The commands of a platform, by name."""
-    return {name: each for name, each in COMMANDS.items() if traits.commands_take_files or not each.needs_file}
+    """The commands of a platform, by name; those that are made of rows of capabilities are the last ones."""
+    own = {name: each for name, each in COMMANDS.items() if traits.commands_take_files or not each.needs_file}
+    return own | {row.name: _derive_command(row) for row in list_rows() if Surface.CHAT in row.derived}
+
+
+def _derive_command(row: Capability) -> Command:
+    """The command of a row that says enough: its words are the fields of the request, one after the other."""
+    usage = describe_usage(row).removeprefix(row.name).strip()
+    return Command(partial(_run_derived, row), row.summary, usage, inspect.getdoc(row.request) or "")
+
+
+async def _run_derived(row: Capability, call: CommandContext) -> Card:
+    words = parse_arguments(call.arguments).positional
+    results = await call.perform(build_request(row, match_words(row, words)))
+    lines = [line for each in results for line in _format_result(each)]
+    return Card("\n".join(lines))
+
+
+def _format_result(result: object) -> list[str]:
+    match result:
+        case Completed(text=text):
+            return [escape_markdown(text)]
+        case Listing(rows=rows):
+            return [f"- {' · '.join(map(escape_markdown, row))}" for row in rows]
+    return []
 
 
 # What the menu of a message offers besides; adapters register them with their platform.

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from bot import errors as bot_errors
 from bot.capabilities.requests import Envelope, OperationRequest
 from bot.capabilities.results import OperationResult
+from bot.capabilities.table import list_rows
 from engine import ContextEntity, ContextRelation, Source, errors
 from engine.errors import EngineError
 from engine.models import Overview
@@ -53,7 +54,7 @@ def encode_error(error: EngineError) -> bytes:
 
 def parse_request(line: bytes) -> OperationRequest:
     """The request of a line. Raises ProtocolError."""
-    record: OperationRequest = _build_record(_parse_object(line), REQUEST_TYPES)
+    record: OperationRequest = _build_record(_parse_object(line), _list_request_types())
     return record
 
 
@@ -66,8 +67,17 @@ def parse_result(line: bytes) -> OperationResult:
     return record
 
 
-REQUEST_TYPES = {kind.__name__: kind for kind in get_args(OperationRequest)}
-INNER_TYPES = {name: kind for name, kind in REQUEST_TYPES.items() if not issubclass(kind, Envelope)}
+@functools.cache
+def _list_request_types() -> dict[str, type]:
+    """The types of requests by name, those of installed packages, too."""
+    return {each.__name__: each for each in (*get_args(Envelope), *(row.request for row in list_rows()))}
+
+
+@functools.cache
+def _list_inner_types() -> dict[str, type]:
+    return {name: kind for name, kind in _list_request_types().items() if not issubclass(kind, Envelope)}
+
+
 RESULT_TYPES = {kind.__name__: kind for kind in get_args(OperationResult)}
 
 
@@ -119,7 +129,7 @@ def _build_envelope(kind: type[Envelope], plain: dict[str, Any]) -> Envelope:
     names = [each.name for each in fields(kind) if each.name != "request"]
     if [*plain] != names or not isinstance(inner, dict) or not isinstance(who[0], str):
         raise ProtocolError(f"“{kind.__name__}” has fields that this version does not know.")
-    return kind(who[0], _build_record(inner, INNER_TYPES))
+    return kind(who[0], _build_record(inner, _list_inner_types()))
 
 
 def _build_error(plain: dict[str, Any]) -> EngineError:

@@ -12,7 +12,7 @@ from discord import app_commands
 from adapters.discord.interactions.filters import FILTER_DESCRIPTIONS, MAX_CHOICES, MAX_TEXT_LENGTH, complete_filters
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import message_of, upload_of
-from bot.commands.table import COMMANDS, list_commands
+from bot.commands.table import list_commands
 from bot.i18n import N_, match_locale, use_language
 from bot.platform.events import PRIVATE_WORD, CommandInvoked, QuestionAsked
 from bot.text.filter_options import add_filters
@@ -47,7 +47,8 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     for command in own:
         tree.add_command(command)
     for name in list_commands(TRAITS).keys() - {command.name for command in own}:
-        tree.add_command(_build_plain_command(name))
+        command = list_commands(TRAITS)[name]
+        tree.add_command(_build_plain_command(name, command.summary or name, command.usage))
     for menu in (ask_about, add_message, summarize_thread, verify_message):
         tree.add_command(menu)
     return tree
@@ -224,13 +225,18 @@ async def summarize_thread(interaction: Interaction, message: discord.Message) -
     await _submit_command(interaction, "summarize-thread", target=message)
 
 
-def _build_plain_command(name: str) -> app_commands.Command[Any, ..., None]:
-    """Build a command without options."""
+def _build_plain_command(name: str, summary: str, usage: str) -> app_commands.Command[Any, ..., None]:
+    """Build a command without options, or with one for all words that it takes."""
 
     async def plain(interaction: Interaction) -> None:
         await _submit_command(interaction, name)
 
-    return app_commands.Command(name=name, description=COMMANDS[name].summary[:MAX_TEXT_LENGTH], callback=plain)
+    @app_commands.describe(words=usage[:MAX_TEXT_LENGTH] or "…")
+    async def with_words(interaction: Interaction, words: str = "") -> None:
+        await _submit_command(interaction, name, words)
+
+    callback: Any = with_words if usage else plain
+    return app_commands.Command(name=name, description=summary[:MAX_TEXT_LENGTH], callback=callback)
 
 
 async def _submit_question(

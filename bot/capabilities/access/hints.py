@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.asking.queries import NO_DOCUMENTS_HINT
 from bot.capabilities.document_lookup import UNKNOWN_DOCUMENT_HINT
-from bot.capabilities.queries import NO_DOCUMENTS_HINT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

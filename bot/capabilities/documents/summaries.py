@@ -6,9 +6,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.capabilities.channels import resolve_rooms
+from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.asking.queries import answer_question
 from bot.capabilities.documents.details import find_document
-from bot.capabilities.queries import answer_question
 from bot.text.format import format_utc
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question

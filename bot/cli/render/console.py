@@ -13,8 +13,10 @@ from rich.text import Text
 from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import tables
 from bot.cli.render.duplicates import render_duplicates
+from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
 from bot.text.terminal import LineWrapper, strip_control_chars
@@ -75,6 +77,7 @@ class Screen:
             results.ExportLine: lambda event: self.out.out(event.text, highlight=False),
             results.Completed: self._show_completed,
             results.Corrected: self._show_completed,
+            results.FactAdded: self._show_completed,
         }
 
     async def show(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
@@ -179,6 +182,9 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.EntityResult: tables.render_entity,
     results.DuplicatesResult: render_duplicates,
     results.VerifyResult: tables.render_verification,
+    results.Listing: tables.render_listing,
+    UsageReport: render_usage,
+    HealthReport: render_health,
     results.TokenCreated: render_new_token,
     results.TokenList: render_tokens,
 }

@@ -26,6 +26,7 @@ from bot.capabilities.results import (
     HistoryImportResult,
     IngestFailure,
     IngestResult,
+    Listing,
     PromptResult,
     StatusResult,
     VerifyResult,
@@ -279,6 +280,14 @@ def render_verification(event: VerifyResult) -> RenderableType:
     verdict = "repaired" if event.repaired else "repair them with `threadlore verify --repair`"
     rows = [safe_text(each) for each in event.differences]
     return Group(*rows, Text(f"{pluralize(len(rows), 'difference')} ({verdict}).", "" if event.repaired else "red"))
+
+
+def render_listing(listing: Listing) -> RenderableType:
+    """Rows below their headings."""
+    table = Table(*listing.columns, box=None)
+    for row in listing.rows:
+        table.add_row(*map(safe_text, row))
+    return table
 
 
 def to_json(events: Sequence[OperationResult]) -> str:

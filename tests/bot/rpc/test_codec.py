@@ -106,6 +106,7 @@ EVENTS: list[OperationResult] = [
     results.VerifyResult(("x",), repaired=True),
     results.ExportLine("{}"),
     results.Completed("Well."),
+    results.Listing(("Name",), (("Ada",),)),
     results.Corrected("Well.", "s", CHANGE),
     results.CorrectionMade("s", CHANGE),
     results.FactAdded("Well.", "k"),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from bot.capabilities.channels import resolve_rooms
+from bot.capabilities.asking.channels import resolve_rooms
 from bot.errors import PlatformError
 from engine.models import FilterLookup
 

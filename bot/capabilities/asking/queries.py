@@ -7,8 +7,9 @@ from contextlib import aclosing
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from bot.capabilities.asker import build_filter_lookup, find_name
-from bot.capabilities.channels import resolve_all, resolve_rooms
+from bot.capabilities.asking.asker import build_filter_lookup, find_name
+from bot.capabilities.asking.channels import resolve_all, resolve_rooms
+from bot.capabilities.asking.verified import find_verified
 from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
@@ -24,7 +25,6 @@ from bot.capabilities.results import (
     PromptResult,
     StatusResult,
 )
-from bot.capabilities.verified import find_verified
 from bot.monitoring.report import HealthState
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
 from engine import Answer, Filters, Question

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.capabilities.results import ExportLine
-from bot.cli.export_file import save_lines
+from bot.cli.render.export_file import save_lines
 from engine.errors import DiskError
 from engine.storage.journal import Journal
 

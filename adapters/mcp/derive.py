@@ -1,0 +1,60 @@
+"""Make tools of the rows of capabilities that say enough."""
+
+from __future__ import annotations
+
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.mcpserver import Context
+
+from adapters.mcp.caller import read_headers
+from bot.capabilities.fields import REQUIRED, build_request, list_fields
+from bot.capabilities.results import ProgressUpdate
+from bot.capabilities.row import Surface
+from bot.capabilities.table import list_rows
+from bot.rpc.codec import dump_fields
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from adapters.mcp.caller import Caller
+    from bot.capabilities.row import Capability
+
+
+def add_tools(server: MCPServer[Any], caller: Caller) -> None:
+    """Add the tools of all rows that MCP derives."""
+    for row in list_rows():
+        if Surface.MCP in row.derived:
+            server.add_tool(build_tool(row, caller), name=row.name, description=row.request.__doc__)
+
+
+def build_tool(row: Capability, caller: Caller) -> Any:
+    """The tool of a row: a function with a parameter for each field, which returns the last result."""
+
+    async def tool(context: Context[Any, Any], **values: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        headers = read_headers(context.request_context.request)
+        async for result in caller.perform(headers, build_request(row, values)):
+            if not isinstance(result, ProgressUpdate):
+                found = dump_fields(result)
+        return found
+
+    fields = list_fields(row)
+    parameters = [
+        Parameter(
+            each.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if each.default is REQUIRED else each.default,
+            annotation=each.type,
+        )
+        for each in fields
+    ]
+    context_parameter = Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=Context[Any, Any])
+    tool.__signature__ = Signature([context_parameter, *parameters], return_annotation=dict[str, Any])  # type: ignore[attr-defined]
+    tool.__annotations__ = {
+        "context": Context[Any, Any],
+        **{each.name: each.type for each in fields},
+        "return": dict[str, Any],
+    }
+    tool.__name__ = row.name.replace("-", "_")
+    return tool

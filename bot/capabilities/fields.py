@@ -1,0 +1,61 @@
+"""The fields of a request as doors ask for them, and requests of what they got."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from engine.errors import InvalidQuestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bot.capabilities.row import Capability
+
+REQUIRED: Any = MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class RequestField:
+    """A field of a request: its name, its type with what pydantic checks, and its default, or REQUIRED."""
+
+    name: str
+    type: Any
+    default: Any
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a request needs it."""
+        return self.default is REQUIRED
+
+
+def list_fields(row: Capability) -> list[RequestField]:
+    """The fields of the request of a capability, those without a default first."""
+    hints = get_type_hints(row.request, include_extras=True)
+    return [RequestField(each.name, hints[each.name], each.default) for each in fields(row.request)]
+
+
+def build_request(row: Capability, values: Mapping[str, Any]) -> Any:
+    """The request with these values. Raises InvalidQuestion if one is missing, unknown or of a wrong kind."""
+    try:
+        return TypeAdapter(row.request).validate_python(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(each) for each in first["loc"])
+        raise InvalidQuestion(f"“{where}”: {first['msg']}.", hint=describe_usage(row)) from error
+
+
+def match_words(row: Capability, words: Sequence[str]) -> dict[str, str]:
+    """The values of words that are typed one after the other. Raises InvalidQuestion if there are too many."""
+    names = [each.name for each in list_fields(row)]
+    if len(words) > len(names):
+        raise InvalidQuestion(f"“{row.name}” takes {len(names)} words at most.", hint=describe_usage(row))
+    return dict(zip(names, words, strict=False))
+
+
+def describe_usage(row: Capability) -> str:
+    """The words that a capability takes: `NAME [OTHER]`."""
+    shown = (each.name.upper() if each.is_required else f"[{each.name.upper()}]" for each in list_fields(row))
+    return f"{row.name} {' '.join(shown)}".strip()

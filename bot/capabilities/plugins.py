@@ -1,0 +1,36 @@
+"""Capabilities of installed packages: entry points of a group, each a function that lists rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+from bot.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.capabilities.row import Capability
+
+GROUP = "threadlore.capabilities"
+
+
+def has_plugins() -> bool:
+    """Whether an installed package has capabilities; loads none of them."""
+    return bool(entry_points(group=GROUP))
+
+
+def load_rows(taken: Iterable[Capability]) -> list[Capability]:
+    """The rows of installed packages, offered wherever they say. Raises BadSetting for a name that is taken."""
+    names, rows = {each.name for each in taken}, list["Capability"]()
+    for entry in sorted(entry_points(group=GROUP)):
+        for row in entry.load()():
+            if row.name in names:
+                raise BadSetting(
+                    f"The package of “{entry.value}” has a capability “{row.name}”, which exists already.",
+                    hint="Remove the package, or ask its author to rename it.",
+                )
+            names.add(row.name)
+            rows.append(replace(row, derived=row.surfaces))
+    return rows

@@ -1,0 +1,128 @@
+"""One module and one row offer a capability at every door, within what its caller may read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import discord
+import httpx
+import pytest
+from mcp.client import Client
+
+from adapters.discord.interactions.commands import build_command_tree
+from adapters.mcp.server import build_server
+from adapters.web.app import build_app
+from bot.capabilities.plugins import load_rows
+from bot.capabilities.table import ROWS, list_rows
+from bot.errors import BadSetting
+from bot.rpc import codec
+from bot.rpc.service import LocalService
+from tests.surfaces.world import LOCAL, SECRET, World, open_world
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "capability"
+CACHES = (list_rows, codec._list_request_types, codec._list_inner_types)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The example as an installed package: its module, and what an installer writes beside it."""
+    folder = tmp_path / "packages"
+    info = folder / "threadlore_glossary-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: threadlore-glossary\nVersion: 0.1.0\n")
+    (info / "entry_points.txt").write_text("[threadlore.capabilities]\nglossary = glossary_capability:list_rows\n")
+    (folder / "glossary_capability").symlink_to(EXAMPLE / "glossary_capability")
+    monkeypatch.syspath_prepend(folder)
+    for each in CACHES:
+        each.cache_clear()
+    yield folder
+    for each in CACHES:
+        each.cache_clear()
+
+
+@pytest.fixture
+async def world(installed: Path, tmp_path: Path) -> AsyncIterator[World]:
+    del installed
+    async with open_world(tmp_path / "home") as opened:
+        yield opened
+
+
+async def test_it_is_a_route_of_the_api(world: World) -> None:
+    service = LocalService(world.deps)
+    transport = httpx.ASGITransport(build_app(service, service.clock), raise_app_exceptions=False)
+
+    async def call(who: str, body: object) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {await world.get_token(who)}"}  # type: ignore[arg-type]
+        return await http.post("/api/v1/glossary", json=body, headers=headers)
+
+    async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as http:
+        names = {who: str((await call(who, {})).json()["rows"]) for who in ("manager", "member", "space")}
+        assert "Mina" in names["member"]
+        assert (SECRET in names["manager"], SECRET in names["member"], SECRET in names["space"]) == (True, False, False)
+        assert [row[0] for row in (await call("member", {"start": "mi", "limit": 1})).json()["rows"]] in (
+            ["Mina"],
+            ["Mino"],
+        )
+        assert [(await call("member", each)).status_code for each in ({"limit": 0}, {"word": "x"})] == [422, 422]
+        assert (await call("revoked", {})).status_code == 401
+        described = (await http.get("/api/v1/openapi.json")).json()["paths"]["/api/v1/glossary"]["post"]
+    assert "begin with these letters" in described["description"]
+
+
+async def test_it_is_a_tool(world: World) -> None:
+    service = LocalService(world.deps)
+    async with Client(build_server(service, service.clock, await world.get_token("member"), LOCAL)) as client:
+        tool = next(each for each in (await client.list_tools()).tools if each.name == "glossary")
+        found = await client.call_tool("glossary", {"start": "Mi"})
+        refused = await client.call_tool("glossary", {"limit": 1000})
+    assert set(tool.input_schema["properties"]) == {"start", "limit"}
+    assert "Mina" in str(found.content)
+    assert SECRET not in str(found.content)
+    assert refused.is_error
+
+
+async def test_it_is_a_command_of_the_chat(world: World) -> None:
+    shown = await world.workspace.text("dan", "glossary Mi 5")
+    assert "Mina" in shown
+    assert SECRET not in shown
+    assert SECRET in await world.workspace.text("ada", "glossary")
+    assert "glossary" in await world.workspace.text("dan", "help")
+    assert "letters" in await world.workspace.text("dan", "help glossary")
+    commands = build_command_tree(discord.Client(intents=discord.Intents(guilds=True))).get_commands()
+    [command] = [each for each in commands if each.name == "glossary"]
+    assert isinstance(command, discord.app_commands.Command)
+    assert [each.name for each in command.parameters] == ["words"]
+
+
+def test_it_is_a_command_of_the_terminal(installed: Path, tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    paths = f"import sys; sys.path.insert(0, {str(installed)!r}); import bot.__main__ as m; "
+    note.write_text("Mina met Otto at the Gudgeon. Mina sells the tickets.")
+
+    def threadlore(*words: str) -> str:
+        code = f"{paths}sys.argv[1:] = {[*words]!r}; m.main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code, "x"],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={"THREADLORE_DATA_DIR": str(tmp_path / "data"), "PATH": "", "HOME": str(tmp_path)},
+        )
+        return done.stdout
+
+    assert "mentioned most" in threadlore("--help")
+    threadlore("ingest", str(note))
+    assert "Mina" in threadlore("glossary", "--start", "Mi")
+    assert json.loads(threadlore("glossary", "--json"))["columns"] == ["Name", "Type", "Mentions"]
+
+
+def test_a_name_that_exists_is_refused(installed: Path) -> None:
+    del installed
+    [row] = load_rows(ROWS)
+    with pytest.raises(BadSetting, match="“glossary”"):
+        load_rows([row])
