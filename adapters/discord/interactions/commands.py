@@ -47,8 +47,8 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     for command in own:
         tree.add_command(command)
     for name in list_commands(TRAITS).keys() - {command.name for command in own}:
-        command = list_commands(TRAITS)[name]
-        tree.add_command(_build_plain_command(name, command.summary or name, command.usage))
+        listed = list_commands(TRAITS)[name]
+        tree.add_command(_build_plain_command(name, listed.summary or name, listed.usage))
     for menu in (ask_about, add_message, summarize_thread, verify_message):
         tree.add_command(menu)
     return tree
