@@ -11,6 +11,7 @@ from bot.answers.control.stops import StopRequests
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.request import shared_answer_id, strip_mention
 from bot.answers.review.experts import ExpertRequests
+from bot.answers.review.rights import check_room
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PermissionDenied
 from bot.i18n import gettext, use_language
@@ -72,11 +73,20 @@ class AnswerButtons:
     async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Record feedback; the same vote of the same person counts once. A form for the reason says that it did."""
         _check_attempt(clicked, stored)
+        await self._check_reads(clicked, stored)
         if await self.context.store.feedback.record(stored.id, clicked.person, clicked.action == "up"):
             self._metrics.record_feedback(stored.location.platform, clicked.action)
         if clicked.opens_form:
             return ""
         return gettext(texts.POSITIVE_FEEDBACK) if clicked.action == "up" else gettext(texts.NEGATIVE_FEEDBACK)
+
+    async def _check_reads(self, clicked: ButtonPressed, stored: StoredAnswer) -> None:
+        """Raise NotFound for a person to whom an answer was not shown; what they sent is forged."""
+        if clicked.person == stored.asker:
+            return
+        room, location = stored.location.room, clicked.location
+        if stored.private or await check_room(self.context, room, location, clicked.person) is False:
+            raise NotFound(gettext(texts.NO_ANSWER))
 
     async def list_sources(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Show the sources of an answer that the person may still read."""

@@ -10,6 +10,7 @@ from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
+from bot.capabilities.privacy import PrivacyRequest
 from engine import ChatTurn, CorrectionChange, RetrievalMode  # noqa: TC001  - the socket reads these at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
@@ -310,4 +311,5 @@ OperationRequest = (
     | DocumentRequest
     | GraphRequest
     | ManagementRequest
+    | PrivacyRequest
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from bot.capabilities import requests
+from bot.capabilities import privacy, requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
@@ -52,6 +52,21 @@ ROWS = (
     ),
     Capability("status", requests.GetStatus, ".asking.queries:get_status", CLI | HTTP | PAGE, permission="read"),
     Capability("filters", requests.ListFilterNames, ".asking.queries:list_filter_names", CLI, permission="read"),
+    *(
+        Capability(
+            name,
+            request,
+            f".privacy:{name.replace('-', '_')}",
+            CHAT | HTTP,
+            permission="write",
+            summary=summary,
+            derived=HTTP,
+        )
+        for name, request, summary in (
+            ("forget-me", privacy.ForgetMe, "forget what you wrote"),
+            ("remember-me", privacy.RememberMe, "read what you write again"),
+        )
+    ),
     # The graph.
     Capability("entity", requests.GetEntity, ".asking.queries:get_entity", CLI | PROGRAMS, permission="read"),
     Capability("names", graph.SearchEntities, ".graph.queries:search_entities", HTTP | PAGE, permission="read"),

@@ -9,6 +9,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from bot.capabilities.privacy import ForgetMe, RememberMe
+from bot.capabilities.results import Completed
 from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
@@ -161,8 +163,7 @@ async def find_message(call: CommandContext, address: str) -> tuple[Location, Me
 
 async def forget_me_command(call: CommandContext) -> Card:
     """Forget what the caller wrote, shared and asked, and index nothing further of theirs."""
-    location, person = call.location, call.invocation.person
-    await call.services.ingest_service.forget_person(location.platform, location.workspace, person)
+    await call.get_result(ForgetMe(), Completed)
     return Card(
         gettext(
             "Done. I've forgotten what you wrote, shared and asked here, and I won't read your "
@@ -173,9 +174,7 @@ async def forget_me_command(call: CommandContext) -> Card:
 
 async def remember_me_command(call: CommandContext) -> Card:
     """Index again what the caller writes from now on, and nothing that is older."""
-    location = call.location
-    for workspace in {location.workspace, ""}:  # direct messages may belong to no workspace
-        await call.store.opt_outs.opt_in(location.platform, workspace, call.invocation.person, call.now)
+    await call.get_result(RememberMe(), Completed)
     return Card(gettext("I'll read what you write in channels that I'm in again. What was forgotten stays forgotten."))
 
 

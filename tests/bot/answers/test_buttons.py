@@ -65,6 +65,15 @@ async def test_a_button_of_another_workspace_does_nothing(bot: BotFixture) -> No
     assert bot.platform.private_messages[-1][1].text == texts.NO_ANSWER
 
 
+async def test_a_forged_vote_of_somebody_who_cannot_read_the_answer_does_not_count(bot: BotFixture) -> None:
+    attic = bot.platform.add_channel("ATTIC", "bob", kind="closed")
+    closed, private = await bot.ask(attic, "bob", ASKED), await bot.ask_by_command(ROOF, "bob", ASKED)
+    for reply, person in ((closed, "ada"), (private, "ada")):
+        assert await press(bot, reply, person, "down") == texts.NO_ANSWER
+    assert await bot.store.feedback.count("slack", "T1", START) == (0, 0)
+    assert await press(bot, closed, "bob", "up") == texts.POSITIVE_FEEDBACK
+
+
 async def test_feedback_is_kept_once_a_person_and_each_change_is_counted(bot: BotFixture) -> None:
     reply = await bot.ask(ROOF, "bob", ASKED)
     assert await press(bot, reply, "bob", "up") == texts.POSITIVE_FEEDBACK
