@@ -32,7 +32,7 @@ MAX_QUOTE_LENGTH = 200  # characters of one
 async def catch_up_command(call: CommandContext) -> Card | None:
     """Summarize this channel since a time, or since the caller's last message; None: the answer follows."""
     policy = AskerPolicy(call.store, call.services.context.audience)
-    if refusal := await policy.find_refusal(call.location, call.invocation.person):
+    if refusal := await policy.find_refusal(call.location, call.person):
         raise NotAllowed(refusal)
     time = parse_since(call.arguments, call.now) if call.arguments else await _last_message_time(call)
     newest = await call.find_last_message_time()
@@ -44,7 +44,7 @@ async def catch_up_command(call: CommandContext) -> Card | None:
         AnswerRequest(
             answer_id(call.location, call.invocation.id),
             call.location,
-            call.invocation.person,
+            call.person,
             CATCH_UP_QUESTION.format(time=format_utc(time)),
             call.now,
             private=True,
@@ -64,7 +64,7 @@ async def summarize_thread(call: CommandContext) -> None:
         AnswerRequest(
             answer_id(location, call.invocation.id),
             location,
-            call.invocation.person,
+            call.person,
             SUMMARY_QUESTION,
             call.now,
             private=True,
@@ -115,6 +115,4 @@ def _format_line(source: Source) -> str:
 
 async def _last_message_time(call: CommandContext) -> datetime:
     """When the caller last posted here, if that is known; otherwise DEFAULT_PERIOD ago."""
-    return (
-        await call.store.messages.get_last_time(call.location.room, call.invocation.person) or call.now - DEFAULT_PERIOD
-    )
+    return await call.store.messages.get_last_time(call.location.room, call.person) or call.now - DEFAULT_PERIOD

@@ -67,17 +67,16 @@ class BotServices(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CommandContext:
-    """One call of a command. `now`: when it was sent, the same if it runs again after a restart."""
+class PersonAtPlace:
+    """A person in a channel, or in a workspace outside of its channels, and what they may do there.
+
+    `now`: when they asked for something, the same if it is done again after a restart.
+    """
 
     services: BotServices
-    invocation: CommandInvoked
+    location: Location
+    person: str
     now: datetime
-
-    @property
-    def location(self) -> Location:
-        """Where it was sent."""
-        return self.invocation.location
 
     @property
     def traits(self) -> PlatformTraits:
@@ -85,14 +84,9 @@ class CommandContext:
         return self.services.context.traits_of(self.location.platform)
 
     @property
-    def arguments(self) -> str:
-        """The text after the command's name."""
-        return self.invocation.words.strip()
-
-    @property
-    def is_public(self) -> bool:
-        """Whether others may see the result, because the command was a message to the bot."""
-        return self.invocation.message is not None and not self.invocation.handle
+    def may_post(self) -> bool | None:
+        """Whether their platform lets them post there; None if it did not say."""
+        return None
 
     @property
     def engine(self) -> Engine:
@@ -111,7 +105,7 @@ class CommandContext:
 
     async def resolve_scope(self) -> Scope:
         """What the caller may read; only the caller sees the result."""
-        return await self.services.context.audience.scope_for_person(self.location, self.invocation.person)
+        return await self.services.context.audience.scope_for_person(self.location, self.person)
 
     async def perform(self, request: OperationRequest) -> list[HandlerResult]:
         """All results of a request of the caller in this place. Raises EngineError."""
@@ -119,10 +113,9 @@ class CommandContext:
 
     async def build_caller(self) -> Caller:
         """The person in this place, with what they may read now."""
-        location, person = self.location, self.invocation.person
-        subject = Subject(location.platform, location.workspace, person)
-        scope = await self.resolve_scope()
-        return Caller("person", subject, scope, location, self.invocation.may_write, time=self.now)
+        location, scope = self.location, await self.resolve_scope()
+        subject = Subject(location.platform, location.workspace, self.person)
+        return Caller("person", subject, scope, location, self.may_post, time=self.now)
 
     async def get_result(self, request: OperationRequest, kind: type[Result]) -> Result:
         """The first result of a kind, of a request of the caller in this place. Raises EngineError."""
@@ -135,7 +128,7 @@ class CommandContext:
     async def can_read(self, room: str) -> bool:
         """Whether the caller may read a room now, in whichever space it currently is."""
         drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
-        return bool(await can_read(self.services.context.audience, drawn, self.location, self.invocation.person))
+        return bool(await can_read(self.services.context.audience, drawn, self.location, self.person))
 
     async def find_last_message_time(self) -> datetime | None:
         """The time of the last stored message here; None if there is none, or the caller may not read it."""
@@ -145,14 +138,12 @@ class CommandContext:
     async def is_manager(self) -> bool:
         """Whether the caller is a manager of the workspace."""
         location = self.location
-        person = await self.services.context.audience.get_person(
-            location.platform, location.workspace, self.invocation.person
-        )
+        person = await self.services.context.audience.get_person(location.platform, location.workspace, self.person)
         return person.is_manager
 
     async def require_manager(self, what: str) -> None:
         """Raise NotAllowed for everyone but managers; in a direct message everyone is a manager."""
-        if not await may_manage(self.services.context.audience, self.location, self.invocation.person):
+        if not await may_manage(self.services.context.audience, self.location, self.person):
             raise NotAllowed(
                 gettext("Only managers of this workspace can {what}.").format(what=what),
                 hint=gettext("Ask one of them."),
@@ -161,3 +152,30 @@ class CommandContext:
     def format_example(self, words: str) -> str:
         """A command as typed on this platform, as inline code."""
         return f"`{self.traits.format_command(words)}`"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext(PersonAtPlace):
+    """One call of a command, by a person in a channel."""
+
+    invocation: CommandInvoked
+
+    @classmethod
+    def of(cls, services: BotServices, invocation: CommandInvoked, now: datetime) -> CommandContext:
+        """The call of a command at the place where it was sent."""
+        return cls(services, invocation.location, invocation.person, now, invocation)
+
+    @property
+    def may_post(self) -> bool | None:
+        """Whether the platform of the caller lets them post there."""
+        return self.invocation.may_write
+
+    @property
+    def arguments(self) -> str:
+        """The text after the command's name."""
+        return self.invocation.words.strip()
+
+    @property
+    def is_public(self) -> bool:
+        """Whether others may see the result, because the command was a message to the bot."""
+        return self.invocation.message is not None and not self.invocation.handle

@@ -39,7 +39,7 @@ async def digest_command(call: CommandContext) -> Card:
     schedule = parse_schedule(words, await _find_caller_zone(call))
     former = await call.store.digests.get(location.room)
     since = former.since if former else call.now  # what is new since the last digest comes with the next one
-    digest = Digest(location, call.invocation.person, personal, str(schedule), since, schedule.next_after(call.now))
+    digest = Digest(location, call.person, personal, str(schedule), since, schedule.next_after(call.now))
     await call.store.digests.save(digest)
     return Card(_describe(call, digest, personal=personal))
 
@@ -47,9 +47,7 @@ async def digest_command(call: CommandContext) -> Card:
 async def _find_caller_zone(call: CommandContext) -> str:
     """The time zone of the caller's profile; UTC if the platform does not tell one."""
     location = call.location
-    person = await call.services.context.audience.get_person(
-        location.platform, location.workspace, call.invocation.person
-    )
+    person = await call.services.context.audience.get_person(location.platform, location.workspace, call.person)
     try:
         return find_zone(person.time_zone)
     except InvalidQuestion:
@@ -59,7 +57,7 @@ async def _find_caller_zone(call: CommandContext) -> str:
 async def _direct_messages(call: CommandContext) -> Location:
     """The caller's direct messages with the bot."""
     platform = call.services.context.platform_for(call.location)
-    return await platform.open_direct(call.location.workspace, call.invocation.person)
+    return await platform.open_direct(call.location.workspace, call.person)
 
 
 def _describe(call: CommandContext, digest: Digest | None, *, personal: bool) -> str:

@@ -124,7 +124,7 @@ async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card
 
 
 async def _check_can_forget(call: CommandContext, authors: set[str], what: str) -> None:
-    if authors != {call.invocation.person} and not await call.is_manager():
+    if authors != {call.person} and not await call.is_manager():
         raise NotAllowed(not_only_yours(what), hint=gettext(AUTHOR_OR_MANAGER))
 
 

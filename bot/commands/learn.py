@@ -123,7 +123,7 @@ async def _exclusion_reason(call: CommandContext, message: Message) -> str:
 
 def _is_author(call: CommandContext, message: Message) -> bool:
     """Whether the caller wrote it; then it may be older than the end of their opt-out."""
-    return message.author == call.invocation.person
+    return message.author == call.person
 
 
 async def _ingest_text(call: CommandContext, message: Message) -> str:

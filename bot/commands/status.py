@@ -71,7 +71,7 @@ async def sources_command(call: CommandContext) -> Card:
 
 async def _find_answer(call: CommandContext) -> StoredAnswer | None:
     """The answer with the given id, or the last one here, except private answers to others."""
-    answers, person = call.store.answers, call.invocation.person
+    answers, person = call.store.answers, call.person
     named = await answers.get(call.arguments.partition(":")[0]) if call.arguments else None
     if (
         named is not None

@@ -37,7 +37,7 @@ async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None
 
     Raises EngineError (bot/texts has words for it).
     """
-    call = CommandContext(parts, called, called.time or parts.context.clock.now())
+    call = CommandContext.of(parts, called, called.time or parts.context.clock.now())
     name = called.command.casefold()
     if called.message is not None and called.handle and name in MENU_COMMANDS:
         return await MENU_COMMANDS[name](call)

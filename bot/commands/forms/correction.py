@@ -28,7 +28,7 @@ FIELDS = (FormField("text", review_texts.CORRECTION_FIELD, "long_text", required
 async def build_form(call: CommandContext) -> Form:
     """Build the form with the text of the answer, for those who may verify it. Raises EngineError for others."""
     stored = await find_answer(call)
-    await _verifier(call).check(stored, call.invocation.person)
+    await _verifier(call).check(stored, call.person)
     location, platform = stored.location, call.services.context.platform_for(stored.location)
     question = await platform.to_plain_text(location.workspace, strip_mention(stored.question))
     fits = len(stored.text) <= min(MAX_TEXT_LENGTH, call.traits.max_field_length)
@@ -63,7 +63,7 @@ async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
     """Verify the answer, in the text of the form if that was changed. Raises EngineError."""
     stored, text = await find_answer(call), answers["text"].strip()
     changed = "" if text == stored.text.strip() else text
-    return Card(await _verifier(call).verify(stored, call.invocation.person, changed))
+    return Card(await _verifier(call).verify(stored, call.person, changed))
 
 
 def format_value(stored: StoredAnswer) -> str:

@@ -38,7 +38,7 @@ def find_errors(answers: Mapping[str, str]) -> Mapping[str, str]:
 async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
     """Store the reason with the vote. Raises NotFound if the person cannot read the answer anymore."""
     stored, comment = await _find_readable(call), " ".join(answers.get("comment", "").split())
-    reason, person = answers.get("reason", ""), call.invocation.person
+    reason, person = answers.get("reason", ""), call.person
     if not await call.store.feedback.record_reason(stored.id, person, reason, comment):
         raise NotFound(gettext(texts.NO_ANSWER))
     return Card(gettext(review_texts.REASON_RECORDED))
@@ -46,7 +46,7 @@ async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
 
 async def _find_readable(call: CommandContext) -> StoredAnswer:
     stored = await find_answer(call)
-    audience, person = call.services.context.audience, call.invocation.person
+    audience, person = call.services.context.audience, call.person
     is_public = stored.state == "done" and not stored.private
     if not (is_public and await call.can_read(stored.location.room)):
         raise NotFound(gettext(texts.NO_ANSWER))

@@ -23,7 +23,7 @@ from bot.platform.models import Card
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.commands.context import CommandContext
+    from bot.commands.context import CommandContext, PersonAtPlace
     from bot.commands.settings.fields import SettingField
     from bot.store import ChannelSettings
 
@@ -43,7 +43,7 @@ async def build_form(call: CommandContext) -> Form | None:
     return Form("settings", gettext(FORM_TITLES[group]), shown, group) if shown else None
 
 
-async def build_fields(call: CommandContext, group: str) -> tuple[FormField, ...]:
+async def build_fields(call: PersonAtPlace, group: str) -> tuple[FormField, ...]:
     """The fields of a group that have more than one value, with their present values."""
     now = await call.services.context.get_channel_settings(call.location.room)
     fields = [each for each in await list_fields(call) if each.group == group and _can_choose(call, each)]
@@ -55,7 +55,7 @@ def find_errors(answers: Mapping[str, str]) -> Mapping[str, str]:
     return find_field_errors((*_LIMITS, *_SWITCHES), answers)
 
 
-async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
+async def submit_form(call: PersonAtPlace, answers: Mapping[str, str]) -> Card:
     """Save what was changed in the form, all or nothing. Raises EngineError."""
     await call.require_manager(gettext("see or change settings"))
     now = await call.services.context.get_channel_settings(call.location.room)
@@ -65,7 +65,7 @@ async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
     return await change_settings(call, {name: answer.strip() or DEFAULT_VALUE for name, answer in changed.items()})
 
 
-def _can_choose(call: CommandContext, field: SettingField) -> bool:
+def _can_choose(call: PersonAtPlace, field: SettingField) -> bool:
     """Whether there is more than one value."""
     return field.is_text or len(list_choices(field, call.settings)) > 1
 
@@ -79,7 +79,7 @@ def _shown_value(now: ChannelSettings, name: str) -> str | None:
     return NAMED_ASKERS if name == "askers" and value not in field.choices else value
 
 
-async def _build_field(call: CommandContext, field: SettingField, now: ChannelSettings) -> FormField:
+async def _build_field(call: PersonAtPlace, field: SettingField, now: ChannelSettings) -> FormField:
     name, label, hint = field.name, gettext(LABELS[field.name]), gettext(field.description)
     value = _shown_value(now, name) or ""
     if field.is_text:
@@ -95,6 +95,6 @@ async def _build_field(call: CommandContext, field: SettingField, now: ChannelSe
     return FormField(name, label, "choice", value, tuple(options), hint, required=True)
 
 
-def _label_choice(call: CommandContext, field: SettingField, choice: str) -> str:
+def _label_choice(call: PersonAtPlace, field: SettingField, choice: str) -> str:
     general = find_default(call, field) if choice == DEFAULT_VALUE else ""
     return gettext("{general} (by default)").format(general=general) if general else choice

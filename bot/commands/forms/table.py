@@ -47,7 +47,7 @@ async def build_form(services: BotServices, event: CommandInvoked | ButtonPresse
     limit = services.context.traits_of(event.location.platform).max_form_fields
     if name not in FORMS or not limit:
         return None
-    call = CommandContext(services, _to_command(event, name, value), services.context.clock.now())
+    call = CommandContext.of(services, _to_command(event, name, value), services.context.clock.now())
     try:
         async with asyncio.timeout(BUILD_TIMEOUT):
             language = await services.context.find_person_language(event.location, event.person, event.locale)
@@ -80,7 +80,7 @@ async def submit_form(services: BotServices, submitted: FormSubmitted) -> Card |
         handle=submitted.handle,
         time=submitted.time,
     )
-    card = await kind.submit(CommandContext(services, invoked, submitted.time), dict(submitted.answers))
+    card = await kind.submit(CommandContext.of(services, invoked, submitted.time), dict(submitted.answers))
     return _with_next_part(card, submitted) if card is not None else None
 
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bot.capabilities.management.requests import ChangeChannel, GetChannel, ListChannels
-    from bot.commands.context import CommandContext
+    from bot.commands.context import PersonAtPlace
     from bot.commands.management.manager import Manager
     from engine import Scope
 
 
 async def list_channels(manager: Manager, _: ListChannels) -> WorkspaceChannels:
     """The channels that the manager can read now."""
-    call, store = manager.call(), manager.services.context.store
+    call, store = manager.stand(), manager.services.context.store
     scope, subject = await call.resolve_scope(), manager.subject
     counts = await _count_documents(call, scope)
     names = await store.channels.list_names(subject.platform, subject.workspace)
@@ -49,7 +49,7 @@ async def change_channel(manager: Manager, request: ChangeChannel) -> Completed:
     return Completed(card.text)
 
 
-async def describe_channel(call: CommandContext) -> ChannelResult:
+async def describe_channel(call: PersonAtPlace) -> ChannelResult:
     """The channel of a command with its settings, as forms show them."""
     scope, location = await call.resolve_scope(), call.location
     name = await call.store.channels.get_name(location.room) or location.channel
@@ -62,7 +62,7 @@ async def describe_channel(call: CommandContext) -> ChannelResult:
 
 
 async def _describe(
-    call: CommandContext, location: Location, name: str, scope: Scope, counts: Mapping[str, int]
+    call: PersonAtPlace, location: Location, name: str, scope: Scope, counts: Mapping[str, int]
 ) -> ChannelEntry | None:
     """A channel, or None if it is not in scope or cannot be looked up."""
     context, room = call.services.context, location.room
@@ -83,6 +83,6 @@ async def _describe(
     )
 
 
-async def _count_documents(call: CommandContext, scope: Scope) -> Counter[str]:
+async def _count_documents(call: PersonAtPlace, scope: Scope) -> Counter[str]:
     """The documents in scope by room."""
     return Counter(each.room for each in await call.engine.documents.list(scope))

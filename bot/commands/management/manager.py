@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.commands.context import CommandContext
+from bot.commands.context import PersonAtPlace
 from bot.errors import PermissionDenied
-from bot.platform.events import CommandInvoked
 from bot.platform.models import Location
 from engine.errors import NotFound
 
@@ -20,23 +19,23 @@ UNKNOWN_CHANNEL = "There is no channel with this id that you can read."
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """A person who manages their workspace."""
+    """A person who manages their workspace, or reviews answers in its channels."""
 
     services: BotServices
     subject: Subject
 
-    def call(self, location: Location | None = None, words: str = "") -> CommandContext:
-        """A command that they give in a channel, or in none."""
+    def stand(self, location: Location | None = None) -> PersonAtPlace:
+        """The manager in a channel, or outside of all."""
         subject, now = self.subject, self.services.context.clock.now()
         place = location or Location(subject.platform, subject.workspace, "")
-        return CommandContext(self.services, CommandInvoked("", place, subject.person, "", words, time=now), now)
+        return PersonAtPlace(self.services, place, subject.person, now)
 
-    async def open_channel(self, room: str) -> CommandContext:
-        """A command in a channel of their workspace. Raises NotFound unless they can read it now."""
+    async def open_channel(self, room: str) -> PersonAtPlace:
+        """The manager in a channel of their workspace. Raises NotFound unless they can read it now."""
         location = Location.from_room(room)
         is_own = (location.platform, location.workspace) == (self.subject.platform, self.subject.workspace)
         if is_own and location.channel and await self.services.context.store.channels.get_name(location.room):
-            call = self.call(location)
+            call = self.stand(location)
             try:
                 channel = await self.services.context.audience.get_channel(location)
             except PermissionDenied:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         RemoveVerified,
         VerifyAnswer,
     )
-    from bot.commands.context import CommandContext
+    from bot.commands.context import PersonAtPlace
     from bot.commands.management.manager import Manager
     from bot.commands.review.unanswered import Group
     from bot.platform.models import Location
@@ -37,7 +37,7 @@ MAX_VERIFIED = 200  # of one channel, the newest
 
 async def list_questions(manager: Manager, request: ListQuestions) -> QuestionList:
     """Questions without a good answer, as `/unanswered` lists them in that channel. Raises NotFound."""
-    call = await manager.open_channel(request.room) if request.room else manager.call()
+    call = await manager.open_channel(request.room) if request.room else manager.stand()
     groups, withdrawn = await find_unanswered(call, MAX_GROUPS)
     questions = [await _describe_group(call, each) for each in groups]
     return QuestionList(tuple(questions), tuple([await _describe_verified(call, each) for each in withdrawn]))
@@ -85,7 +85,7 @@ async def remove_answer(manager: Manager, request: RemoveVerified) -> Completed:
     return Completed(await remove_verified(call, request.id))
 
 
-async def _open_channels(manager: Manager) -> AsyncGenerator[CommandContext]:
+async def _open_channels(manager: Manager) -> AsyncGenerator[PersonAtPlace]:
     subject = manager.subject
     for room, _ in await manager.services.context.store.channels.list_names(subject.platform, subject.workspace):
         with suppress(NotFound, PlatformError):
@@ -110,7 +110,7 @@ def _verifier(manager: Manager) -> AnswerVerifier:
     return AnswerVerifier(context, context.clock.now())
 
 
-async def _describe_group(call: CommandContext, group: Group) -> QuestionEntry:
+async def _describe_group(call: PersonAtPlace, group: Group) -> QuestionEntry:
     newest = group.questions[0]
     people = list(dict.fromkeys(each.asker for each in group.questions))[:MAX_ASKERS]
     given = await call.store.feedback.list_reasons({each.answer for each in group.questions})
@@ -134,18 +134,18 @@ def _format_reason(given: tuple[str, str]) -> str:
     return ": ".join(filter(None, (gettext(review_texts.REASONS.get(reason, "")), comment)))
 
 
-async def _find_text(call: CommandContext, answer: str) -> str:
+async def _find_text(call: PersonAtPlace, answer: str) -> str:
     """What the bot answered, if the caller may verify it; empty if it found nothing."""
     stored: StoredAnswer | None = await call.store.answers.get(answer)
     if stored is None or not stored.sources:
         return ""
     with suppress(EngineError):
-        await AnswerVerifier(call.services.context, call.now).check(stored, call.invocation.person)
+        await AnswerVerifier(call.services.context, call.now).check(stored, call.person)
         return stored.text
     return ""
 
 
-async def _describe_verified(call: CommandContext, verified: VerifiedAnswer) -> VerifiedEntry:
+async def _describe_verified(call: PersonAtPlace, verified: VerifiedAnswer) -> VerifiedEntry:
     return VerifiedEntry(
         verified.id,
         verified.location.room,
@@ -159,9 +159,9 @@ async def _describe_verified(call: CommandContext, verified: VerifiedAnswer) -> 
     )
 
 
-async def _name_channel(call: CommandContext, location: Location) -> str:
+async def _name_channel(call: PersonAtPlace, location: Location) -> str:
     return await call.store.channels.get_name(location.room) or location.channel
 
 
-def _link(call: CommandContext, location: Location, message: str) -> str:
+def _link(call: PersonAtPlace, location: Location, message: str) -> str:
     return call.services.context.platform_for(location).message_link(location, message) if message else ""

@@ -71,7 +71,7 @@ async def _add(call: CommandContext, words: str) -> Card:
 
 async def _remove(call: CommandContext, words: str) -> Card:
     person, topic = await _parse(call, words)
-    if person.id != call.invocation.person:
+    if person.id != call.person:
         await call.require_manager(gettext("remove experts"))
     if not await call.store.experts.remove(call.location.room, person.id, topic):
         raise NotFound(
@@ -100,7 +100,7 @@ async def _ask(call: CommandContext, words: str) -> Card:
         raise InvalidQuestion(
             gettext("That message is not an answer of mine."), hint=gettext("Use the link to my answer.")
         )
-    return await ExpertRequests(call.services.context).offer(target, call.invocation.person)
+    return await ExpertRequests(call.services.context).offer(target, call.person)
 
 
 async def _parse(call: CommandContext, words: str) -> tuple[Person, str]:

@@ -33,7 +33,7 @@ async def find_target(call: CommandContext, link: str = "") -> StoredAnswer | Me
         if found is not None:
             return found
     thread = call.location.thread if chosen is None or chosen.id != call.location.thread else ""
-    asker = "" if call.is_public else call.invocation.person
+    asker = "" if call.is_public else call.person
     last = await call.store.answers.get_latest(call.location.room, thread, asker)
     if last is None:
         raise InvalidQuestion(gettext(NOTHING_ANSWERED), hint=gettext("Name one by its link."))

@@ -25,7 +25,7 @@ from bot.text.markdown import escape_markdown, markdown_link
 from engine.errors import ModelError
 
 if TYPE_CHECKING:
-    from bot.commands.context import CommandContext
+    from bot.commands.context import CommandContext, PersonAtPlace
     from bot.platform.models import Location
     from bot.store import UnansweredQuestion, VerifiedAnswer
 
@@ -63,7 +63,7 @@ async def unanswered_command(call: CommandContext) -> Card:
     return Card("\n".join(lines) or gettext("There is no unanswered question that I can show here."))
 
 
-async def find_unanswered(call: CommandContext, limit: int = MAX_GROUPS) -> tuple[list[Group], list[VerifiedAnswer]]:
+async def find_unanswered(call: PersonAtPlace, limit: int = MAX_GROUPS) -> tuple[list[Group], list[VerifiedAnswer]]:
     """At most `limit` groups of questions without a good answer, and the verified answers to look at again.
 
     Those of the channel where the command was sent, and those of open channels that the caller can read.
@@ -80,11 +80,11 @@ async def find_unanswered(call: CommandContext, limit: int = MAX_GROUPS) -> tupl
 class _Rooms:
     """Which rooms' questions are shown: this one's, and those of open channels that the caller can read."""
 
-    call: CommandContext
+    call: PersonAtPlace
     known: dict[str, bool]
 
     @classmethod
-    async def load(cls, call: CommandContext) -> _Rooms:
+    async def load(cls, call: PersonAtPlace) -> _Rooms:
         room = call.location.room
         return cls(call, {room: await call.can_read(room)} if call.location.channel else {})
 
@@ -99,7 +99,7 @@ class _Rooms:
         return self.known[room]
 
 
-async def _group(call: CommandContext, questions: list[UnansweredQuestion]) -> list[Group]:
+async def _group(call: PersonAtPlace, questions: list[UnansweredQuestion]) -> list[Group]:
     """Group questions by similarity, the most frequent first."""
     platform = call.services.context.platform_for(call.location)
     plain = [await platform.to_plain_text(call.location.workspace, strip_mention(each.question)) for each in questions]
@@ -119,7 +119,7 @@ async def _group(call: CommandContext, questions: list[UnansweredQuestion]) -> l
     return sorted(groups.values(), key=lambda each: -len(each.questions))
 
 
-async def _remove_verified(call: CommandContext, groups: list[Group], limit: int) -> list[Group]:
+async def _remove_verified(call: PersonAtPlace, groups: list[Group], limit: int) -> list[Group]:
     """The first groups without a verified answer that everyone can read where it was asked last."""
     place = call.location
     listed = await call.store.verified_answers.list_questions(place.platform, place.workspace)
@@ -131,7 +131,7 @@ async def _remove_verified(call: CommandContext, groups: list[Group], limit: int
     return left
 
 
-async def _is_verified(call: CommandContext, group: Group, verified: list[tuple[str, QuestionWords]]) -> bool:
+async def _is_verified(call: PersonAtPlace, group: Group, verified: list[tuple[str, QuestionWords]]) -> bool:
     asked = list(map(QuestionWords.parse, group.texts))
     audience, location = call.services.context.audience, group.questions[0].location
     for id_, words in verified:
@@ -162,7 +162,7 @@ def _format_reason(reason: str, comment: str) -> str:
     return ": ".join(filter(None, (label, f"“{escape_markdown(comment, MAX_COMMENT_LENGTH)}”" if comment else "")))
 
 
-async def _name_askers(call: CommandContext, group: Group) -> str:
+async def _name_askers(call: PersonAtPlace, group: Group) -> str:
     """Who asked, the most frequent first."""
     counted = Counter(each.asker for each in group.questions)
     names = []
@@ -172,7 +172,7 @@ async def _name_askers(call: CommandContext, group: Group) -> str:
     return ", ".join(names) + (" …" if len(counted) > MAX_ASKERS else "")
 
 
-async def find_name(call: CommandContext, person: str) -> str:
+async def find_name(call: PersonAtPlace, person: str) -> str:
     """The name of a person of the caller's workspace; a word for somebody if it is unknown."""
     place = call.location
     try:

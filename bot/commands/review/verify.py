@@ -19,7 +19,7 @@ from bot.text.markdown import escape_markdown, markdown_link
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from bot.commands.context import CommandContext
+    from bot.commands.context import CommandContext, PersonAtPlace
     from bot.platform.models import Location
     from bot.store import VerifiedAnswer
 
@@ -47,8 +47,8 @@ async def verify_command(call: CommandContext) -> Card:
     target = await find_target(call, link)
     verifier = _verifier(call)
     if isinstance(target, Message):
-        return _confirm(call, target.location, await verifier.take_reply(target, call.invocation.person))
-    return _confirm(call, target.location, await verifier.verify(target, call.invocation.person))
+        return _confirm(call, target.location, await verifier.take_reply(target, call.person))
+    return _confirm(call, target.location, await verifier.verify(target, call.person))
 
 
 async def correct_answer(call: CommandContext, words: str) -> Card:
@@ -65,7 +65,7 @@ async def correct_answer(call: CommandContext, words: str) -> Card:
         raise InvalidQuestion(
             gettext("That message is not an answer of mine."), hint=gettext("Use the link to my answer.")
         )
-    return _confirm(call, target.location, await _verifier(call).verify(target, call.invocation.person, text))
+    return _confirm(call, target.location, await _verifier(call).verify(target, call.person, text))
 
 
 async def pin_command(call: CommandContext) -> Card:
@@ -77,7 +77,7 @@ async def pin_command(call: CommandContext) -> Card:
             gettext("A question and an answer are needed."),
             hint=gettext("Put each in quotation marks, for example {example}.").format(example=example),
         )
-    return Card(await _verifier(call).pin(call.location, call.invocation.person, *words.positional))
+    return Card(await _verifier(call).pin(call.location, call.person, *words.positional))
 
 
 def _confirm(call: CommandContext, source: Location, sentence: str) -> Card:
@@ -118,7 +118,7 @@ async def _remove(call: CommandContext, id_: str) -> Card:
     return Card(await remove_verified(call, id_))
 
 
-async def remove_verified(call: CommandContext, id_: str) -> str:
+async def remove_verified(call: PersonAtPlace, id_: str) -> str:
     """Remove a verified answer of this channel by the start of its id; returns the confirmation.
 
     Raises NotAllowed and NotFound.
@@ -135,18 +135,18 @@ async def remove_verified(call: CommandContext, id_: str) -> str:
     return gettext("Removed. I answer that question from my sources again.")
 
 
-async def is_reviewer(call: CommandContext) -> bool:
+async def is_reviewer(call: PersonAtPlace) -> bool:
     """Whether the caller may verify answers in this channel."""
-    return await may_verify(call.services.context, call.location, call.invocation.person)
+    return await may_verify(call.services.context, call.location, call.person)
 
 
-async def require_reviewer(call: CommandContext) -> None:
+async def require_reviewer(call: PersonAtPlace) -> None:
     """Raise NotAllowed for everyone but managers and experts of this channel."""
     if not await is_reviewer(call):
         raise NotAllowed(gettext(review_texts.CANNOT_VERIFY))
 
 
-async def can_read_verified(call: CommandContext, verified: VerifiedAnswer) -> bool:
+async def can_read_verified(call: PersonAtPlace, verified: VerifiedAnswer) -> bool:
     """Whether the caller can read all that a verified answer rests on."""
     audience = call.services.context.audience
-    return bool(await can_read(audience, provenance_of(verified), call.location, call.invocation.person))
+    return bool(await can_read(audience, provenance_of(verified), call.location, call.person))

@@ -18,7 +18,7 @@ from engine.errors import InvalidQuestion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.commands.context import CommandContext
+    from bot.commands.context import PersonAtPlace
     from bot.commands.settings.fields import SettingField
     from bot.store import ChannelSettings
 
@@ -26,13 +26,13 @@ NOT_IN_DIRECT_MESSAGES = N_("In direct messages I only read the files you share,
 NO_ASKERS_HERE = N_("In direct messages only you can ask me.")
 
 
-async def list_fields(call: CommandContext) -> list[SettingField]:
+async def list_fields(call: PersonAtPlace) -> list[SettingField]:
     """The fields that apply where a command was sent."""
     alone = (await call.services.context.audience.get_channel(call.location)).kind == "direct"
     return [each for each in FIELDS.values() if not (alone and each.group == "reading")]
 
 
-async def change_settings(call: CommandContext, values: Mapping[str, str]) -> Card:
+async def change_settings(call: PersonAtPlace, values: Mapping[str, str]) -> Card:
     """Change settings of this channel at once, all or none, and describe the result. Raises InvalidQuestion."""
     now = await call.services.context.get_channel_settings(call.location.room)
     changed = await parse_settings(call, now, values)
@@ -54,7 +54,7 @@ async def change_settings(call: CommandContext, values: Mapping[str, str]) -> Ca
     )
 
 
-async def parse_settings(call: CommandContext, now: ChannelSettings, values: Mapping[str, str]) -> ChannelSettings:
+async def parse_settings(call: PersonAtPlace, now: ChannelSettings, values: Mapping[str, str]) -> ChannelSettings:
     """The settings with these values, typed by a person. Raises InvalidQuestion."""
     known = {each.name for each in await list_fields(call)}
     for name, value in values.items():
@@ -66,7 +66,7 @@ async def parse_settings(call: CommandContext, now: ChannelSettings, values: Map
     return now
 
 
-async def _check_askers(call: CommandContext, askers: str) -> None:
+async def _check_askers(call: PersonAtPlace, askers: str) -> None:
     """Raise InvalidQuestion for a mention of nobody who can ask, or of a group whose members are not visible."""
     context, location = call.services.context, call.location
     for person in list_people(askers):
@@ -76,14 +76,14 @@ async def _check_askers(call: CommandContext, askers: str) -> None:
     platform = context.platform_for(location)
     for group in list_groups(askers):
         try:
-            await platform.is_in_group(location.workspace, call.invocation.person, group)
+            await platform.is_in_group(location.workspace, call.person, group)
         except PermissionDenied as error:
             raise InvalidQuestion(
                 gettext("I can't see who is in that group."), hint=gettext("Mention the people instead.")
             ) from error
 
 
-async def format_value(call: CommandContext, field: SettingField, now: ChannelSettings) -> str:
+async def format_value(call: PersonAtPlace, field: SettingField, now: ChannelSettings) -> str:
     """The value of a field, or the bot's own setting."""
     value = get_value(now, field)
     general = find_default(call, field)
@@ -99,12 +99,12 @@ async def format_value(call: CommandContext, field: SettingField, now: ChannelSe
     )
 
 
-async def format_askers(call: CommandContext, askers: str) -> str:
+async def format_askers(call: PersonAtPlace, askers: str) -> str:
     """The names of the people and groups who may ask."""
     return await call.services.context.platform_for(call.location).to_plain_text(call.location.workspace, askers)
 
 
-def find_default(call: CommandContext, field: SettingField) -> str:
+def find_default(call: PersonAtPlace, field: SettingField) -> str:
     """The value for channels that have none of their own."""
     settings = call.settings
     defaults = {
@@ -122,7 +122,7 @@ def find_default(call: CommandContext, field: SettingField) -> str:
 
 
 async def _describe_change(
-    call: CommandContext, field: SettingField, before: ChannelSettings, now: ChannelSettings
+    call: PersonAtPlace, field: SettingField, before: ChannelSettings, now: ChannelSettings
 ) -> str:
     if field.name != "ingest":
         return gettext("`{name}` is now {value} in this channel.").format(
@@ -137,7 +137,7 @@ async def _describe_change(
     return await _enable_ingest(call)
 
 
-async def _enable_ingest(call: CommandContext) -> str:
+async def _enable_ingest(call: PersonAtPlace) -> str:
     """Start to read a channel, and describe from when on."""
     rooms, days = call.store.channels, call.settings.backfill_days
     known = await rooms.is_announced(call.location.room)

@@ -39,7 +39,7 @@ async def learn_lines(
 ) -> list[str]:
     """What a person sees who has files or a message indexed."""
     invoked = CommandInvoked("c1", ROOF, person, "learn", words, uploads=uploads, message=message)
-    card = await learn.learn_command(CommandContext(workspace, invoked, NOW))  # type: ignore[arg-type]
+    card = await learn.learn_command(CommandContext.of(workspace, invoked, NOW))  # type: ignore[arg-type]
     return card.text.splitlines()
 
 

@@ -18,7 +18,7 @@ from tests.support.builders import ROOF
 
 def call(workspace: Workspace, person: str, group: str, place: Location = ROOF) -> CommandContext:
     invoked = CommandInvoked("f1", place, person, "settings", group, handle="h", time=NOW)
-    return CommandContext(workspace, invoked, NOW)  # type: ignore[arg-type]
+    return CommandContext.of(workspace, invoked, NOW)  # type: ignore[arg-type]
 
 
 async def build(workspace: Workspace, group: str, place: Location = ROOF) -> Form:
