@@ -38,21 +38,23 @@ async def catch_up_command(call: CommandContext) -> Card | None:
     newest = await call.find_last_message_time()
     if newest is None or newest < time:
         return Card(gettext("I have read no messages here since {time}.").format(time=format_utc(time)))
-    if not call.settings.llm_model:
-        return await _quote_messages(call, time)
-    await call.services.answer_service.answer(
-        AnswerRequest(
-            answer_id(call.location, call.invocation.id),
-            call.location,
-            call.person,
-            CATCH_UP_QUESTION.format(time=format_utc(time)),
-            call.now,
-            private=True,
-            handle=call.invocation.handle,
-            since=time,
-        )
+    request = AnswerRequest(
+        answer_id(call.location, call.invocation.id),
+        call.location,
+        call.person,
+        CATCH_UP_QUESTION.format(time=format_utc(time)),
+        call.now,
+        private=True,
+        handle=call.invocation.handle,
+        since=time,
     )
-    return None
+    if call.settings.llm_model:
+        await call.services.answer_service.answer(request)
+        return None
+    refusal, _ = await call.services.answer_service.find_refusal(request)  # it counts as a question, too
+    if refusal:
+        raise NotAllowed(refusal)
+    return await _quote_messages(call, time)
 
 
 async def summarize_thread(call: CommandContext) -> None:

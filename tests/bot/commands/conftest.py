@@ -32,12 +32,18 @@ OPEN = "slack:T1:open"
 
 @dataclass
 class RecordingAnswers:
-    """Records the questions that commands ask."""
+    """Records the questions that commands ask, and those that are counted before they answer themselves."""
 
     asked: list[AnswerRequest] = field(default_factory=list)
+    counted: list[AnswerRequest] = field(default_factory=list)
+    refusal: str = ""
 
     async def answer(self, request: AnswerRequest) -> None:
         self.asked.append(request)
+
+    async def find_refusal(self, request: AnswerRequest) -> tuple[str, bool]:
+        self.counted.append(request)
+        return self.refusal, False
 
 
 @dataclass(slots=True)

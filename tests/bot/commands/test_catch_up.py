@@ -8,11 +8,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from bot.commands.table import run_command
+from bot.errors import NotAllowed
 from bot.platform.events import CommandInvoked
 from bot.text.markdown import sanitize_inline
 from engine.errors import InvalidQuestion
 from engine.models import Document, Passage
-from tests.bot.commands.conftest import ATTIC, NOW, Workspace
+from tests.bot.commands.conftest import ATTIC, NOW, RecordingAnswers, Workspace
 from tests.support.builders import ROOF
 
 EVENT = TypeAdapter(CommandInvoked)
@@ -122,3 +123,14 @@ async def test_names_of_people_are_plain_text(workspace: Workspace) -> None:
     text = await workspace.text("eve", "catch-up 3 days")
     assert "The roof leaks." in text
     assert not any(bad in text for bad in ("[Ada](", "https://evil", "<!here>"))
+
+
+async def test_without_a_model_it_counts_as_a_question(workspace: Workspace) -> None:
+    await workspace.post("ada", "The roof leaks.")
+    alone = Workspace(workspace.bot, workspace.bot.context, RecordingAnswers())
+    assert isinstance(alone.answer_service, RecordingAnswers)
+    assert "roof leaks" in await alone.text("bob", "catch-up 3 days")
+    assert [each.person for each in alone.answer_service.counted] == ["bob"]
+    alone.answer_service.refusal = "Too many."
+    with pytest.raises(NotAllowed, match="Too many"):
+        await alone.text("bob", "catch-up 3 days")
