@@ -53,7 +53,7 @@ class AnswerVerifier:
         if stored.attempt != seen:
             raise NotFound(gettext(control_texts.REPLACED))
         await self.check(stored, person)
-        if not (text or stored.sources):
+        if not (text or stored.sources or source_keys_of(stored)):
             raise InvalidQuestion(gettext(review_texts.FOUND_NOTHING), hint=gettext(review_texts.WRITE_ANSWER))
         based = provenance_of_answer(stored)
         question = await self._plain(stored.location, strip_mention(stored.question))

@@ -102,11 +102,11 @@ class Chat:
 @pytest.mark.parametrize(
     ("lines", "shown", "request_"),
     [
-        pytest.param([f"{QUESTION}\n"], "Nine crowns [1].\n\n[1] Rules · p. 3\n", Ask(QUESTION), id="question"),
-        pytest.param([QUESTION, "For whom?"], "Nine crowns", Ask("For whom?", history=HISTORY), id="next question"),
-        pytest.param([QUESTION, "/new", "For whom?"], "Nine crowns", Ask("For whom?"), id="new conversation"),
-        pytest.param(["error?"], "The model is away.\nWait.\n", Ask("error?"), id="error"),
-        pytest.param(["error?", QUESTION], "Nine crowns", Ask(QUESTION), id="question after an error"),
+        pytest.param([f"{QUESTION}\n"], "Nine crowns [1].\n\n[1] Rules · p. 3\n", Ask(QUESTION, "mix"), id="question"),
+        pytest.param([QUESTION, "For whom?"], "Nine crowns", Ask("For whom?", "mix", history=HISTORY), id="next question"),
+        pytest.param([QUESTION, "/new", "For whom?"], "Nine crowns", Ask("For whom?", "mix"), id="new conversation"),
+        pytest.param(["error?"], "The model is away.\nWait.\n", Ask("error?", "mix"), id="error"),
+        pytest.param(["error?", QUESTION], "Nine crowns", Ask(QUESTION, "mix"), id="question after an error"),
         pytest.param(["/sources"], "Ask something first.", None, id="no sources yet"),
         pytest.param(["/mode local", QUESTION], "Nine crowns", Ask(QUESTION, mode="local"), id="mode"),
         pytest.param(["/mode local"], "Mode: local", None, id="mode shown"),
@@ -117,7 +117,7 @@ class Chat:
         pytest.param(["/forget"], "/forget", None, id="forget nothing"),
         pytest.param(["/dance"], "/dance", None, id="unknown command"),
         *(pytest.param([line], "/sources", None, id=line) for line in ("help", "Help!", "/help")),
-        pytest.param(["help me find it"], "Nine crowns", Ask("help me find it"), id="like a command"),
+        pytest.param(["help me find it"], "Nine crowns", Ask("help me find it", "mix"), id="like a command"),
     ],
 )
 async def test_a_line_is_a_question_or_a_command(
@@ -159,7 +159,7 @@ async def test_ctrl_c_stops_the_answer_and_nothing_else() -> None:
     assert signal.getsignal(signal.SIGINT) == before
     chat.service.gate.set()
     await chat.enter(QUESTION)
-    assert chat.service.requests[-1] == Ask(QUESTION)
+    assert chat.service.requests[-1] == Ask(QUESTION, "mix")
 
 
 async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,7 +169,7 @@ async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys
     shown = capsys.readouterr().out
     assert f"› {QUESTION}\nNine crowns [1]." in shown
     assert "2 indexed" in shown
-    assert service.requests[0] == Ask(QUESTION, history=HISTORY)
+    assert service.requests[0] == Ask(QUESTION, "mix", history=HISTORY)
 
 
 async def test_typed_lines_have_a_history_that_is_never_written_to_disk(
