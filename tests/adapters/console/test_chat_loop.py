@@ -103,7 +103,7 @@ class Chat:
     ("lines", "shown", "request_"),
     [
         pytest.param([f"{QUESTION}\n"], "Nine crowns [1].\n\n[1] Rules · p. 3\n", Ask(QUESTION, "mix"), id="question"),
-        pytest.param([QUESTION, "For whom?"], "Nine crowns", Ask("For whom?", "mix", history=HISTORY), id="next question"),
+        pytest.param([QUESTION, "For whom?"], "Nine crowns", Ask("For whom?", "mix", HISTORY), id="next question"),
         pytest.param([QUESTION, "/new", "For whom?"], "Nine crowns", Ask("For whom?", "mix"), id="new conversation"),
         pytest.param(["error?"], "The model is away.\nWait.\n", Ask("error?", "mix"), id="error"),
         pytest.param(["error?", QUESTION], "Nine crowns", Ask(QUESTION, "mix"), id="question after an error"),
