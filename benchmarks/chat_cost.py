@@ -27,9 +27,8 @@ from engine.clock import SYSTEM_CLOCK
 from engine.llm.client.client import ModelClient
 from engine.llm.config import ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
-from engine.storage.ledger.queries import export
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.engine_fixture import sql_ledger
+from tests.support.engine_fixture import canonical_export, fetch_rows
 
 SPACE = "console:local"
 UNBATCHED = {"batch_token_limit": 0, "gleaning_threshold": 0}
@@ -63,9 +62,8 @@ async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> Inges
         async for _ in run(Deps(desk, parts), Ingest(paths=tuple(paths), space=SPACE)):
             pass
         await desk.engine.wait_until_indexed()
-        async with sql_ledger(desk.engine._ledger).read_connection() as db:
-            [[text]] = await db.execute_fetchall("SELECT SUM(tokens) FROM chunk")
-            facts = tuple([line async for line in export.export_canonical(db)])
+        [[text]] = await fetch_rows(desk.engine._ledger, "SELECT SUM(tokens) FROM chunk")
+        facts = tuple(await canonical_export(desk.engine))
     return IngestCost(text, provider.calls, provider.input_tokens, provider.output_tokens, facts)
 
 

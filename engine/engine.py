@@ -107,7 +107,7 @@ class Engine:
             async with storage.processes.lease("start"):
                 ledger = await storage.open_ledger(stack)
                 if refusal is None:
-                    await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
+                    await ledger.joins.set_automatic_joins(enabled=options.join_duplicates)
                 await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)
@@ -138,7 +138,7 @@ class Engine:
             return
         await self._ledger.work.resume()
         await self._ledger.work.retry_after_change(self._runtime.reader)
-        if await self._ledger.work.get_setting("reindexing"):
+        if await self._ledger.settings.get("reindexing"):
             if await has_others(self.processes):
                 self._store_maintenance.resume_reindex()
             else:

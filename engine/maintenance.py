@@ -97,7 +97,7 @@ class StoreMaintenance:
         ledger, projector = self.runtime.ledger, self.projector
         async with self.runtime.processes.lease("compaction"):
             await self._catch_up()
-            until = await ledger.work.current_generation()
+            until = await ledger.settings.current_generation()
             found = await ledger.profiles.find_orphans()
             errors = await run_stages(
                 partial(self._compact_ledger, found),
@@ -109,7 +109,7 @@ class StoreMaintenance:
             )
             if errors:
                 raise errors[0]
-            await ledger.work.set_setting("last_compaction", until)
+            await ledger.settings.set("last_compaction", until)
 
     async def _compact_ledger(self, found: OrphanKeys) -> None:
         ledger = self.runtime.ledger
@@ -129,14 +129,14 @@ class StoreMaintenance:
         seconds = min(CATCH_UP_SECONDS, self.runtime.options.compaction_delay / 4)
         with suppress(TimeoutError, EngineError):
             async with asyncio.timeout(seconds):
-                await self._project_until(await self.runtime.ledger.work.current_generation())
+                await self._project_until(await self.runtime.ledger.settings.current_generation())
 
     async def _project_until(self, generation: int) -> None:
         """Return once every change up to this generation is projected; cooldowns are ended early."""
         ledger = self.runtime.ledger
         with self.worker.expedite():
-            while (first := await ledger.work.find_first_stale()) is not None and first <= generation:
-                due = await ledger.work.find_first_stale(held=False)
+            while (first := await ledger.stale_keys.find_first()) is not None and first <= generation:
+                due = await ledger.stale_keys.find_first(held=False)
                 if due is None or due > generation:
                     await self.projector.end_cooldown()
                     self.worker.wake()
@@ -165,7 +165,7 @@ class StoreMaintenance:
     async def _start_reindex(self) -> None:
         async with self.projector.suspend():
             self.projector.skip_graph = True
-            await self.runtime.ledger.work.set_setting("reindexing", 1)
+            await self.runtime.ledger.settings.set("reindexing", 1)
             try:
                 await self.runtime.vectors.clear()
                 await self.runtime.graph.replace_all([], [])

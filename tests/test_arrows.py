@@ -272,7 +272,7 @@ def test_the_door_offers_types_and_values_alike() -> None:
 
 
 # The parts of the ledger that the rest of the engine may import, and the modules that may know SQL.
-LEDGER_DOORS = {"engine.storage.ledger", "engine.storage.ledger.api", "engine.storage.ledger.records"}
+LEDGER_DOORS = {"engine.storage.ledger", "engine.storage.ledger.records"}
 SQL_ROOMS = ("engine/storage/", "bot/store/")
 SQL_LIBRARIES = {"sqlite3", "aiosqlite", "psycopg", "psycopg_pool"}
 SQL_STATEMENT = re.compile(

@@ -47,7 +47,7 @@ OF_VALUES = {
         "GroupCommit.is_undone",
         "GroupCommit.is_of_server",
     ),
-    *("InSnapshot.function", "InTransaction.function", "MemoryCopy.load", "SharedCallLimits.execute"),
+    *("TopicMethod.function", "MemoryCopy.load", "SharedCallLimits.execute"),
 }
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
-from bot.store.database import fetch, parse_rows
+from bot.store.database import parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
 from bot.store.redactions import (
     clear_answer_text,
@@ -227,51 +227,50 @@ class Answers:
         return parse_rows(rows, _to_stored_answer)
 
 
-async def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:
-    if await fetch(db, "UPDATE answer SET reply_ref = ? WHERE id = ? RETURNING id", (reply_ref, id_)):
-        await db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
+def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:
+    if db.execute_fetchall("UPDATE answer SET reply_ref = ? WHERE id = ? RETURNING id", (reply_ref, id_)):
+        db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
         rows = [(each, id_) for each in parse_message_ids(reply_ref)]
-        await db.executemany("INSERT INTO answer_message VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+        db.executemany("INSERT INTO answer_message VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
 
 
-async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult, clock: Clock) -> tuple[bool, bool]:
+def _finish_answer(db: Connection, id_: str, outcome: AnswerResult, clock: Clock) -> tuple[bool, bool]:
     """Store a finished answer; returns whether it is kept, and whether posted answers are to be corrected."""
-    state = [row[0] for row in await fetch(db, "SELECT state FROM answer WHERE id = ?", (id_,))]
+    state = [row[0] for row in db.execute_fetchall("SELECT state FROM answer WHERE id = ?", (id_,))]
     if state != ["started"]:  # the question was removed while it was answered: what was posted of the answer goes too
-        return False, await request_corrections(db, {id_}, clock)
+        return False, request_corrections(db, {id_}, clock)
     rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
-    await db.execute("DELETE FROM answer_provenance WHERE answer = ?", (id_,))  # of the answer that it replaces
-    await db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
+    db.execute("DELETE FROM answer_provenance WHERE answer = ?", (id_,))  # of the answer that it replaces
+    db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
     sources = ANSWER_SOURCES.dump_json(outcome.sources).decode()
-    await db.execute(
+    db.execute(
         "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ?, suggestions = ? WHERE id = ?",
         (
             *(outcome.text, sources, json.dumps(sorted(outcome.spaces)), json.dumps(sorted(outcome.rooms))),
             *(json.dumps(outcome.suggestions, ensure_ascii=False), id_),
         ),
     )
-    removed = await fetch(
-        db,
+    removed = db.execute_fetchall(
         "SELECT COUNT(*) FILTER (WHERE d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
         " JOIN recent_removal f ON f.key = d.key"
         " WHERE answer.id = ? AND f.removed_at * 1e6 >= CASE attempt WHEN 0 THEN time ELSE repeated_at END"
         " HAVING COUNT(*) > 0",
         (id_,),
     )
-    await clear_answer_text(db, {id_} if removed else ())
+    clear_answer_text(db, {id_} if removed else ())
     if not any(used for (used,) in removed):
         return True, False
-    return False, await redact_answers(db, {id_}, clock)
+    return False, redact_answers(db, {id_}, clock)
 
 
-async def _recheck_answers(db: Connection, room: str, home: str, clock: Clock, *, check: bool) -> bool:
+def _recheck_answers(db: Connection, room: str, home: str, clock: Clock, *, check: bool) -> bool:
     """Have answers of other channels checked that used a moved channel; returns whether posted ones are among them."""
     posted = False
     if check:
-        found = await fetch(db, _USED_ELSEWHERE, (room,))
-        posted = await request_corrections(db, {answer for answer, used in found if used}, clock, checked=False)
-        await clear_answer_text(db, {answer for answer, used in found if not used})
-    await db.execute("UPDATE channel SET checked_space = ? WHERE room = ?", (home, room))
+        found = db.execute_fetchall(_USED_ELSEWHERE, (room,))
+        posted = request_corrections(db, {answer for answer, used in found if used}, clock, checked=False)
+        clear_answer_text(db, {answer for answer, used in found if not used})
+    db.execute("UPDATE channel SET checked_space = ? WHERE room = ?", (home, room))
     return posted
 
 

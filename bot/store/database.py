@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from engine.storage.sql.repository import Database as SqlDatabase
+from engine.storage.sql.database import SqlDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,14 +22,10 @@ Parsed = TypeVar("Parsed")
 Row = tuple[Any, ...]
 
 
-class Database(SqlDatabase, Protocol):
+class Database(SqlDatabase):
     """A write is durable when it returns; a read sees all committed writes. Several statements are a `write`."""
 
-    waited_seconds: float  # of reads for a connection, in all
-
-    def abandon(self) -> None:
-        """Make all calls fail from now on: other processes may have taken over the work of this one."""
-
+    @abstractmethod
     async def compact(self) -> None:
         """Free the bytes of deleted rows."""
 
@@ -82,15 +79,15 @@ def parse_rows(rows: Iterable[Row], parse: Callable[[Row], Parsed]) -> list[Pars
     return parsed
 
 
-async def fetch(db: Connection, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+def fetch(db: Connection, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
     """Run one statement; returns its rows."""
-    return list(await db.execute_fetchall(sql, parameters))
+    return db.execute_fetchall(sql, parameters)
 
 
-async def _execute_many(db: Connection, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-    await db.executemany(sql, rows)
+def _execute_many(db: Connection, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+    db.executemany(sql, rows)
 
 
-async def _execute_all(db: Connection, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
+def _execute_all(db: Connection, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
     for sql, parameters in statements:
-        await db.execute(sql, parameters)
+        db.execute(sql, parameters)

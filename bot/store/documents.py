@@ -150,10 +150,10 @@ class Conversations:
         ]
 
 
-async def _insert_file(db: Connection, file: FileRecord) -> None:
-    if not await is_opted_out(db, file.room, file.author):
+def _insert_file(db: Connection, file: FileRecord) -> None:
+    if not is_opted_out(db, file.room, file.author):
         values = (file.document, file.room, file.message_id, file.upload_id, file.author, to_micros(file.time))
-        await db.execute(
+        db.execute(
             f"INSERT INTO file ({_FILE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (*values, file.is_applied),
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.store.database import fetch
 from bot.store.shared.visibility import add_change, add_suspension
 from engine.storage.sql.lists import id_list
 
@@ -158,45 +157,43 @@ class EventQueueTable:
         await self._database.execute("DELETE FROM event WHERE state <> 'waiting' AND received_at < ?", (before,))
 
 
-async def _find_free(db: Connection, claim: EventClaim, process: int) -> list[QueuedEvent]:
+def _find_free(db: Connection, claim: EventClaim, process: int) -> list[QueuedEvent]:
     """The events of a claim."""
     taken = list[QueuedEvent]()
     for sql, limit in ((_UNORDERED, claim.unordered), (_ORDERED, claim.ordered)):
         found = list[tuple[int, QueuedEvent]]()  # with its turn within the workspace
         for workspace in claim.workspaces if limit > 0 else ():
             parameters = (workspace, claim.now, process, id_list(claim.held), limit)
-            found += enumerate(QueuedEvent(*row) for row in await fetch(db, sql, parameters))
+            found += enumerate(QueuedEvent(*row) for row in db.execute_fetchall(sql, parameters))
         found.sort(key=lambda each: (each[0], each[1].id))
         taken += [event for _, event in found[:limit]]
     return sorted(taken, key=lambda event: event.id)
 
 
-async def _claim(db: Connection, claim: EventClaim, process: int) -> list[QueuedEvent]:
+def _claim(db: Connection, claim: EventClaim, process: int) -> list[QueuedEvent]:
     """Take the events of a claim; writers of all processes take turns."""
-    taken = await _find_free(db, claim, process)
-    await db.execute(
+    taken = _find_free(db, claim, process)
+    db.execute(
         "UPDATE event SET claimed_by = ? WHERE id IN (SELECT value FROM json_each(?))",
         (process, id_list(event.id for event in taken)),
     )
     return taken
 
 
-async def _enqueue(
-    db: Connection, event: NewEvent, keys: Sequence[str], now: float, suspend: Location | None = None
-) -> bool:
+def _enqueue(db: Connection, event: NewEvent, keys: Sequence[str], now: float, suspend: Location | None = None) -> bool:
     """Store an event unless one of its keys exists; returns whether it is new."""
-    known = [row for key in keys for row in await fetch(db, "SELECT event FROM idempotency_key WHERE key = ?", (key,))]
+    known = [
+        row for key in keys for row in db.execute_fetchall("SELECT event FROM idempotency_key WHERE key = ?", (key,))
+    ]
     insert = (
         "INSERT INTO event (event_type, payload, workspace, ordering_key, due_at, received_at)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?5) RETURNING id"
     )
     values = (event.event_type, event.payload, event.workspace, event.ordering_key, now)
-    [(id_,), *_] = known or await fetch(db, insert, values)
-    await db.executemany(
-        "INSERT INTO idempotency_key VALUES (?, ?) ON CONFLICT DO NOTHING", [(key, id_) for key in keys]
-    )
+    [(id_,), *_] = known or db.execute_fetchall(insert, values)
+    db.executemany("INSERT INTO idempotency_key VALUES (?, ?) ON CONFLICT DO NOTHING", [(key, id_) for key in keys])
     if suspend is not None:
-        await add_change(db, suspend, members_only=False)
+        add_change(db, suspend, members_only=False)
         if not known:
-            await add_suspension(db, suspend, event=id_)
+            add_suspension(db, suspend, event=id_)
     return not known

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.store.database import NO_LIMIT, fetch
+from bot.store.database import NO_LIMIT
 from bot.store.models import MessageRecord
 from bot.store.people import is_opted_out
 from engine.storage.sql.lists import text_list
@@ -175,14 +175,13 @@ class Messages:
         return [_to_message_record(row) for row in rows]
 
 
-async def _insert_messages(db: Connection, messages: Sequence[MessageRecord], thread: str, *, opened: bool) -> None:
+def _insert_messages(db: Connection, messages: Sequence[MessageRecord], thread: str, *, opened: bool) -> None:
     """Insert messages of one document, and extend its conversation by the new ones."""
     for each in messages:
-        if each.document and await is_opted_out(db, each.room, each.author):
+        if each.document and is_opted_out(db, each.room, each.author):
             continue
         time = to_micros(each.time)
-        new = await fetch(
-            db,
+        new = db.execute_fetchall(
             f"INSERT INTO message ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO NOTHING RETURNING time",
             (
@@ -192,23 +191,23 @@ async def _insert_messages(db: Connection, messages: Sequence[MessageRecord], th
         )
         if new and each.document:
             values = (each.document, each.room, thread, time, time, each.tokens, opened)
-            await db.execute(_EXTEND_CONVERSATION, values)
+            db.execute(_EXTEND_CONVERSATION, values)
     if opened and messages:
-        await db.execute("UPDATE conversation SET open = true WHERE document = ?", (messages[0].document,))
+        db.execute("UPDATE conversation SET open = true WHERE document = ?", (messages[0].document,))
 
 
-async def _move_message(db: Connection, room: str, id_: str, document: str) -> None:
+def _move_message(db: Connection, room: str, id_: str, document: str) -> None:
     """Move a message to another document; delete its former conversation if that is now empty."""
-    before = await fetch(db, "SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
-    await db.execute("UPDATE message SET document = ? WHERE room = ? AND id = ?", (document, room, id_))
-    await db.executemany(_DELETE_EMPTY, before)
+    before = db.execute_fetchall("SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
+    db.execute("UPDATE message SET document = ? WHERE room = ? AND id = ?", (document, room, id_))
+    db.executemany(_DELETE_EMPTY, before)
 
 
-async def _delete_messages(db: Connection, room: str, ids: Collection[str]) -> None:
+def _delete_messages(db: Connection, room: str, ids: Collection[str]) -> None:
     """Delete messages, and conversations that are empty without them."""
     sql = "DELETE FROM message WHERE room = ? AND id IN (SELECT value FROM json_each(?)) RETURNING document"
-    documents = await fetch(db, sql, (room, text_list(ids)))
-    await db.executemany(_DELETE_EMPTY, sorted(set(documents)))
+    documents = db.execute_fetchall(sql, (room, text_list(ids)))
+    db.executemany(_DELETE_EMPTY, sorted(set(documents)))
 
 
 def _to_message_record(row: Row) -> MessageRecord:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from bot.store.database import fetch
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import from_micros, to_micros
 
@@ -57,11 +56,11 @@ class OptOuts:
         await self._database.execute(sql, (to_micros(since), platform, workspace, person))
 
 
-async def is_opted_out(db: Connection, room: str, person: str) -> bool:
+def is_opted_out(db: Connection, room: str, person: str) -> bool:
     """Whether the author of something in a room is opted out now, within the transaction that stores it."""
     place = Location.from_room(room)
     sql = "SELECT 1 FROM opt_out WHERE platform = ? AND workspace = ? AND person = ? AND ended_at IS NULL"
-    return bool(await fetch(db, sql, (place.platform, place.workspace, person)))
+    return bool(db.execute_fetchall(sql, (place.platform, place.workspace, person)))
 
 
 class Feedback:

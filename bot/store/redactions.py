@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
-from bot.store.database import fetch
 from bot.store.models import unknown_part_key
 from bot.store.review.verified_answers import withdraw_verified_using
 from engine.storage.sql.lists import text_list
@@ -94,10 +93,9 @@ class AnswerCorrections:
         await self._database.execute("DELETE FROM answer_correction WHERE answer = ?", (answer,))
 
 
-async def request_corrections(db: Connection, answers: Collection[str], clock: Clock, *, checked: bool = True) -> bool:
+def request_corrections(db: Connection, answers: Collection[str], clock: Clock, *, checked: bool = True) -> bool:
     """Request the correction of the posted ones among these answers; returns whether there are any."""
-    deleted = await fetch(
-        db,
+    deleted = db.execute_fetchall(
         "INSERT INTO answer_correction (answer, platform, workspace, channel, thread, asker, message, reply_ref,"
         " asked_at, requested_at, due_at, confirmed)"
         " SELECT id, platform, workspace, channel, thread, asker, message, reply_ref, time, ?2, ?2, ?3 FROM answer"
@@ -147,28 +145,28 @@ class PendingRedactions:
         return [(key, part_of) for key, part_of in rows]
 
 
-async def redact_answers(db: Connection, answers: Collection[str], clock: Clock) -> bool:
+def redact_answers(db: Connection, answers: Collection[str], clock: Clock) -> bool:
     """Delete the text of finished answers and their questions; returns whether posted ones must be corrected.
 
     The keys of what they used are deleted, too.
     """
     listed = text_list(sorted(answers))
-    rows = await fetch(
-        db, "SELECT id FROM answer WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'", (listed,)
+    rows = db.execute_fetchall(
+        "SELECT id FROM answer WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'", (listed,)
     )
     finished = {each for (each,) in rows}
-    posted = await request_corrections(db, finished, clock)
+    posted = request_corrections(db, finished, clock)
     which = (text_list(sorted(finished)),)
-    await db.execute(
+    db.execute(
         f"UPDATE answer SET {CLEAR_TEXT}, {SET_REDACTED} WHERE id IN (SELECT value FROM json_each(?))",
         which,
     )
-    await _clear_comments(db, answers)
-    await db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM json_each(?))", which)
+    _clear_comments(db, answers)
+    db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM json_each(?))", which)
     return posted
 
 
-async def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, clock: Clock) -> bool:
+def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, clock: Clock) -> bool:
     """Redact the answers that used these keys; returns whether posted ones must be corrected.
 
     An answer whose model was only shown the keys loses its text, but is not corrected. `part_of`: the document that
@@ -176,70 +174,67 @@ async def redact_answers_using(db: Connection, keys: Collection[str], part_of: s
     keys are withdrawn.
     """
     removed = {*keys, unknown_part_key(part_of)} - {""}
-    await _record_removals(db, removed, clock)
-    await withdraw_verified_using(db, keys, part_of)
-    found = await fetch(
-        db,
+    _record_removals(db, removed, clock)
+    withdraw_verified_using(db, keys, part_of)
+    found = db.execute_fetchall(
         "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM json_each(?1))"
         " UNION SELECT answer, true FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used AND NOT EXISTS"
         " (SELECT 1 FROM answer_provenance m WHERE m.answer = d.answer AND m.used AND instr(m.key, ':message:') > 0)",
         (text_list(sorted(removed)), part_of),
     )
-    await clear_answer_text(db, {answer for answer, _ in found})
-    await db.executemany(
-        "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?", [(key, part_of) for key in keys]
-    )
-    return await redact_answers(db, {answer for answer, used in found if used}, clock)
+    clear_answer_text(db, {answer for answer, _ in found})
+    db.executemany("DELETE FROM pending_redaction WHERE key = ? AND part_of = ?", [(key, part_of) for key in keys])
+    return redact_answers(db, {answer for answer, used in found if used}, clock)
 
 
-async def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
+def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
     """Delete the text of finished answers but not their sources; they no longer count as history."""
-    await db.execute(
+    db.execute(
         f"UPDATE answer SET question = '', text = '', suggestions = '[]', {SET_REDACTED}"
         " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'",
         (text_list(sorted(answers)),),
     )
-    await _clear_comments(db, answers)
+    _clear_comments(db, answers)
 
 
-async def _clear_comments(db: Connection, answers: Collection[str]) -> None:
+def _clear_comments(db: Connection, answers: Collection[str]) -> None:
     """Delete what people wrote about answers, because it may quote them."""
-    await db.execute(
+    db.execute(
         "UPDATE feedback SET comment = '' WHERE answer IN (SELECT value FROM json_each(?)) AND comment <> ''",
         (text_list(sorted(answers)),),
     )
 
 
-async def delete_answers(db: Connection, condition: str, parameters: Sequence[Any]) -> None:
+def delete_answers(db: Connection, condition: str, parameters: Sequence[Any]) -> None:
     """Delete answers, except what later corrections of posted ones need.
 
     An answer that is being written is marked as unwanted.
     """
     stands = "NOT private AND reply_ref <> '' AND (state = 'started' OR id IN (SELECT answer FROM answer_provenance))"
-    await db.execute(f"DELETE FROM answer WHERE {condition} AND NOT ({stands})", parameters)
+    db.execute(f"DELETE FROM answer WHERE {condition} AND NOT ({stands})", parameters)
     cleared = f"{CLEAR_TEXT}, asker = '', stopped_by = '', state = 'failed'"
-    left = await fetch(db, f"UPDATE answer SET {cleared} WHERE {condition} RETURNING id", parameters)
-    await db.executemany("DELETE FROM feedback WHERE answer = ?", left)
+    left = db.execute_fetchall(f"UPDATE answer SET {cleared} WHERE {condition} RETURNING id", parameters)
+    db.executemany("DELETE FROM feedback WHERE answer = ?", left)
 
 
-async def delete_answers_of(db: Connection, asker: tuple[str, str, str]) -> None:
+def delete_answers_of(db: Connection, asker: tuple[str, str, str]) -> None:
     """Delete the answers to a person's questions, and their ratings; `asker`: platform, workspace, id."""
     of_workspace = "platform = ?1 AND workspace = ?2"
-    await delete_answers(db, f"{of_workspace} AND asker = ?3", asker)
+    delete_answers(db, f"{of_workspace} AND asker = ?3", asker)
     sql = f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {of_workspace})"
-    await db.execute(sql, asker)
+    db.execute(sql, asker)
     stopped = f"{of_workspace} AND stopped_by = ?3 AND state <> 'started'"
-    await db.execute(f"UPDATE answer SET stopped_by = '' WHERE {stopped}", asker)
+    db.execute(f"UPDATE answer SET stopped_by = '' WHERE {stopped}", asker)
 
 
-async def _record_removals(db: Connection, keys: Collection[str], clock: Clock) -> None:
+def _record_removals(db: Connection, keys: Collection[str], clock: Clock) -> None:
     """Store for a day that these keys were removed, for answers that are being written.
 
     The time is that of the transaction: what was read before it began is older.
     """
     now = clock.time()
-    await db.executemany(
+    db.executemany(
         "INSERT INTO recent_removal VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET removed_at = excluded.removed_at",
         [(key, now) for key in sorted(keys)],
     )
-    await db.execute("DELETE FROM recent_removal WHERE removed_at < ?", (now - REMOVAL_TTL_SECONDS,))
+    db.execute("DELETE FROM recent_removal WHERE removed_at < ?", (now - REMOVAL_TTL_SECONDS,))

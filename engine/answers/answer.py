@@ -162,7 +162,7 @@ class AnswerService:
     async def _retrieve(self, question: Question, meter: UsageMeter) -> RetrievalResult:
         ledger, within = self.runtime.ledger, question.filters
         if question.mode == "bypass":
-            generation = await ledger.work.current_generation()
+            generation = await ledger.settings.current_generation()
             asked = (
                 await self.query_rewriter.build_query(question, meter)
                 if question.is_unaddressed
@@ -179,7 +179,7 @@ class AnswerService:
         undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
             question.scope, within
         )
-        rebuilding = bool(await ledger.work.get_setting("reindexing"))
+        rebuilding = bool(await ledger.settings.get("reindexing"))
         context = replace(recalled.context, undated=undated, rebuilding=rebuilding)
         return replace(recalled, scope=question.scope, context=context)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from engine.retrieval.results import RetrievalResult
     from engine.retrieval.retriever import Retriever
     from engine.runtime import Runtime
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
     from engine.usage import UsageMeter
 
 EARLIEST = date(1970, 1, 1)
@@ -172,8 +172,7 @@ async def _find_authors(ledger: LedgerStore, question: Question, proposed: Propo
     """The people who wrote something within the scope; none if a name is unknown or that of several."""
     if not proposed.authors or not _all_stand_in(proposed.authors, question.text):
         return ()
-    async with ledger.snapshot() as view:
-        authors = await view.search.list_authors(await view.search.resolve_scope(question.scope))
+    authors = await ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(question.scope)))
     found = [match_authors(name, authors) for name in proposed.authors]
     return tuple(each[0] for each in found) if all(len(each) == 1 for each in found) else ()
 

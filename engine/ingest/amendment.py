@@ -102,15 +102,15 @@ async def amend_document(runtime: Runtime, key: str, change: DocumentChange) -> 
     ledger, reach = runtime.ledger, INITIAL_REACH
     tokenizer, chunking = runtime.tokenizer, runtime.options.chunking
     for _ in range(MAX_TRIES):
-        plan = await ledger.documents.plan_amendment(key, change, reach)
+        plan = await ledger.amendments.plan(key, change, reach)
         segment = None
         if plan.region is not None:
             segment = await asyncio.to_thread(rechunk_region, plan.region, tokenizer, chunking)
             if segment is None:
                 reach = widen_reach(reach)
                 continue
-        result = await ledger.documents.apply_amendment(plan, segment)
+        result = await ledger.amendments.apply(plan, segment)
         if result in {AmendmentResult.CHANGED, AmendmentResult.UNCHANGED}:
             return result is AmendmentResult.CHANGED
         reach = WHOLE_DOCUMENT if result is AmendmentResult.RANGE_TOO_SMALL else reach
-    return await ledger.documents.amend(key, change, lambda region: rechunk_region(region, tokenizer, chunking))
+    return await ledger.amendments.amend(key, change, lambda region: rechunk_region(region, tokenizer, chunking))

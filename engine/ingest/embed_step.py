@@ -103,7 +103,7 @@ class EmbedStep:
             return {}
         embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
         ledger, name = self.runtime.ledger, embedder_identity(embedder)
-        earlier = await ledger.cache.load_partial_vectors(name, [chunk.id for chunk in chunks])
+        earlier = await ledger.chunks.load_partial_vectors(name, [chunk.id for chunk in chunks])
         new = {c.id: (c.text[earlier[c.id].covered_chars :] if c.id in earlier else c.text).strip() for c in chunks}
         split = {
             id_: split_into_parts(text, embedder.max_tokens, tokenizer) if text else [] for id_, text in new.items()
@@ -118,7 +118,7 @@ class EmbedStep:
             whole = before is None or (bool(before.embedded_at_once) and not some)
             by_id[chunk.id] = PartialVectors(name, len(chunk.text), whole, count, data)
             at += some
-        await ledger.cache.save_partial_vectors(by_id)
+        await ledger.chunks.save_partial_vectors(by_id)
         return {id_: (each.parts, each.data) for id_, each in by_id.items()}
 
     async def _load_cached(self, hashes: set[bytes]) -> dict[bytes, CachedVectors]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from engine.models import Extraction
     from engine.runtime import Runtime
     from engine.scheduling.batch_gate import BatchGate
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
     from engine.storage.ledger.records import UnextractedChunk
 
 log = structlog.get_logger(__name__)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.projection.duplicate_finder import DuplicateFinder
     from engine.projection.projector import Projector
     from engine.runtime import Runtime
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
 
 Result = TypeVar("Result")
 

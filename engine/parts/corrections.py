@@ -126,8 +126,9 @@ class EngineCorrections:
     async def list(self, scope: Scope, limit: int = 100, offset: int = 0) -> builtins.list[ManualCorrection]:
         """Some of the corrections that people made in the scope's spaces, by kind and name."""
         check_number("limit", limit, 1, MAX_RESULTS)
-        async with self._ledger.snapshot() as view:
-            return await view.search.list_corrections(await view.search.resolve_scope(scope), limit, offset)
+        return await self._ledger.snapshot(
+            lambda view: view.search.list_corrections(view.search.resolve_scope(scope), limit, offset)
+        )
 
     async def find_duplicates(self, scope: Scope, limit: int = 50, *, compare_all: bool = True) -> DuplicateReport:
         """Names of the scope's spaces that may mean the same entity, and those that were joined automatically.

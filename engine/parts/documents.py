@@ -144,8 +144,7 @@ class EngineDocuments:
 
     async def list_authors(self, scope: Scope) -> builtins.list[str]:
         """The names of everybody who wrote something within the scope, in order."""
-        async with self._ledger.snapshot() as view:
-            return await view.search.list_authors(await view.search.resolve_scope(scope))
+        return await self._ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(scope)))
 
 
 def _read_file(path: Path, limit: int) -> tuple[Path, bytes]:

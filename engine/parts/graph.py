@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.models import ContextEntity, Scope
     from engine.retrieval.graph.records import EntitySummary, FactProvenance, Subgraph, SubgraphQuery
     from engine.retrieval.retriever import Neighborhood, Retriever
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
 
 MAX_DEPTH = 2
 MAX_FACTS = 500
@@ -55,12 +55,12 @@ class EngineGraph:
     async def search(self, text: str, scope: Scope, limit: int = 20) -> list[EntitySummary]:
         """Entities by the beginning, the words or a similar spelling of a name; the most mentioned for no text."""
         check_number("limit", limit, 1, MAX_RESULTS)
-        async with self._ledger.snapshot() as view:
-            return await search_entities(view, text, scope, limit)
+        return await self._ledger.snapshot(lambda view: search_entities(view, text, scope, limit))
 
     async def find_names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
         """Names of entities that start with the prefix, the most mentioned first, within the scope's spaces."""
         check_number("limit", limit, 1, MAX_RESULTS)
         start = normalize_name(prefix) or prefix.strip().casefold()  # "1" is not a name, but may start one
-        async with self._ledger.snapshot() as view:
-            return await view.search.find_names_by_prefix(start, await view.search.resolve_scope(scope), limit)
+        return await self._ledger.snapshot(
+            lambda view: view.search.find_names_by_prefix(start, view.search.resolve_scope(scope), limit)
+        )

@@ -60,7 +60,7 @@ class EngineMaintenance:
     async def list_obstacles(self) -> list[str]:
         """Why the data cannot be read now, for the administrator; a database server that hangs gives no answer."""
         try:
-            await self._ledger.work.get_setting("reindexing")
+            await self._ledger.settings.get("reindexing")
         except StoreError as error:
             return [str(error)]
         return []

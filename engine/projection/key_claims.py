@@ -27,14 +27,14 @@ class KeyClaims:
     async def claim(self, limit: int, skip: Collection[StaleKey] = ()) -> tuple[StaleKey, ...]:
         """Claim keys that are due, except `skip`."""
         ledger, process, now = self.runtime.ledger, self.runtime.processes.id, self.runtime.clock.time()
-        if not await ledger.work.has_due_keys(self.kind, now, process):
+        if not await ledger.claims.has_due_keys(self.kind, now, process):
             return ()
         turn = SpaceTurn(process, self._last_space)
-        claim = ledger.work.claim_chunks if self.kind == KeyKind.CHUNK else ledger.work.claim_profiles
+        claim = ledger.claims.claim_chunks if self.kind == KeyKind.CHUNK else ledger.claims.claim_profiles
         keys, self._last_space = await claim(limit, now, turn, skip)
         return keys
 
     async def release(self) -> None:
         """Free all that is claimed, after a failure; if that fails too, only this process can claim it again."""
         with suppress(EngineError):
-            await self.runtime.ledger.work.release_keys(self.kind, self.runtime.processes.id)
+            await self.runtime.ledger.claims.release_keys(self.kind, self.runtime.processes.id)

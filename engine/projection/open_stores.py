@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions, StoresOpener
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.graph.base import GraphStore
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
     from engine.storage.vectors.base import VectorStore
     from engine.storage.vectors.lance import LanceVectors
 
@@ -89,7 +89,7 @@ async def open_plugged_stores(
         embedder.dim,
         cache_bytes,
         await ledger.stats.find_last_chunk_id(),
-        bool(await ledger.work.get_setting("reindexing")),
+        bool(await ledger.settings.get("reindexing")),
     )
     stores: Stores = await stack.enter_async_context(opener(place))
     await check_given_stores(ledger, stores, embedder)
@@ -119,10 +119,10 @@ async def open_read_only_stores(
 
 async def refill_after_given_stores(ledger: LedgerStore) -> None:
     """Have graph and vectors filled again if the last run used stores given by its caller."""
-    if await ledger.work.get_setting(OTHER_STORES_USED):
-        await ledger.work.set_setting("graph", GRAPH_UNFILLED)
-        await ledger.work.set_setting("reindexing", 1)
-        await ledger.work.set_setting(OTHER_STORES_USED, "")
+    if await ledger.settings.get(OTHER_STORES_USED):
+        await ledger.settings.set("graph", GRAPH_UNFILLED)
+        await ledger.settings.set("reindexing", 1)
+        await ledger.settings.set(OTHER_STORES_USED, "")
 
 
 def _import_libraries() -> None:
@@ -133,7 +133,7 @@ def _import_libraries() -> None:
 
 async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embedder) -> None:
     """Request that both stores are filled again if one lacks the newest content that was written to it."""
-    await ledger.work.set_setting(OTHER_STORES_USED, 1)
+    await ledger.settings.set(OTHER_STORES_USED, 1)
     sample = await ledger.stats.load_sample(embedder_identity(embedder), SAMPLE_SIZE)
     found = await stores.vectors.fetch("chunks", list(sample.chunk_vectors))
     has_vectors = all(
@@ -148,7 +148,7 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
     }
     if missing or not has_vectors:
         log.warning("projection.refilled", vectors_match=has_vectors, missing_edges=len(missing))
-        await ledger.work.set_setting("reindexing", 1)
+        await ledger.settings.set("reindexing", 1)
 
 
 async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:
@@ -157,11 +157,11 @@ async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: Engin
     `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow a replacement.
     """
     name = embedder_identity(embedder)
-    former = await ledger.work.get_setting("embedder")
+    former = await ledger.settings.get("embedder")
     if former not in {"", name} and not options.replace_embedder:
         raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.")
     if former != name or (former and lost):
-        await ledger.work.set_embedder(name, reindex=bool(former))
+        await ledger.settings.set_embedder(name, reindex=bool(former))
 
 
 async def open_vectors(
@@ -173,12 +173,12 @@ async def open_vectors(
     """
     from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
 
-    if not await ledger.work.get_setting("reindexing"):
+    if not await ledger.settings.get("reindexing"):
         try:
             vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor, options.vector_cache_bytes)
         except CorruptProjection as error:
             log.warning("vectors.recreated", error=str(error))
-            await ledger.work.set_setting("reindexing", 1)
+            await ledger.settings.set("reindexing", 1)
         else:
             if not options.replace_embedder:
                 await _check_ledger_age(vectors, ledger, folder)
@@ -204,21 +204,21 @@ async def open_graph(folder: DataDir, module: Literal["kuzu", "ladybug"], ledger
     from engine.storage.graph.kuzu import KuzuGraph  # noqa: PLC0415 - importing it takes a while
 
     path = folder.graph_path(module)
-    former = await ledger.work.get_setting("graph")
+    former = await ledger.settings.get("graph")
     fresh = former != module or not path.exists()
     if fresh and former:
-        await ledger.work.set_setting("graph", GRAPH_UNFILLED)
+        await ledger.settings.set("graph", GRAPH_UNFILLED)
     try:
         graph = await KuzuGraph.open(path, module)
     except CorruptProjection as error:
         log.warning("graph.recreated", error=str(error))
-        await ledger.work.set_setting("graph", GRAPH_UNFILLED)
+        await ledger.settings.set("graph", GRAPH_UNFILLED)
         await KuzuGraph.erase(path)
         graph, fresh = await KuzuGraph.open(path, module), True
     fresh = fresh or await graph.has_missing(*await ledger.stats.list_last_graphed())
     if fresh and former:
         await graph.replace_all(await ledger.stats.list_nodes(), await ledger.stats.list_edges())
-        await ledger.profiles.record_all_graphed()
+        await ledger.work.record_all_graphed()
     if fresh:
-        await ledger.work.set_setting("graph", module)
+        await ledger.settings.set("graph", module)
     return graph

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions
     from engine.scheduling.processes import Processes
     from engine.scheduling.supervisor import Supervisor
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
 
 log = structlog.get_logger(__name__)
 
@@ -74,11 +74,11 @@ class PostgresStorage:
     async def _open_vectors(self, pool: Any, ledger: LedgerStore, dim: int) -> PostgresVectors:
         """The vectors; tables that are damaged or marked for reindexing are removed first, unless others fill them."""
         parts = self.supervisor, self.clock, PARTITIONS, self.processes.id
-        if not await ledger.work.get_setting("reindexing") or await has_others(self.processes):
+        if not await ledger.settings.get("reindexing") or await has_others(self.processes):
             try:
                 return await PostgresVectors.open(pool, dim, *parts)
             except CorruptProjection as error:
                 log.warning("vectors.recreated", error=str(error))
-                await ledger.work.set_setting("reindexing", 1)
+                await ledger.settings.set("reindexing", 1)
         await PostgresVectors.erase(pool)
         return await PostgresVectors.open(pool, dim, *parts)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.llm.base import LanguageModel
     from engine.options import SummaryLimits
     from engine.scheduling.foreground import ForegroundPriority
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
     from engine.storage.ledger.records import KeyFacts
     from engine.usage import UsageMeter
 

@@ -151,7 +151,7 @@ class Projector:
     async def end_cooldown(self) -> None:
         """End the cooldown in all processes: every hot key may be summarized once more."""
         self._restart_cooldown()
-        await self.runtime.ledger.work.release_held_keys()
+        await self.runtime.ledger.stale_keys.release_held()
         await self.runtime.ledger.profiles.requeue_due_summaries(self.runtime.clock.time())
         self.runtime.processes.notify(COOLDOWN_TOPIC)  # a batch that was read in between has not seen all of this
 

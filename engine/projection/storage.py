@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions
     from engine.projection.open_stores import Stores
     from engine.scheduling.supervisor import Supervisor
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
 
 BOTH_HINT = "Leave THREADLORE_DATABASE or THREADLORE_STORES empty."
 

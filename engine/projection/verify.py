@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from engine.llm.base import Embedder
     from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
     from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 
 Value = TypeVar("Value", int, tuple[int, int])

@@ -222,7 +222,7 @@ class ContextBuilder:
         profiles = self.hits.profile_cache
         ids = {profiles.entities[id_].space for view in self.entities for id_ in view.ids}
         ids |= {profiles.relations[id_].space for view in self.relations for id_ in view.ids}
-        return await self.runtime.ledger.search.load_space_names(ids) if ids else ()
+        return await self.runtime.ledger.names.load_space_names(ids) if ids else ()
 
     def _filter_passages(self, texts: list[ChunkText]) -> list[ChunkText]:
         """Only the passages that match the question's filters."""

@@ -89,14 +89,14 @@ class NameWalk:
 
     async def find_named_nodes(self) -> NamedNodes:
         """The entities and files that the question names, without names that are part of longer ones."""
-        search, scope = self.searcher.runtime.ledger.search, self.searcher.scope
+        walks, scope = self.searcher.runtime.ledger.walks, self.searcher.scope
         spans = find_name_spans(self.query.question)
         keywords = {normalize_name(each) for each in self.query.low if " " in each or is_name_like(each)} - {""}
         names = {span.name for span in spans}
         limit = self._options.max_titled_chunks
         entities, titled = await gather_or_cancel(
-            search.find_named_entities(names | keywords, scope.scope_ids),
-            search.find_titled_chunks(names, scope.scope_ids, limit, scope.fact_chunks),
+            walks.find_named_entities(names | keywords, scope.scope_ids),
+            walks.find_titled_chunks(names, scope.scope_ids, limit, scope.fact_chunks),
         )
         known = {entity.alias for entity in entities} | titled.keys()
         chosen = {span.name for span in longest_spans(spans, known)}
@@ -138,7 +138,7 @@ class NameWalk:
             if not nodes:
                 break
             loaded.update(nodes)
-            found = await self.searcher.runtime.ledger.search.load_walk_edges(
+            found = await self.searcher.runtime.ledger.walks.load_walk_edges(
                 [node for node in nodes if isinstance(node, str)],
                 [node for node in nodes if isinstance(node, int)],
                 self.searcher.scope.scope_ids,

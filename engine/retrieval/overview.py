@@ -16,8 +16,8 @@ from engine.text.windows import MEAN_CHARACTERS_PER_TOKEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.models import Overview, Question
-    from engine.storage.ledger.api import LedgerStore
+    from engine.models import Filters, Overview, Question
+    from engine.storage.ledger import LedgerStore, LedgerView
     from engine.storage.ledger.records import ChunkText
 
 MAX_OVERVIEW_CHUNKS = 200  # the newest of the time span
@@ -27,14 +27,8 @@ RECENT_PERIOD = timedelta(days=14)
 
 async def retrieve_overview(ledger: LedgerStore, question: Question, overview: Overview) -> RetrievalResult:
     """The passages within the scope and the time span, the newest that fit into the prompts."""
-    within = question.filters
-    generation = await ledger.work.current_generation()
-    async with ledger.snapshot() as view:
-        search, scope_ids = view.search, await view.search.resolve_scope(question.scope)
-        if overview.recent and (newest := await search.find_latest_time(within, scope_ids)):
-            within = replace(within, since=newest - RECENT_PERIOD)
-        ids = await search.list_latest_chunks(within, scope_ids, MAX_OVERVIEW_CHUNKS + 1)
-        texts = await search.load_chunk_texts(ids[:MAX_OVERVIEW_CHUNKS][::-1], scope_ids)
+    generation = await ledger.settings.current_generation()
+    within, ids, texts = await ledger.snapshot(lambda view: _load_newest(view, question, overview))
     fitting = _newest_fitting(texts, MAX_PROMPT_PARTS * question.max_total_tokens)
     kept = [
         replace(text, pieces=tuple(piece for piece in text.pieces if matches_filters(within, piece)))
@@ -49,6 +43,17 @@ async def retrieve_overview(ledger: LedgerStore, question: Question, overview: O
         overview=replace(overview, truncated=len(ids) > len(fitting), days=days),
     )
     return RetrievalResult(context, generation, frozenset(text.id for text in fitting))
+
+
+def _load_newest(
+    view: LedgerView, question: Question, overview: Overview
+) -> tuple[Filters, list[int], list[ChunkText]]:
+    """The filters with the beginning of the time span, the newest chunks, and the texts of most of them by time."""
+    within, scope_ids = question.filters, view.search.resolve_scope(question.scope)
+    if overview.recent and (newest := view.search.find_latest_time(within, scope_ids)):
+        within = replace(within, since=newest - RECENT_PERIOD)
+    ids = view.search.list_latest_chunks(within, scope_ids, MAX_OVERVIEW_CHUNKS + 1)
+    return within, ids, view.search.load_chunk_texts(ids[:MAX_OVERVIEW_CHUNKS][::-1], scope_ids)
 
 
 def _newest_fitting(texts: Sequence[ChunkText], tokens: int) -> Sequence[ChunkText]:

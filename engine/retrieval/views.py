@@ -90,9 +90,12 @@ class ViewLoader:
         needed = [id_ for id_ in ids if self.allowed_chunks is not None or found[id_].is_stale]
         if not needed:
             return {}
-        async with self.runtime.ledger.snapshot() as view:
-            rows = await view.search.load_recent_facts(kind, needed, MAX_ROWS, self.allowed_chunks)
-            corrected = await view.search.load_corrections(kind, needed)
+        rows, corrected = await self.runtime.ledger.snapshot(
+            lambda view: (
+                view.profiles.load_recent_facts(kind, needed, MAX_ROWS, self.allowed_chunks),
+                view.corrections.load_corrections(kind, needed),
+            )
+        )
         if self.allowed_chunks is None:
             self.pins.update({(kind, id_): each.pin for id_, each in corrected.items() if each.pin is not None})
         hidden = {id_ for id_, each in corrected.items() if each.is_hidden}

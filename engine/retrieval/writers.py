@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.models import Question
-    from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger import LedgerStore
 
 MAX_LISTED = 5  # candidates listed in the message about an ambiguous name
 
@@ -24,8 +24,7 @@ async def restrict_to_writers(ledger: LedgerStore, question: Question) -> Questi
     """
     if not question.writers:
         return question
-    async with ledger.snapshot() as view:
-        authors = await view.search.list_authors(await view.search.resolve_scope(question.scope))
+    authors = await ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(question.scope)))
     found = [author for name in question.writers for author in _resolve_name(name, authors)]
     return replace(question, filters=replace(question.filters, authors=question.filters.authors | set(found)))
 

@@ -14,8 +14,8 @@ from engine import Engine
 from engine.errors import DataDirInUse, EmbedderMismatch
 from engine.models import Question
 from engine.options import EngineOptions
-from engine.storage.ledger import cache
-from tests.support.engine_fixture import HERE, doc, export_state, is_clean, open_engine, sql_ledger
+from engine.storage.ledger.cache import Cache
+from tests.support.engine_fixture import HERE, doc, export_state, fetch_rows, is_clean, open_engine
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
 
@@ -83,9 +83,8 @@ async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> N
     async with open_engine(tmp_path, embedder=other, options=EngineOptions(replace_embedder=True)) as engine:
         await engine.wait_until_indexed()
         assert set(await stored_vectors(engine)) == {"other (64 dimensions)"}
-        async with sql_ledger(engine._ledger).read_connection() as db:
-            [[text_hash]] = await db.execute_fetchall("SELECT text_hash FROM chunk")
-        await sql_ledger(engine._ledger).write(cache.save_vectors, "stray", [(text_hash, 1, mark)])
+        [[text_hash]] = await fetch_rows(engine._ledger, "SELECT text_hash FROM chunk")
+        await engine._ledger.write(Cache.save_vectors, "stray", [(text_hash, 1, mark)])
         assert set(await stored_vectors(engine)) == {"other (64 dimensions)", "stray"}
         await engine.maintenance.compact()
         assert set(await stored_vectors(engine)) == {"other (64 dimensions)"}
@@ -94,8 +93,7 @@ async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> N
 
 async def stored_vectors(engine: Engine) -> dict[str, bytes]:
     """What the ledger remembers of vectors, one of each embedder."""
-    async with sql_ledger(engine._ledger).read_connection() as db:
-        return {row[0]: row[1] for row in await db.execute_fetchall("SELECT embedder, data FROM vector")}
+    return {row[0]: row[1] for row in await fetch_rows(engine._ledger, "SELECT embedder, data FROM vector")}
 
 
 def find_files_with_vector(folder: Path, vector: bytes) -> list[Path]:

@@ -12,7 +12,7 @@ import pytest
 from engine import Engine
 from engine.errors import EmptyDocument, InvalidDocument, ModelRefused, NotFound
 from engine.models import Extraction, Link, Mention, Passage, Question
-from tests.support.engine_fixture import HERE, doc, export_state, is_clean, open_memory_engine, sql_ledger, thread
+from tests.support.engine_fixture import HERE, doc, export_state, fetch_rows, is_clean, open_memory_engine, thread
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
 
@@ -41,9 +41,8 @@ async def test_forgetting_undoes_exactly(engine: Engine) -> None:
     assert (await export_rows(engine, "relation"))["ada ~ bob"]["weight"] == 1
     assert "Dora" not in await (await engine.ask(question)).collect_text()
     assert await engine.graph.get_entity("Dora", HERE) is None
-    async with sql_ledger(engine._ledger).read_connection() as db:
-        assert not list(await db.execute_fetchall("SELECT 1 FROM answer_cache WHERE text LIKE '%Dora%'"))
-        assert not list(await db.execute_fetchall("SELECT 1 FROM vector LIMIT 1 OFFSET 1"))
+    assert not await fetch_rows(engine._ledger, "SELECT 1 FROM answer_cache WHERE text LIKE '%Dora%'")
+    assert not await fetch_rows(engine._ledger, "SELECT 1 FROM vector LIMIT 1 OFFSET 1")
     assert await is_clean(engine)
 
 

@@ -17,10 +17,13 @@ from engine.errors import DiskError
 from engine.options import EngineOptions
 from engine.scheduling.batch_gate import NextStep
 from engine.storage.graph.kuzu import KuzuGraph
+from engine.storage.ledger.profiles import Profiles
 from engine.storage.ledger.records import SpaceTurn
-from engine.storage.ledger.work import claims, stale_keys, work_queue
+from engine.storage.ledger.work.claims import Claims
+from engine.storage.ledger.work.stale_keys import StaleKeys
+from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.vectors.lance import LanceVectors
-from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine, sql_ledger
+from tests.support.engine_fixture import HERE, doc, fetch_rows, open_engine, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.patience import PATIENCE
 
@@ -42,6 +45,10 @@ async def home(tmp_path: Path) -> Path:
 
 
 async def raise_cut_off(*_: Any, **__: Any) -> None:
+    raise CutOffError
+
+
+def raise_in_transaction(*_: Any, **__: Any) -> None:
     raise CutOffError
 
 
@@ -98,9 +105,9 @@ async def test_a_compaction_that_was_cut_off_is_due_again(home: Path, monkeypatc
             patch.setattr(LanceVectors, "compact", raise_cut_off)
             with pytest.raises(CutOffError):
                 await engine.maintenance.compact()
-        assert await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
+        assert await engine._ledger.read(WorkQueue.needs_compaction)
         await engine.maintenance.compact()
-        assert not await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
+        assert not await engine._ledger.read(WorkQueue.needs_compaction)
 
 
 async def test_reindex_resumes_after_a_disk_error(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,16 +160,14 @@ async def test_degree_is_right_when_an_entity_returns_early(slow: Engine) -> Non
     await slow.wait_until_indexed()
     await stop_worker(slow)
     await slow.corrections.hide("here", "Ada")
-    async with sql_ledger(slow._ledger).read_connection() as db:
-        [[ada]] = await db.execute_fetchall("SELECT id FROM name WHERE canonical = 'ada'")
-        due = await claims.claim_profile_keys(db, 1, 0.0, SpaceTurn())
-        assert [key.id for key in due.keys] == [ada]
+    [[ada]] = await fetch_rows(slow._ledger, "SELECT id FROM name WHERE canonical = 'ada'")
+    due = await slow._ledger.read(Claims.claim_profiles, 1, 0.0, SpaceTurn())
+    assert [key.id for key in due.keys] == [ada]
     assert await slow._projector.step() is NextStep.CONTINUE
     await slow.corrections.unhide("here", "Ada")
     slow._worker.start()
     await slow.wait_until_indexed()
-    async with sql_ledger(slow._ledger).read_connection() as db:
-        [[degree]] = await db.execute_fetchall("SELECT degree FROM entity WHERE name = 'Ada'")
+    [[degree]] = await fetch_rows(slow._ledger, "SELECT degree FROM entity WHERE name = 'Ada'")
     assert degree == 2
     assert (await slow.maintenance.verify()).is_clean
 
@@ -171,13 +176,12 @@ async def test_vector_written_before_a_crash_dies_with_its_text(slow: Engine, mo
     await slow.documents.add(doc("town", *TEXTS))
     await slow.wait_until_indexed()
     vectors = slow._runtime.vectors
-    async with sql_ledger(slow._ledger).read_connection() as db:
-        [[ada]] = await db.execute_fetchall("SELECT id FROM entity WHERE name = 'Ada'")
+    [[ada]] = await fetch_rows(slow._ledger, "SELECT id FROM entity WHERE name = 'Ada'")
     [before] = (await vectors.fetch("entities", {ada})).values()
     await stop_worker(slow)
     await slow.corrections.describe("here", "Ada", "Something else altogether.")
     with monkeypatch.context() as patch:
-        patch.setattr("engine.storage.ledger.work.work_queue.record_graphed", raise_cut_off)
+        patch.setattr(Profiles, "record_graphed", raise_in_transaction)
         while True:
             try:
                 await slow._projector.step()
@@ -205,9 +209,9 @@ async def test_a_compaction_does_not_wait_for_the_end_of_a_quiet_period(tmp_path
         await engine.wait_until_indexed()
         await engine.documents.add(doc("more", "Ada met Bob once more."))
         async with asyncio.timeout(PATIENCE):
-            while await sql_ledger(engine._ledger).read(
-                stale_keys.find_first_stale, held=False
-            ) is not None or not await has_delayed_key(engine):
+            while await engine._ledger.read(StaleKeys.find_first, held=False) is not None or not await has_delayed_key(
+                engine
+            ):
                 await engine._worker.wait_for_progress()
             await engine.maintenance.compact()
         assert not await has_delayed_key(engine)
@@ -215,4 +219,4 @@ async def test_a_compaction_does_not_wait_for_the_end_of_a_quiet_period(tmp_path
 
 async def has_delayed_key(engine: Engine) -> bool:
     """Whether a key waits for the end of its quiet period."""
-    return await sql_ledger(engine._ledger).read(stale_keys.find_first_stale) is not None
+    return await engine._ledger.read(StaleKeys.find_first) is not None

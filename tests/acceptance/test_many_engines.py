@@ -16,8 +16,9 @@ import pytest_asyncio
 
 from engine import Document, Engine, Question, Scope
 from engine.models import Excerpt, Extraction
+from engine.storage.sql.connection import Connection
 from engine.usage import UsageMeter
-from tests.support.engine_fixture import doc, sql_ledger
+from tests.support.engine_fixture import doc
 from tests.support.engine_process import OPTIONS
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.patience import PATIENCE
@@ -85,7 +86,7 @@ async def test_two_engines_share_the_work_and_end_as_one_does(tmp_path: Path, po
             assert (await engine.maintenance.verify()).is_clean
             assert {each.status for each in await engine.documents.list(EVERYTHING)} == {"indexed"}
         found = await export(second)
-        assert await sql_ledger(first._ledger).read(list_claims) == []
+        assert await first._ledger.read(list_claims) == []
     async with opened(tmp_path / "files", "", CountingLanguage(alone)) as engine:
         for each in added:
             await engine.documents.add(each)
@@ -94,9 +95,9 @@ async def test_two_engines_share_the_work_and_end_as_one_does(tmp_path: Path, po
     assert counts == alone
 
 
-async def list_claims(db: object) -> list[object]:
+def list_claims(db: Connection) -> list[object]:
     statement = "SELECT id FROM stale_key WHERE claimed_by IS NOT NULL UNION ALL SELECT chunk FROM extraction_claim"
-    return list(await db.execute_fetchall(statement))  # type: ignore[attr-defined]
+    return db.execute_fetchall(statement)
 
 
 @asynccontextmanager
@@ -117,7 +118,7 @@ async def engine_process(home: Path, url: str, fault: str) -> AsyncIterator[asyn
     [
         "ledger.finish_embedding,2,before,0",
         pytest.param("ledger.save_extractions,2,before,0", marks=pytest.mark.long),
-        pytest.param("ledger.write_profiles,2,after,0", marks=pytest.mark.long),
+        pytest.param("ledger.save_batch,2,after,0", marks=pytest.mark.long),
         pytest.param("ledger.finish_batch,2,before,0", marks=pytest.mark.long),
     ],
 )

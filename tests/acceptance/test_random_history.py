@@ -13,10 +13,10 @@ from engine import Engine
 from engine.errors import InvalidQuestion, NotFound
 from engine.models import Document
 from engine.options import EngineOptions, SummaryLimits
-from engine.storage.ledger.content import rooms
-from engine.storage.ledger.names import intern_names
+from engine.storage.ledger.content.rooms import Rooms
+from engine.storage.ledger.names.names import Names
 from engine.text.names import normalize_name as canonical_name
-from tests.support.engine_fixture import canonical_export, doc, open_memory_engine, sql_ledger
+from tests.support.engine_fixture import canonical_export, doc, open_memory_engine
 
 NAMES = ("Ada", "Bob", "Carla", "Dora", "Emil")
 FAST_OPTIONS = EngineOptions(
@@ -97,9 +97,9 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
     async with open_memory_engine(tmp_path / "plain", options=FAST_OPTIONS) as engine:
         for document in history.documents.values():
             await engine.documents.add(document)
-        here = await sql_ledger(engine._ledger).write(rooms.get_or_create_id, "space", "here")
-        await sql_ledger(engine._ledger).write(
-            intern_names,
+        here = await engine._ledger.write(Rooms.get_or_create_id, "space", "here")
+        await engine._ledger.write(
+            Names.intern_names,
             here,
             {canonical_name(name) for name in history.aliases.keys() | set().union(*history.separated)},
         )

@@ -22,13 +22,11 @@ import numpy as np
 from engine import Engine, Scope
 from engine.projection.embedding_text import entity_text, truncate_to_tokens
 from engine.storage.ledger.queries import graphml
-from engine.storage.ledger.queries.lookup import resolve_scope
 from engine.storage.ledger.records.projection import Profile
 from engine.usage import UsageMeter
 from tests.crash.faults import Fault, install_fault
 from tests.crash.models import SlowEmbedder, SlowReader
 from tests.crash.scenario import SPACES, apply_operation, build_options, build_script
-from tests.support.engine_fixture import sql_ledger
 
 EVERYTHING = Scope(frozenset(SPACES), frozenset())
 
@@ -84,8 +82,9 @@ async def conversation_state(engine: Engine) -> dict[str, object]:
 async def find_wrong_vectors(engine: Engine) -> list[str]:
     """Entities whose vector is not the one of their text."""
     runtime = engine._runtime
-    async with sql_ledger(runtime.ledger).read_connection() as db:
-        rows = [row async for row in graphml.stream_entities(db, await resolve_scope(db, EVERYTHING))]
+    scope_ids = await runtime.ledger.search.resolve_scope(EVERYTHING)
+    async with runtime.ledger.stream_connection() as db:
+        rows = [row async for row in graphml.stream_entities(db, scope_ids)]
     texts = {id_: entity_text(Profile(id_, 0, name, description, 0)) for id_, name, _, description, *_ in rows}
     clipped = [truncate_to_tokens(text, runtime.embedder.max_tokens, runtime.tokenizer) for text in texts.values()]
     wanted = dict(zip(texts, await runtime.embedder.embed(clipped, UsageMeter()), strict=True))

@@ -184,7 +184,7 @@ async def find_lost(home: Path, seed: int) -> list[str]:
         else Ledger.open(file, clock=SYSTEM_CLOCK)
     )
     try:
-        async with ledger.read_connection() as db:
+        async with ledger.stream_connection() as db:
             records = [json.loads(line) async for line in export.export_canonical(db)]
     finally:
         await ledger.close()

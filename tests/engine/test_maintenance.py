@@ -11,7 +11,7 @@ from engine.errors import CorruptProjection, ModelUnavailable, StoreError
 from engine.maintenance import RECREATE_INTERVAL_SECONDS
 from engine.options import EngineOptions
 from engine.storage.journal import RECORDS, UPLOADS
-from engine.storage.ledger.work import work_queue
+from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Connection
 from tests.support.clock import ManualClock
 from tests.support.engine_fixture import (
@@ -22,7 +22,6 @@ from tests.support.engine_fixture import (
     find_files_containing,
     open_engine,
     open_memory_engine,
-    sql_ledger,
     statuses,
     wait_until,
 )
@@ -30,7 +29,7 @@ from tests.support.fake_embedder import HashEmbedder
 
 
 async def needs_compaction(engine: Engine) -> bool:
-    return await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
+    return await engine._ledger.read(WorkQueue.needs_compaction)
 
 
 async def test_a_compaction_does_not_wait_for_the_embedder(tmp_path: Path) -> None:
@@ -135,14 +134,14 @@ async def test_full_text_of_an_earlier_version_is_updated_after_the_start(tmp_pa
     async with open_memory_engine(tmp_path) as engine:
         await add_indexed(engine, "Ada met Bob.")
 
-        async def mark(db: Connection) -> None:
-            await db.execute("INSERT INTO unsegmented_fts SELECT 0, 0, id FROM chunk")
+        def mark(db: Connection) -> None:
+            db.execute("INSERT INTO unsegmented_fts SELECT 0, 0, id FROM chunk")
 
-        await sql_ledger(engine._ledger).write(mark)
+        await engine._ledger.write(mark)
     async with open_memory_engine(tmp_path) as engine:
 
         async def is_updated() -> bool:
-            return not await engine._ledger.work.count_unsegmented()
+            return not await engine._ledger.full_text.count_unsegmented()
 
         await wait_until(is_updated)
 

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from engine.clock import SYSTEM_CLOCK, Clock
 from engine.engine import Engine
@@ -15,9 +16,7 @@ from engine.llm.base import Embedder, LanguageModel
 from engine.models import Document, Passage, Scope
 from engine.options import EngineOptions
 from engine.projection.open_stores import Stores
-from engine.storage.ledger import Ledger
-from engine.storage.ledger.api import LedgerStore
-from engine.storage.ledger.postgres.ledger import PostgresLedger
+from engine.storage.ledger import LedgerStore
 from engine.storage.ledger.queries import export
 from tests.support.databases import find_database
 from tests.support.fake_embedder import HashEmbedder
@@ -124,7 +123,7 @@ def read_file(file: Path) -> bytes:
 
 async def canonical_export(engine: Engine) -> list[str]:
     """The canonical export of everything, of every space."""
-    async with sql_ledger(engine._ledger).read_connection() as db:
+    async with engine._ledger.stream_connection() as db:
         return [line async for line in export.export_canonical(db)]
 
 
@@ -141,7 +140,6 @@ async def is_clean(engine: Engine) -> bool:
     return report.compared > 0
 
 
-def sql_ledger(ledger: LedgerStore) -> Ledger | PostgresLedger:
-    """A ledger as the database that it is, for a look at its tables."""
-    assert isinstance(ledger, Ledger | PostgresLedger)
-    return ledger
+async def fetch_rows(ledger: LedgerStore, statement: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement about the tables of a ledger."""
+    return await ledger.read(lambda db: [tuple(row) for row in db.execute_fetchall(statement)])

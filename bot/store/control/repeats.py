@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.store.database import fetch
-
 if TYPE_CHECKING:
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
@@ -26,16 +24,15 @@ class AnswerRepeats:
         return await self._database.write(_begin, answer, attempt, event, int(now * 1e6))
 
 
-async def _begin(db: Connection, answer: str, attempt: int, event: str, now: int) -> bool:
-    begun = await fetch(
-        db,
+def _begin(db: Connection, answer: str, attempt: int, event: str, now: int) -> bool:
+    begun = db.execute_fetchall(
         "UPDATE answer SET state = 'started', stopped_by = '', attempt = attempt + 1, repeat_event = ?3,"
         " repeated_at = ?4, reply_ref = CASE WHEN private THEN '' ELSE reply_ref END"
         " WHERE id = ?1 AND attempt = ?2 AND state IN ('done', 'failed') AND question <> '' RETURNING id",
         (answer, attempt, event, now),
     )
     if begun:
-        await db.execute("DELETE FROM feedback WHERE answer = ?", (answer,))
+        db.execute("DELETE FROM feedback WHERE answer = ?", (answer,))
         return True
     sql = "SELECT 1 FROM answer WHERE id = ? AND attempt = ? AND repeat_event = ? AND state = 'started'"
-    return bool(await fetch(db, sql, (answer, attempt + 1, event)))
+    return bool(db.execute_fetchall(sql, (answer, attempt + 1, event)))

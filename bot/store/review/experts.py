@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from bot.store.database import fetch
 
 if TYPE_CHECKING:
     from bot.store.database import Database
@@ -80,11 +79,11 @@ class Experts:
         await self._database.execute("DELETE FROM expert_request WHERE answer = ? AND person = ?", (answer, person))
 
 
-async def _begin_request(db: Connection, request: tuple[str, Expert, str, float]) -> str:
+def _begin_request(db: Connection, request: tuple[str, Expert, str, float]) -> str:
     answer, expert, asker, now = request
     place = expert.location
-    await db.execute("DELETE FROM expert_request WHERE asked_at <= ?", (now - DAY,))
-    if await fetch(db, "SELECT 1 FROM expert_request WHERE answer = ? AND person = ?", (answer, expert.person)):
+    db.execute("DELETE FROM expert_request WHERE asked_at <= ?", (now - DAY,))
+    if db.execute_fetchall("SELECT 1 FROM expert_request WHERE answer = ? AND person = ?", (answer, expert.person)):
         return "repeated"
     for column, person, since, limit in (
         ("asker", asker, now - HOUR, MAX_PER_ASKER),
@@ -92,9 +91,9 @@ async def _begin_request(db: Connection, request: tuple[str, Expert, str, float]
     ):
         condition = f"platform = ? AND workspace = ? AND {column} = ? AND asked_at > ?"
         sql = f"SELECT COUNT(*) FROM expert_request WHERE {condition}"
-        [(count,)] = await fetch(db, sql, (place.platform, place.workspace, person, since))
+        [(count,)] = db.execute_fetchall(sql, (place.platform, place.workspace, person, since))
         if count >= limit:
             return "asker" if column == "asker" else "expert"
     row = (answer, expert.person, place.platform, place.workspace, asker, now)
-    await db.execute("INSERT INTO expert_request VALUES (?, ?, ?, ?, ?, ?)", row)
+    db.execute("INSERT INTO expert_request VALUES (?, ?, ?, ?, ?, ?)", row)
     return ""

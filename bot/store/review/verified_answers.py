@@ -8,7 +8,7 @@ from datetime import datetime  # noqa: TC003 - a field's type
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.platform.models import Location
-from bot.store.database import fetch, parse_rows
+from bot.store.database import parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerSource, unknown_part_key
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
@@ -121,10 +121,9 @@ class VerifiedAnswers:
         return parse_rows(await self._database.fetch_all(sql, parameters), _to_verified_answer)
 
 
-async def withdraw_verified_using(db: Connection, keys: Collection[str], part_of: str) -> None:
+def withdraw_verified_using(db: Connection, keys: Collection[str], part_of: str) -> None:
     """Delete the text of verified answers that rest on these keys; `part_of` as in `redact_answers_using`."""
-    found = await fetch(
-        db,
+    found = db.execute_fetchall(
         "SELECT verified FROM verified_provenance WHERE key IN (SELECT value FROM json_each(?1))"
         " UNION SELECT verified FROM verified_provenance d WHERE key = ?2 AND ?2 <> '' AND NOT EXISTS"
         " (SELECT 1 FROM verified_provenance m WHERE m.verified = d.verified AND instr(m.key, ':message:') > 0)",
@@ -133,34 +132,31 @@ async def withdraw_verified_using(db: Connection, keys: Collection[str], part_of
     if not found:
         return
     which = (text_list([id_ for (id_,) in found]),)
-    await db.execute(
+    db.execute(
         "UPDATE verified_answer SET question = '', text = '', sources = '[]', state = 'review', reported = false"
         " WHERE id IN (SELECT value FROM json_each(?))",
         which,
     )
-    await db.execute("DELETE FROM verified_provenance WHERE verified IN (SELECT value FROM json_each(?))", which)
+    db.execute("DELETE FROM verified_provenance WHERE verified IN (SELECT value FROM json_each(?))", which)
 
 
-async def _save(db: Connection, answer: VerifiedAnswer) -> bool:
-    removed = await fetch(
-        db,
+def _save(db: Connection, answer: VerifiedAnswer) -> bool:
+    removed = db.execute_fetchall(
         "SELECT 1 FROM recent_removal WHERE key IN (SELECT value FROM json_each(?)) AND removed_at * 1e6 >= ? LIMIT 1",
         (text_list(sorted(answer.keys)), to_micros(answer.verified_at)),
     )
     if removed:
         return False
     place = answer.location
-    await db.execute("DELETE FROM verified_answer WHERE id = ?", (answer.id,))
+    db.execute("DELETE FROM verified_answer WHERE id = ?", (answer.id,))
     row: Sequence[Any] = (
         *(answer.id, place.platform, place.workspace, place.channel, place.thread, place.room),
         *(answer.message, answer.question, answer.text, ANSWER_SOURCES.dump_json(answer.sources).decode()),
         *(json.dumps(sorted(answer.spaces)), json.dumps(sorted(answer.rooms))),
         *(answer.asker, answer.author, answer.verifier, to_micros(answer.verified_at), "valid", True),
     )
-    await db.execute(f"INSERT INTO verified_answer VALUES ({', '.join('?' for _ in row)})", row)
-    await db.executemany(
-        "INSERT INTO verified_provenance VALUES (?, ?)", [(answer.id, key) for key in sorted(answer.keys)]
-    )
+    db.execute(f"INSERT INTO verified_answer VALUES ({', '.join('?' for _ in row)})", row)
+    db.executemany("INSERT INTO verified_provenance VALUES (?, ?)", [(answer.id, key) for key in sorted(answer.keys)])
     return True
 
 

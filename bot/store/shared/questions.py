@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from bot.store.database import fetch
 from engine.errors import WRITES_REFUSED
 
 if TYPE_CHECKING:
@@ -37,12 +36,12 @@ class RecentQuestions:
             return True
 
 
-async def _count_if_below(db: Connection, person: tuple[str, str, str], limit: int, now: float) -> bool:
+def _count_if_below(db: Connection, person: tuple[str, str, str], limit: int, now: float) -> bool:
     # A clock that was set back must not count what it calls the future for as long.
-    await db.execute("DELETE FROM recent_question WHERE asked_at <= ?1 - ?2 OR asked_at > ?1 + ?2", (now, MINUTE))
+    db.execute("DELETE FROM recent_question WHERE asked_at <= ?1 - ?2 OR asked_at > ?1 + ?2", (now, MINUTE))
     sql = "SELECT COUNT(*) FROM recent_question WHERE platform = ? AND workspace = ? AND person = ?"
-    [(asked,)] = await fetch(db, sql, person)
+    [(asked,)] = db.execute_fetchall(sql, person)
     if asked >= limit:
         return False
-    await db.execute("INSERT INTO recent_question VALUES (?, ?, ?, ?)", (*person, now))
+    db.execute("INSERT INTO recent_question VALUES (?, ?, ?, ?)", (*person, now))
     return True

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from bot.store.database import fetch
 from engine.storage.sql.timestamps import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
@@ -79,39 +78,34 @@ class SharedVisibility:
         return [Location(*row) for row in rows]
 
 
-async def add_change(db: Connection, location: Location, *, members_only: bool) -> None:
+def add_change(db: Connection, location: Location, *, members_only: bool) -> None:
     """Record a change under a new number."""
     place = (location.platform, location.workspace, location.channel, members_only)
     where = "platform = ? AND workspace = ? AND channel = ? AND members_only = ?"
-    await db.execute(f"DELETE FROM visibility_change WHERE {where}", place)
-    await db.execute(
-        "INSERT INTO visibility_change (platform, workspace, channel, members_only) VALUES (?, ?, ?, ?)", place
-    )
+    db.execute(f"DELETE FROM visibility_change WHERE {where}", place)
+    db.execute("INSERT INTO visibility_change (platform, workspace, channel, members_only) VALUES (?, ?, ?, ?)", place)
 
 
-async def add_suspension(
-    db: Connection, location: Location, *, process: int | None = None, event: int | None = None
-) -> None:
+def add_suspension(db: Connection, location: Location, *, process: int | None = None, event: int | None = None) -> None:
     """Suspend a location until a process has compared audiences, or until an event is handled."""
-    await db.execute(
+    db.execute(
         "INSERT INTO suspension (platform, workspace, channel, process, event) VALUES (?, ?, ?, ?, ?)",
         (location.platform, location.workspace, location.channel, process, event),
     )
 
 
-async def _suspend(db: Connection, location: Location, process: int) -> None:
-    await add_change(db, location, members_only=False)
-    await add_suspension(db, location, process=process)
+def _suspend(db: Connection, location: Location, process: int) -> None:
+    add_change(db, location, members_only=False)
+    add_suspension(db, location, process=process)
 
 
-async def _read_state(db: Connection, since: int) -> VisibilityState:
-    changes = await fetch(
-        db,
+def _read_state(db: Connection, since: int) -> VisibilityState:
+    changes = db.execute_fetchall(
         "SELECT number, platform, workspace, channel, members_only FROM visibility_change WHERE number > ?"
         " ORDER BY number",
         (since,),
     )
-    suspended = await fetch(db, "SELECT DISTINCT platform, workspace, channel FROM suspension")
+    suspended = db.execute_fetchall("SELECT DISTINCT platform, workspace, channel FROM suspension")
     return VisibilityState(
         changes[-1][0] if changes else since,
         [(Location(*place), bool(members_only)) for _, *place, members_only in changes],

@@ -89,8 +89,8 @@ class ProvenanceLoader:
 
     async def _load_facts(self, kind: ProfileKind, ids: Collection[int]) -> tuple[list[FactRow], bool]:
         """The newest facts, and whether there are more."""
-        search = self.searcher.runtime.ledger.search
-        found = await search.load_recent_facts(kind, ids, self.limit + 1, self.searcher.scope.fact_chunks)
+        profiles = self.searcher.runtime.ledger.profiles
+        found = await profiles.load_recent_facts(kind, ids, self.limit + 1, self.searcher.scope.fact_chunks)
         rows = {row for each in found.values() for row in each}
         stated = [row for row in rows if row.type] or list(rows)
         stated.sort(key=lambda row: (-row.time, row.hash, row.label, row.chunk))
@@ -104,10 +104,10 @@ class ProvenanceLoader:
 
     async def _load_places(self, kind: ProfileKind, view: EntityView | RelationView) -> tuple[tuple[str, ...], bool]:
         """The spaces of an entity or a relation, and whether a person described it."""
-        search = self.searcher.runtime.ledger.search
-        corrected = await search.load_corrections(kind, view.ids)
+        ledger = self.searcher.runtime.ledger
+        corrected = await ledger.corrections.load_corrections(kind, view.ids)
         records = self.profiles.entities if kind == KeyKind.NAME else self.profiles.relations
-        spaces = await search.load_space_names({records[id_].space for id_ in view.ids})
+        spaces = await ledger.names.load_space_names({records[id_].space for id_ in view.ids})
         return spaces, any(each.pin is not None for each in corrected.values())
 
 

@@ -46,7 +46,7 @@ class SubgraphLoader:
                 await self._add(await self._list_candidates(ring), ring, places + 1)
         edges = self._select_edges(await self._load_relations())
         spaces = {self.profiles.entities[id_].space for view in self.views.values() for id_ in view.ids}
-        named = await self.searcher.runtime.ledger.search.load_space_names(spaces) if spaces else ()
+        named = await self.searcher.runtime.ledger.names.load_space_names(spaces) if spaces else ()
         return Subgraph(tuple(map(self._build_node, self.views)), edges, self.has_more, named)
 
     async def _find_center(self) -> list[int]:

@@ -1,6 +1,6 @@
 """The ledger: current facts with their provenance, and all text. All SQL of the engine is in this package.
 
-Doors for the rest of the engine: this module opens a ledger, `api` holds its Protocols, `records` what they speak of.
+Doors for the rest of the engine: this module opens a ledger, `records` holds what its topics take and return.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import StoreError
 from engine.storage.ledger.content.documents import validate_document
 from engine.storage.ledger.database import Ledger, compute_file_checksum, prepare_restored_ledger
+from engine.storage.ledger.store import LedgerStore, LedgerView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from engine.clock import Clock
     from engine.options import EngineOptions
     from engine.scheduling.supervisor import Supervisor
-    from engine.storage.ledger.api import LedgerStore
     from engine.storage.ledger.database import FtsTokenizer
 
 MISSING_LIBRARY_HINT = "Install the extra: pip install 'threadlore[postgres]'."
@@ -26,6 +26,8 @@ MISSING_LIBRARY_HINT = "Install the extra: pip install 'threadlore[postgres]'."
 __all__ = [
     "MISSING_LIBRARY_HINT",
     "Ledger",
+    "LedgerStore",
+    "LedgerView",
     "compute_file_checksum",
     "open_ledger",
     "prepare_restored_ledger",

@@ -1,4 +1,4 @@
-"""The ledger on SQLite: its schema, its repositories, and what concerns the file as a whole, open or not."""
+"""The ledger on SQLite: its schema, and what concerns the file as a whole, open or not."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from engine.storage.disk import disk_error
 from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
-from engine.storage.ledger.sql_ledger import SqlLedger
+from engine.storage.ledger.store import LedgerStore
 from engine.storage.sqlite import database_file
-from engine.storage.sqlite.connection import AsyncConnection, run_in_thread, translate_error
+from engine.storage.sqlite.connection import StreamConnection, run_in_thread, translate_error
 from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase
 from engine.storage.sqlite.database_file import check_file
 from engine.storage.sqlite.row_copy import copy_rows
@@ -35,12 +35,12 @@ DEFAULT_TOKENIZER: FtsTokenizer = "porter unicode61"
 SEGMENTED_VERSION = 4  # of the schema, since which `search_text` makes what is indexed
 
 
-class Ledger(SqlLedger, SqliteDatabase):
-    """The ledger in one SQLite file; implements `LedgerStore`."""
+class Ledger(SqliteDatabase, LedgerStore):
+    """The ledger in one SQLite file."""
 
     def __init__(self, path: Path, fts_tokenizer: FtsTokenizer, clock: Clock, access: FileAccess = WRITABLE) -> None:
         SqliteDatabase.__init__(self, path, SCHEMA, clock, access, tokenizer=fts_tokenizer)
-        SqlLedger.__init__(self, self)
+        LedgerStore.__init__(self)
 
     def _migrate(self, db: sqlite3.Connection) -> None:
         super()._migrate(db)
@@ -70,9 +70,9 @@ class Ledger(SqlLedger, SqliteDatabase):
         Raises StoreError if readers of an old snapshot prevent emptying the log.
         """
 
-        async def rewrite(db: Connection) -> None:
-            await db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
-            await db.execute("INSERT INTO entity_fts (entity_fts) VALUES ('optimize')")
+        def rewrite(db: Connection) -> None:
+            db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
+            db.execute("INSERT INTO entity_fts (entity_fts) VALUES ('optimize')")
 
         await self.write(rewrite)
         await self.empty_log()
@@ -99,7 +99,7 @@ async def compute_file_checksum(path: Path) -> str:
     """The checksum of everything in the ledger. Raises StoreError."""
     try:
         async with aiosqlite.connect(path) as db:
-            return await compute_checksum(AsyncConnection(db))
+            return await compute_checksum(StreamConnection(db))
     except sqlite3.Error as error:
         raise translate_error(error, SCHEMA.label, path) from error
 

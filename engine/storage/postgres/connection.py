@@ -33,12 +33,12 @@ from engine.storage.postgres.dialect import translate
 from engine.storage.postgres.faults import Fault, classify
 from engine.storage.postgres.row_sets import build_row_set
 from engine.storage.postgres.values import build_adapters
-from engine.storage.sql.connection import Dialect, run_to_completion
+from engine.storage.sql.connection import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 
-    from engine.storage.sql.connection import Work
+    from engine.storage.sql.connection import Connection, Work
 
     Raw = psycopg.Connection[tuple[Any, ...]]
     AnyConnection = psycopg.Connection[Any] | psycopg.AsyncConnection[Any]
@@ -92,39 +92,33 @@ class BlockingConnection:
     def __init__(self, raw: Raw) -> None:
         self._raw = raw
 
-    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
         self._raw.execute(translate(sql), parameters)
 
-    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         execute_many(self._raw, sql, parameters)
 
-    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[tuple[Any, ...]]:
+    def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[tuple[Any, ...]]:
         return fetch_each(self._raw, sql, parameters)
 
-    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[tuple[Any, ...]]:
+    def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[tuple[Any, ...]]:
         return fetch_all(self._raw, sql, parameters)
 
 
-class PostgresConnection:
-    """A `StreamingConnection` for the event loop; each call switches threads."""
-
-    dialect = Dialect.POSTGRES
+class ServerConnection:
+    """A `StreamingConnection` on a connection of psycopg; each call switches threads."""
 
     def __init__(self, raw: Raw) -> None:
         self._raw = raw
         self._pending: asyncio.Future[Any] | None = None
 
-    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
-        await self._run(self._raw.execute, translate(sql), parameters)
+    async def begin(self) -> None:
+        """Begin the snapshot that everything is read in."""
+        await self._run(self._raw.execute, BEGIN_SNAPSHOT)
 
-    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
-        await self._run(execute_many, self._raw, sql, parameters)
-
-    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[tuple[Any, ...]]:
-        return await self._run(fetch_each, self._raw, sql, parameters)
-
-    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[tuple[Any, ...]]:
-        return await self._run(fetch_all, self._raw, sql, parameters)
+    async def run(self, work: Callable[[Connection], Result], /) -> Result:
+        """Run a SQL function in a thread."""
+        return await self._run(work, BlockingConnection(self._raw))
 
     async def stream(self, sql: str, parameters: Sequence[Any] = (), /) -> AsyncGenerator[tuple[Any, ...], None]:
         """The rows of one statement through a cursor of the server."""
@@ -204,7 +198,7 @@ async def check_process(connection: psycopg.AsyncConnection[Any], process: int |
 
 def run_works(raw: Raw, works: Sequence[Work]) -> list[Any]:
     """The results of all works, in the present transaction."""
-    return [run_to_completion(work(BlockingConnection(raw))) for work in works]
+    return [work(BlockingConnection(raw)) for work in works]
 
 
 def run_snapshot(raw: Raw, work: Work) -> Any:
@@ -212,7 +206,7 @@ def run_snapshot(raw: Raw, work: Work) -> Any:
     with raw.pipeline():
         raw.execute(BEGIN_SNAPSHOT)
         try:
-            return run_to_completion(work(BlockingConnection(raw)))
+            return work(BlockingConnection(raw))
         finally:
             if not raw.closed:
                 raw.rollback()

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import psycopg
 from psycopg import sql
 
-from engine.errors import LOST, DatabaseLost, EngineClosed
+from engine.errors import LOST, DatabaseLost
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.connection import (
-    BEGIN_SNAPSHOT,
     POSTGRES_ERRORS,
     KnownConnections,
-    PostgresConnection,
+    ServerConnection,
     connection_options,
     locked_transaction,
     run_snapshot,
@@ -31,10 +30,11 @@ from engine.storage.postgres.connection import (
 from engine.storage.postgres.faults import is_of_server, is_undone
 from engine.storage.postgres.pool import ThreadPool
 from engine.storage.postgres.schema import PROCESS_SCHEMA
+from engine.storage.sql.database import SqlDatabase
 from engine.storage.sql.group_commit import GroupCommit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from engine.clock import Clock
     from engine.storage.postgres.connection import Raw
@@ -48,7 +48,7 @@ MAX_ATTEMPTS = 5  # of a transaction that the server undoes because of another o
 READERS = 4  # connections besides the one that writes
 
 
-class PostgresDatabase:
+class PostgresDatabase(SqlDatabase):
     """A schema in a PostgreSQL database. Waiting writes share a commit; each is atomic, and durable when it returns.
 
     `process`: this one's number in the registry; writes fail once it was removed. `placeholders`: values for the
@@ -62,6 +62,7 @@ class PostgresDatabase:
         self._process = process
         self._url = url
         self._schema = schema
+        self.name = schema.label
         self._placeholders = placeholders
         self._options = connection_options(schema.name, "public")
         self._connections = KnownConnections()  # besides those of the pool
@@ -69,7 +70,6 @@ class PostgresDatabase:
         self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
         self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection
         self._is_abandoned = False
-        self.waited_seconds = 0.0  # of reads for a connection
         self._commits = GroupCommit(
             schema.label, self._run_transaction, self._translate_error, is_undone=is_undone, is_of_server=is_of_server
         )
@@ -115,88 +115,46 @@ class PostgresDatabase:
         self._pool.close()
         self._threads.shutdown(wait=False)
 
-    def check_open(self) -> None:
-        """Raise EngineClosed once the database is closed, or about to be."""
-        if self._commits.is_closing:
-            raise EngineClosed(f"The {self._schema.label} is closed.")
-
-    async def write(
-        self,
-        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
-        """Run `work` in a transaction; return when it is durable. It may run again after a rollback."""
-        self.check_open()
-        result: Result = await self._commits.submit(lambda db: work(db, *args, **kwargs))
-        return result
-
     async def read(
         self,
-        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
+        work: Callable[Concatenate[Connection, Arguments], Result],
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run `work` in a consistent snapshot."""
         self.check_open()
-        async with self._take_turn():
+        since = self._clock.monotonic()
+        async with self._readable:
+            self.waited_seconds += self._clock.monotonic() - since
             self.check_open()
             try:
                 return await self._run(self._read, lambda db: work(db, *args, **kwargs))
             except POSTGRES_ERRORS as error:
                 raise self._translate_error(error) from error
 
-    @asynccontextmanager
-    async def _take_turn(self) -> AsyncIterator[None]:
-        """Wait until a connection of the pool is free."""
-        since = self._clock.monotonic()
-        async with self._readable:
-            self.waited_seconds += self._clock.monotonic() - since
-            yield
-
     def _read(self, work: Work) -> Any:
         with self._pool.connection() as raw:
             return run_snapshot(raw, work)
 
     @asynccontextmanager
-    async def read_connection(self) -> AsyncIterator[PostgresConnection]:
-        """A connection of the pool that reads as of one moment; hold it for a few statements only."""
+    async def stream_connection(self) -> AsyncIterator[ServerConnection]:
+        """A connection of its own that reads as of one moment; it is released whenever a cancellation comes."""
         self.check_open()
-        async with self._take_turn(), self._hold(self._pool.getconn, self._put_back) as connection:
-            yield connection
-
-    @asynccontextmanager
-    async def stream_connection(self) -> AsyncIterator[PostgresConnection]:
-        """A connection of its own that reads as of one moment, for slow consumers of many rows."""
-        self.check_open()
-        async with self._hold(self._connect, psycopg.Connection.close) as connection:
-            yield connection
-
-    @asynccontextmanager
-    async def _hold(
-        self, acquire: Callable[[], Raw], release: Callable[[Raw], None]
-    ) -> AsyncIterator[PostgresConnection]:
-        """A connection that reads as of one moment; it is released whenever a cancellation comes."""
         try:
-            acquiring = asyncio.ensure_future(asyncio.to_thread(acquire))
+            connecting = asyncio.ensure_future(asyncio.to_thread(self._connect))
             try:
-                raw = await asyncio.shield(acquiring)
+                raw = await asyncio.shield(connecting)
             except asyncio.CancelledError:
-                await asyncio.shield(asyncio.ensure_future(_release_acquired(acquiring, release)))
+                await asyncio.shield(asyncio.ensure_future(_close_connected(connecting)))
                 raise
-            connection = PostgresConnection(raw)
+            connection = ServerConnection(raw)
             try:
-                await connection.execute(BEGIN_SNAPSHOT)
+                await connection.begin()
                 yield connection
             finally:
-                await asyncio.shield(asyncio.ensure_future(_settle(connection, raw, release)))
+                await asyncio.shield(asyncio.ensure_future(_settle(connection, raw)))
         except POSTGRES_ERRORS as error:
             raise self._translate_error(error) from error
-
-    def _put_back(self, raw: Raw) -> None:
-        if not raw.closed:
-            raw.rollback()
-        self._pool.putconn(raw)
 
     async def vacuum(self) -> None:
         """Free the space of deleted rows in all tables.
@@ -252,12 +210,12 @@ class PostgresDatabase:
         return translate_error(error, self._schema.label)
 
 
-async def _settle(connection: PostgresConnection, raw: Raw, release: Callable[[Raw], None]) -> None:
+async def _settle(connection: ServerConnection, raw: Raw) -> None:
     await connection.settle()
-    await asyncio.to_thread(release, raw)
+    await asyncio.to_thread(raw.close)
 
 
-async def _release_acquired(acquiring: asyncio.Future[Raw], release: Callable[[Raw], None]) -> None:
-    """Release a connection that arrives after its task was cancelled; until then the task counts as a reader."""
+async def _close_connected(connecting: asyncio.Future[Raw]) -> None:
+    """Close a connection that is made after its task was cancelled."""
     with suppress(*POSTGRES_ERRORS):
-        await asyncio.to_thread(release, await acquiring)
+        await asyncio.to_thread((await connecting).close)

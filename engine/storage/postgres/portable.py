@@ -109,7 +109,8 @@ async def _copy_table(db: StreamingConnection, file: sqlite3.Connection, table: 
 
 
 async def _copy_last_id(db: StreamingConnection, file: sqlite3.Connection, table: str) -> None:
-    for (last,) in await db.execute_fetchall(f"SELECT last_value FROM {table}_id_seq WHERE is_called"):
+    query = f"SELECT last_value FROM {table}_id_seq WHERE is_called"
+    for (last,) in await db.run(lambda plain: plain.execute_fetchall(query)):
         file.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
         file.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, last))
 

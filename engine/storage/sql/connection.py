@@ -1,8 +1,7 @@
-"""The connection that SQL functions get, whatever the database.
+"""The connections of SQL functions, whatever the database.
 
-A SQL function is a coroutine whose first parameter is a `Connection` inside a transaction or a snapshot. It awaits
-nothing but that connection: `run_to_completion` drives it in the thread of a connection whose calls block, so that a
-transaction costs one switch of threads instead of one for each statement.
+A SQL function is a plain function whose first parameter is a `Connection` inside a transaction or a snapshot. It runs
+in a thread, so that a transaction costs one switch of threads instead of one for each statement.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
-    Work = Callable[["Connection"], Coroutine[Any, Any, Any]]
+    Work = Callable[["Connection"], Any]
 
 Result = TypeVar("Result")
 
@@ -31,35 +30,27 @@ class Connection(Protocol):
     @property
     def dialect(self) -> Dialect: ...
 
-    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
         """Run one statement."""
 
-    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
         """Run one statement for each row of parameters, in any order or all at once.
 
         No two rows may update the same row of a table.
         """
 
-    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Iterable[Any]:
+    def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Iterable[Any]:
         """Like `executemany`; returns the rows of all."""
 
-    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
+    def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
         """Run one statement and return its rows."""
 
 
-class StreamingConnection(Connection, Protocol):
-    """A connection that also reads more rows than memory holds."""
+class StreamingConnection(Protocol):
+    """A connection for the event loop that reads as of one moment, also more rows than memory holds."""
+
+    async def run(self, work: Callable[[Connection], Result], /) -> Result:
+        """Run a SQL function in the snapshot."""
 
     def stream(self, sql: str, parameters: Sequence[Any] = (), /) -> AsyncGenerator[tuple[Any, ...], None]:
         """Run one statement and give its rows one by one."""
-
-
-def run_to_completion(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine that awaits nothing but a connection whose calls block their thread."""
-    try:
-        work.send(None)
-    except StopIteration as done:
-        result: Result = done.value
-        return result
-    work.close()
-    raise RuntimeError("a SQL function may await only its connection")

@@ -1,6 +1,5 @@
-"""Connections on SQLite: SQL functions run to completion in the thread of a connection.
+"""Connections on SQLite: SQL functions run in the thread of a connection.
 
-No call has to wait there, so that a transaction costs one switch of threads instead of one for each statement.
 Transactions and snapshots run there as a whole. SQLite's errors are translated to the engine's.
 """
 
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import CorruptLedger, StoreError, UnstorableText
 from engine.storage.disk import disk_error
-from engine.storage.sql.connection import Dialect, run_to_completion
+from engine.storage.sql.connection import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-    from engine.storage.sql.connection import Work
+    from engine.storage.sql.connection import Connection, Work
 
 Result = TypeVar("Result")
 
@@ -57,38 +56,28 @@ class ThreadConnection:
     def __init__(self, sqlite: sqlite3.Connection) -> None:
         self._sqlite = sqlite
 
-    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
         self._sqlite.execute(sql, parameters)
 
-    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         self._sqlite.executemany(sql, parameters)
 
-    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
+    def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
         return [row for each in parameters for row in self._sqlite.execute(sql, each)]
 
-    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
+    def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
         return self._sqlite.execute(sql, parameters).fetchall()
 
 
-class AsyncConnection:
-    """A `StreamingConnection` on a connection of aiosqlite; each call switches threads."""
-
-    dialect = Dialect.SQLITE
+class StreamConnection:
+    """A `StreamingConnection` on a connection of aiosqlite."""
 
     def __init__(self, sqlite: aiosqlite.Connection) -> None:
         self.sqlite = sqlite
 
-    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
-        await self.sqlite.execute(sql, parameters)
-
-    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
-        await self.sqlite.executemany(sql, parameters)
-
-    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
-        return [row for each in parameters for row in await self.sqlite.execute_fetchall(sql, each)]
-
-    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
-        return await self.sqlite.execute_fetchall(sql, parameters)
+    async def run(self, work: Callable[[Connection], Result], /) -> Result:
+        """Run a SQL function in the thread of the connection."""
+        return await run_in_thread(self.sqlite, lambda db: work(ThreadConnection(db)))
 
     async def stream(self, sql: str, parameters: Sequence[Any] = (), /) -> AsyncGenerator[tuple[Any, ...], None]:
         async with self.sqlite.execute(sql, parameters) as cursor:
@@ -123,7 +112,7 @@ def run_transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
     """The results of all works, in one transaction: they happen together or not at all."""
     db.execute("BEGIN IMMEDIATE")
     try:
-        results = [run_to_completion(work(ThreadConnection(db))) for work in works]
+        results = [work(ThreadConnection(db)) for work in works]
         db.commit()
     except BaseException:
         with suppress(sqlite3.Error):
@@ -136,7 +125,7 @@ def run_snapshot(db: sqlite3.Connection, work: Work) -> Any:
     """The result of a work that reads as of one moment."""
     db.execute("BEGIN")
     try:
-        return run_to_completion(work(ThreadConnection(db)))
+        return work(ThreadConnection(db))
     finally:
         with suppress(sqlite3.Error):
             db.rollback()

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 
-from engine.errors import DiskError, DiskFull, EngineClosed, EngineError, StoreError
+from engine.errors import DiskError, DiskFull, EngineError, StoreError
 from engine.scheduling.supervisor import Supervisor
+from engine.storage.sql.database import SqlDatabase
 from engine.storage.sql.group_commit import GroupCommit
 from engine.storage.sqlite import database_file
 from engine.storage.sqlite.connection import (
     SQLITE_ERRORS,
-    AsyncConnection,
+    StreamConnection,
     run_in_thread,
     run_snapshot,
     run_transaction,
@@ -25,7 +26,7 @@ from engine.storage.sqlite.connection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
     from engine.clock import Clock
@@ -88,7 +89,7 @@ def open_for_reading(path: Path, access: FileAccess) -> sqlite3.Connection:
     return connection
 
 
-class SqliteDatabase:
+class SqliteDatabase(SqlDatabase):
     """A SQLite file in WAL mode. Waiting writes share a commit; each is atomic, and durable when it returns.
 
     `placeholders`: values for the scripts of the schema.
@@ -106,6 +107,7 @@ class SqliteDatabase:
         **placeholders: str,
     ) -> None:
         self.path = path
+        self.name = f"{schema.label} {path}"
         self._clock = clock
         self._schema = schema
         self._placeholders = placeholders
@@ -115,7 +117,6 @@ class SqliteDatabase:
         self._connections: list[aiosqlite.Connection] = []
         self._log_limit = database_file.MAX_LOG_SIZE
         self._readable = asyncio.Event()
-        self.waited_seconds = 0.0  # of reads for a connection
         self._readable.set()
 
     async def _start(self, supervisor: Supervisor | None = None) -> None:
@@ -124,7 +125,7 @@ class SqliteDatabase:
             self._writer = await self._connect(self.writer_cache)
             await run_in_thread(self._writer, self._migrate if self._access.refusal is None else self._check_schema)
             for _ in range(self.reader_count):
-                self._readers.put_nowait(await self._connect(self.reader_cache))
+                self._readers.put_nowait(await self._connect_reader())
         except BaseException as error:
             await self._close_all()
             raise self._translate_error(error) from error
@@ -157,31 +158,14 @@ class SqliteDatabase:
     def abandon(self) -> None:
         """Do nothing: no other process can take over a file that this one has locked."""
 
-    def check_open(self) -> None:
-        """Raise EngineClosed once the database is closed, or about to be."""
-        if self._commits.is_closing:
-            raise EngineClosed(f"The {self._schema.label} {self.path} is closed.")
-
     def check_writable(self) -> None:
         """Raise the error that says why nothing can be written, if so."""
         if (refusal := self._access.refusal) is not None:
             raise type(refusal)(str(refusal), hint=refusal.hint)
 
-    async def write(
-        self,
-        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
-        """Run `work` in a transaction; return when it is durable. It may run again after a rollback."""
-        self.check_open()
-        self.check_writable()
-        result: Result = await self._commits.submit(lambda db: work(db, *args, **kwargs))
-        return result
-
     async def read(
         self,
-        work: Callable[Concatenate[Connection, Arguments], Coroutine[Any, Any, Result]],
+        work: Callable[Concatenate[Connection, Arguments], Result],
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
@@ -193,27 +177,21 @@ class SqliteDatabase:
                 raise self._translate_error(error) from error
 
     @asynccontextmanager
-    async def read_connection(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that reads as of one moment; hold it for a few statements only."""
-        async with self._reader_connection() as connection, self._hold_snapshot(connection):
-            yield AsyncConnection(connection)
-
-    @asynccontextmanager
-    async def stream_connection(self) -> AsyncIterator[AsyncConnection]:
+    async def stream_connection(self) -> AsyncIterator[StreamConnection]:
         """A connection of its own that reads as of one moment, for slow consumers of many rows.
 
         Large sorts use a temporary file.
         """
         self.check_open()
         try:
-            connection = await asyncio.shield(self._connect(self.reader_cache))
+            connection = await asyncio.shield(self._connect_reader())
         except SQLITE_ERRORS as error:
             raise self._translate_error(error) from error
         try:
             self.check_open()
             await connection.execute("PRAGMA temp_store = FILE")
             async with self._hold_snapshot(connection):
-                yield AsyncConnection(connection)
+                yield StreamConnection(connection)
         except ValueError:  # raised by the library for a closed connection
             self.check_open()
             raise
@@ -256,6 +234,12 @@ class SqliteDatabase:
             yield connection
         finally:
             self._readers.put_nowait(connection)
+
+    async def _connect_reader(self) -> aiosqlite.Connection:
+        """A connection that can write nothing."""
+        connection = await self._connect(self.reader_cache)
+        await connection.execute("PRAGMA query_only = ON")
+        return connection
 
     async def _connect(self, cache: int) -> aiosqlite.Connection:
         is_read_only = self._access.refusal is not None

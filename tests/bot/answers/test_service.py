@@ -92,7 +92,7 @@ async def test_without_anything_to_answer_from_it_says_so(bot: BotFixture, kind:
 
 @started_with_tiles
 async def test_while_the_index_is_rebuilt_it_says_so(bot: BotFixture) -> None:
-    await bot.engine._ledger.work.set_setting("reindexing", 1)
+    await bot.engine._ledger.settings.set("reindexing", 1)
     await bot.ask(ROOF, "bob", ASKED)
     assert texts.REBUILDING in notice(bot)
 

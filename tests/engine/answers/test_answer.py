@@ -18,7 +18,7 @@ from engine.options import ContextWindow, EngineOptions
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import Purpose
 from tests.support.clock import ManualClock
-from tests.support.engine_fixture import HERE, doc, sql_ledger
+from tests.support.engine_fixture import HERE, doc, fetch_rows
 from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.patience import PATIENCE
 from tests.support.scripted_language import ScriptedLanguage
@@ -47,8 +47,9 @@ async def text_of(engine: Engine, question: Question = FERRY) -> str:
 
 async def usage(engine: Engine) -> dict[str, tuple[int, int]]:
     """Calls and output tokens by purpose, as the ledger has them."""
-    async with sql_ledger(engine._ledger).read_connection() as db:
-        rows = await db.execute_fetchall("SELECT purpose, SUM(calls), SUM(output_tokens) FROM usage GROUP BY purpose")
+    rows = await fetch_rows(
+        engine._ledger, "SELECT purpose, SUM(calls), SUM(output_tokens) FROM usage GROUP BY purpose"
+    )
     return {purpose: (calls, output) for purpose, calls, output in rows}
 
 
@@ -213,8 +214,7 @@ async def test_an_answer_is_cached_until_its_source_is_forgotten(indexed: OpenIn
     assert language.calls["answer"] == 1
     assert not [each for each in again.usage if each.purpose == "answer"]
     await engine.documents.forget("ferry")
-    async with sql_ledger(engine._ledger).read_connection() as db:
-        assert not list(await db.execute_fetchall("SELECT 1 FROM answer_cache"))
+    assert not await fetch_rows(engine._ledger, "SELECT 1 FROM answer_cache")
 
 
 KIND = {"instructions": "Be kind."}
@@ -307,8 +307,7 @@ async def test_usage_is_on_the_answer_and_in_the_ledger(indexed: OpenIndexed) ->
     await engine.retrieve(replace(FERRY, text="Who keeps the Inn?"))
     await engine.build_messages(replace(FERRY, text="Who rows the Ferry?"))
     assert (await usage(engine))["condense"] == (3, 0)
-    async with sql_ledger(engine._ledger).read_connection() as db:  # of the texts alone, by space
-        rows = await db.execute_fetchall("SELECT s.name, purpose FROM space_usage JOIN space s ON s.id = space")
+    rows = await fetch_rows(engine._ledger, "SELECT s.name, purpose FROM space_usage JOIN space s ON s.id = space")
     assert [tuple(each) for each in rows] == [("here", "extract")]
 
 
@@ -338,6 +337,5 @@ async def test_the_day_of_a_prompt_and_of_its_usage_is_that_of_the_clock(indexed
     await text_of(engine)
     for prompt, day in zip(language.prompts, ("Saturday, 2026-02-28", "Sunday, 2026-03-01"), strict=True):
         assert day in str(prompt)
-    async with sql_ledger(engine._ledger).read_connection() as db:
-        rows = await db.execute_fetchall("SELECT day FROM usage WHERE purpose = 'answer' ORDER BY day")
+    rows = await fetch_rows(engine._ledger, "SELECT day FROM usage WHERE purpose = 'answer' ORDER BY day")
     assert [row[0] for row in rows] == ["2026-02-28", "2026-03-01"]

@@ -21,16 +21,15 @@ from engine.ingest.chunking import build_chunks
 from engine.models import Document, Passage
 from engine.options import ChunkingOptions, EngineOptions
 from engine.storage.ledger import Ledger
-from engine.storage.ledger.content import amendments, documents
-from engine.storage.ledger.content.documents import sort_passages
+from engine.storage.ledger.content.amendments import Amendments
+from engine.storage.ledger.content.documents import Documents, sort_passages
 from engine.storage.ledger.records.content import AmendmentResult, DocumentChange
-from engine.storage.ledger.repositories import SqlDocuments
-from engine.storage.ledger.work import work_queue
+from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Connection
-from engine.storage.sql.repository import InTransaction
+from engine.storage.sql.topic import writing
 from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
-from tests.support.engine_fixture import HERE, open_memory_engine, sql_ledger, thread
+from tests.support.engine_fixture import HERE, open_memory_engine, thread
 from tests.support.tokenizers import CharacterTokenizer
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -57,7 +56,7 @@ async def opened(
     """A ledger with one document."""
     ledger = LedgerFixture(await Ledger.open(path, clock=SYSTEM_CLOCK))
     chunks = build_chunks(document.passages, tokenizer, packing)
-    await ledger.write(documents.upsert_document, document, chunks)
+    await ledger.write(Documents.save, document, chunks)
     yield ledger
     await ledger.ledger.close()
 
@@ -94,7 +93,7 @@ async def test_amending_comes_to_what_adding_it_whole_does(
             present = {key: each for key, each in present.items() if key not in removed}
             present |= {each.key: each for each in upserted}
             change = DocumentChange(upserted, removed, None)
-            await ledger.ledger.documents.amend("d", change, lambda region: rechunk_region(region, tokenizer, PACKING))
+            await ledger.ledger.amendments.amend("d", change, lambda region: rechunk_region(region, tokenizer, PACKING))
             whole = build_chunks(conversation(present.values()).passages, tokenizer, PACKING)
             assert await ledger.column("SELECT text FROM chunk ORDER BY ordinal") == [chunk.text for chunk in whole]
         async with opened(tmp_path / "whole.db", conversation(present.values()), tokenizer, PACKING) as added:
@@ -138,7 +137,7 @@ async def test_repeated_conflicts_end_in_one_transaction(tmp_path: Path, monkeyp
 
     async with open_memory_engine(tmp_path) as engine:
         await engine.documents.add(thread("a", "Ada met Bob."))
-        monkeypatch.setattr(engine._ledger.documents, "apply_amendment", conflict)
+        monkeypatch.setattr(engine._ledger.amendments, "apply", conflict)
         assert await engine.documents.amend("a", upsert=[Passage("x", "Bob met Cyd.", position=9)])
         assert len((await engine.documents.get("a", HERE)).passages) == 2
 
@@ -175,7 +174,7 @@ async def test_a_message_costs_the_same_in_a_long_thread_as_in_a_short_one(tmp_p
                 assert isinstance(ledger.ledger, Ledger)
                 await ledger.ledger._writer.set_progress_handler(lambda: steps.append(None), 100)  # noqa: B023
                 change = DocumentChange((new,), frozenset(), None)
-                await ledger.ledger.documents.amend(
+                await ledger.ledger.amendments.amend(
                     "d",
                     change,
                     lambda region: rechunk_region(region, tokenizer, packing),  # noqa: B023
@@ -189,22 +188,22 @@ async def test_a_message_costs_the_same_in_a_long_thread_as_in_a_short_one(tmp_p
 
 
 async def test_the_writers_thread_cuts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    writing = False
+    is_writing = False
 
-    async def apply(db: Connection, *args: Any) -> Any:
-        nonlocal writing
-        writing = True
+    def apply(amendments: Amendments[Connection], *args: Any) -> Any:
+        nonlocal is_writing
+        is_writing = True
         try:
-            return await original_apply(db, *args)
+            return original_apply(amendments.db, *args)
         finally:
-            writing = False
+            is_writing = False
 
     def cut(*args: Any) -> Any:
-        assert not writing
+        assert not is_writing
         return original_cut(*args)
 
-    original_apply, original_cut = amendments.apply_amendment, rechunk_region
-    monkeypatch.setattr(SqlDocuments, "apply_amendment", InTransaction(apply), raising=False)
+    original_apply, original_cut = Amendments.apply, rechunk_region
+    monkeypatch.setattr(Amendments, "apply", writing(apply))
     monkeypatch.setattr(amendment, "rechunk_region", cut)
     async with open_memory_engine(tmp_path) as engine:
         await engine.documents.add(long_thread(300))
@@ -217,7 +216,7 @@ async def test_added_words_make_no_compaction_due_and_replaced_or_removed_ones_d
         await engine.wait_until_indexed()
 
         async def is_due() -> bool:
-            return await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
+            return await engine._ledger.read(WorkQueue.needs_compaction)
 
         for n in range(3):
             await engine.documents.amend("a", upsert=[Passage(f"x{n}", f"Bob met number {n}.", position=n + 1)])

@@ -14,14 +14,15 @@ from engine.errors import ModelUnavailable
 from engine.ingest import worker
 from engine.models import Question
 from engine.options import EngineOptions
-from engine.storage.ledger.work import embedding_failures
+from engine.storage.ledger.work import work_queue
+from engine.storage.sql.connection import Connection
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import (
     HERE,
     add_indexed,
     doc,
+    fetch_rows,
     open_memory_engine,
-    sql_ledger,
     statuses,
     wait_until,
 )
@@ -48,14 +49,13 @@ class FaultyEmbedder(HashEmbedder):
 
 @pytest.fixture(autouse=True)
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_failures, "INITIAL_WAIT", 0.01)
+    monkeypatch.setattr(work_queue, "INITIAL_WAIT", 0.01)
     monkeypatch.setattr(worker, "ERROR_WAIT_SECONDS", 0.02)
     monkeypatch.setattr(worker, "BATCH_INTERVAL_SECONDS", {"embed": 0.0, "project": 0.0})
 
 
 async def stored_vectors(engine: Engine) -> list[bytes]:
-    async with sql_ledger(engine._ledger).read_connection() as db:
-        return [row[0] for row in await db.execute_fetchall("SELECT data FROM vector")]
+    return [row[0] for row in await fetch_rows(engine._ledger, "SELECT data FROM vector")]
 
 
 @pytest.mark.parametrize("is_nan", [False, True])
@@ -126,7 +126,7 @@ async def test_an_embedder_that_fails_for_every_text_is_waited_for(tmp_path: Pat
 
 
 async def test_a_failed_try_is_stored_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_failures, "INITIAL_WAIT", 1000.0)
+    monkeypatch.setattr(work_queue, "INITIAL_WAIT", 1000.0)
     async with open_memory_engine(tmp_path, embedder=FaultyEmbedder(is_nan=True)) as engine:
         await engine.documents.add(doc("bad", "the word poison is here."))
 
@@ -135,19 +135,20 @@ async def test_a_failed_try_is_stored_and_shown(tmp_path: Path, monkeypatch: pyt
 
         await wait_until(has_trouble)
         assert await statuses(engine) == {"bad": "pending"}
-        async with sql_ledger(engine._ledger).read_connection() as db:
-            assert [tuple(row) for row in await db.execute_fetchall("SELECT kind, attempts FROM stale_key")] == [(0, 1)]
+        assert [tuple(row) for row in await fetch_rows(engine._ledger, "SELECT kind, attempts FROM stale_key")] == [
+            (0, 1)
+        ]
 
 
 async def test_a_remembered_vector_that_is_not_finite_is_computed_again(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await add_indexed(engine, "Ada met Bob.")
 
-        async def spoil(db: object) -> None:
+        def spoil(db: Connection) -> None:
             bad = np.full(engine._runtime.embedder.dim, np.nan, np.float32).tobytes()
-            await db.execute("UPDATE vector SET data = ?", (bad,))  # type: ignore[attr-defined]
+            db.execute("UPDATE vector SET data = ?", (bad,))
 
-        await sql_ledger(engine._ledger).write(spoil)
+        await engine._ledger.write(spoil)
         await engine.maintenance.reindex()
         vectors = await engine._runtime.vectors.fetch("chunks", [1])
         assert np.linalg.norm(vectors[1]) == pytest.approx(1.0)

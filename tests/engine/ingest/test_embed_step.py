@@ -10,7 +10,7 @@ import numpy as np
 from engine.engine import Engine
 from engine.models import Passage, Question
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.engine_fixture import HERE, open_memory_engine, sql_ledger, thread
+from tests.support.engine_fixture import HERE, fetch_rows, open_memory_engine, thread
 from tests.support.fake_embedder import HashEmbedder
 
 WORDS = ("ferry", "roof", "bread", "lamp", "rope", "goat", "tide", "net", "coal", "bell", "salt", "boat")
@@ -108,5 +108,4 @@ async def test_an_edit_and_a_restart_lose_nothing_and_another_embedder_embeds_al
         await engine.wait_until_indexed()
         assert await parts(engine) == [1]
         assert (await engine.maintenance.verify()).is_clean
-        async with sql_ledger(engine._ledger).read_connection() as db:
-            assert list(await db.execute_fetchall("SELECT 1 FROM open_chunk_vector")) == []
+        assert await fetch_rows(engine._ledger, "SELECT 1 FROM open_chunk_vector") == []

@@ -22,7 +22,7 @@ from engine.projection import projector as projecting
 from engine.projection.projector import Projector
 from engine.scheduling import supervisor
 from engine.scheduling.batch_gate import NextStep
-from engine.storage.ledger.work.batch import write_profiles
+from engine.storage.ledger.profiles import Profiles
 from engine.storage.sqlite import database
 from engine.usage import Purpose
 from tests.support.engine_fixture import (
@@ -31,7 +31,6 @@ from tests.support.engine_fixture import (
     add_indexed,
     doc,
     open_memory_engine,
-    sql_ledger,
     statuses,
     wait_until,
 )
@@ -45,11 +44,11 @@ class ProjectionCounter:
 
     def __init__(self, engine: Engine) -> None:
         self.batches = 0
-        self._write = sql_ledger(engine._ledger).write
-        sql_ledger(engine._ledger).write = self._count  # type: ignore[method-assign]
+        self._write = engine._ledger.write
+        engine._ledger.write = self._count  # type: ignore[method-assign]
 
     async def _count(self, work: Any, *arguments: Any, **options: Any) -> Any:
-        self.batches += work is write_profiles
+        self.batches += work is Profiles.save_batch
         return await self._write(work, *arguments, **options)
 
 

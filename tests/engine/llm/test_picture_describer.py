@@ -17,7 +17,7 @@ from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.parsers.scans.pictures import encode_picture
 from engine.usage import Usage, UsageMeter
 from tests.engine.llm.stub_provider import REFUSED, StubProvider
-from tests.support.engine_fixture import open_memory_engine, sql_ledger
+from tests.support.engine_fixture import fetch_rows, open_memory_engine
 from tests.support.openai_server import Fault
 
 
@@ -88,8 +88,7 @@ async def test_the_ledger_counts_the_calls(
     stub.reply("A red sign.")
     async with open_memory_engine(tmp_path) as engine:
         await replace(describer, record_usage=engine.maintenance.record_usage).describe(JPEG)
-        async with sql_ledger(engine._ledger).read_connection() as db:
-            rows = await db.execute_fetchall("SELECT purpose, model, calls FROM usage")
+        rows = await fetch_rows(engine._ledger, "SELECT purpose, model, calls FROM usage")
         assert list(map(tuple, rows)) == [("describe", "openai/eyes", 1)]
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from engine.engine import Engine
 from engine.models import Context, ContextEntity, ContextRelation, Document, Filters, Passage, Question, Scope
-from engine.storage.ledger.work import work_queue
-from tests.support.engine_fixture import HERE, doc, sql_ledger
+from engine.storage.ledger.content.facts import Facts
+from tests.support.engine_fixture import HERE, doc
 from tests.support.indexed_engine import OpenIndexed
 from tests.support.patience import PATIENCE
 from tests.support.scripted_language import ScriptedLanguage
@@ -24,7 +24,7 @@ def elsewhere(key: str, *texts: str) -> Document:
 
 async def wait_until_extracted(engine: Engine) -> None:
     async with asyncio.timeout(PATIENCE):
-        while await sql_ledger(engine._ledger).read(work_queue.has_due_extraction, engine.clock.time()):
+        while await engine._ledger.read(Facts.has_due_extraction, engine.clock.time()):
             await engine._worker.wait_for_progress()
 
 

@@ -7,160 +7,222 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import EmptyDocument, InvalidDocument, NotFound
 from engine.models import Chunk, Document, Extraction, Passage
-from engine.storage.ledger.content import open_vectors
-from engine.storage.ledger.content.chunks import DocumentPlace, insert_chunks, replace_chunks
-from engine.storage.ledger.content.rooms import get_or_create_id, move_to_space, resolve_location, set_room_space
-from engine.storage.ledger.corrections import move_corrections
-from engine.storage.ledger.facts import delete_chunks, save_extraction
+from engine.storage.ledger.content.chunks import Chunks, DocumentPlace
+from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.content.rooms import Rooms
+from engine.storage.ledger.names.corrections import Corrections
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.storage.ledger.work.settings import Settings
+from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import from_micros, to_micros
+from engine.storage.sql.topic import Place_co, Topic, reading, writing
 from engine.text.name_spans import title_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from engine.models import Scope
-    from engine.storage.sql.connection import Connection
-
-
-async def upsert_document(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
-    """Make the ledger hold this document as it is now; returns whether anything changed.
-
-    A moved room decides the space of its documents.
-    """
-    space, room = await resolve_location(db, document.room, document.space)
-    before = await _load_header(db, document.key)
-    if before is not None and before["space"] != space:
-        await move_to_space(db, before["id"], space)
-    header = (
-        space,
-        room,
-        document.kind,
-        document.title,
-        title_key(document.title) if document.kind == "file" else "",
-        document.link,
-        to_micros(document.time),
-        document.is_open,
-    )
-    if before is None:
-        await _insert_document(db, document, header, chunks)
-        return True
-    id_ = before["id"]
-    was = tuple(before[name] for name in _HEADER_COLUMNS)
-    if was != header:
-        await db.execute(
-            "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, title_key = ?, link = ?, time = ?, open = ?"
-            " WHERE id = ?",
-            (*header, id_),
-        )
-        if before["open"] and not document.is_open:
-            await open_vectors.finish_conversation(db, id_)
-        if before["room"] != room:
-            await db.execute("UPDATE chunk SET room = ? WHERE document = ?", (room, id_))
-            await _add_stale_chunks(db, id_)
-    touched, removed = await _replace_passages(db, id_, document.passages)
-    recut = await replace_chunks(db, (id_, document.key, to_micros(document.time)), chunks, removed=removed)
-    changed = touched or recut or was != header
-    if changed:
-        await reset_to_pending(db, id_)
-    return changed
 
 
 _HEADER_COLUMNS = ("space", "room", "kind", "title", "title_key", "link", "time", "open")
 
 
-async def _load_header(db: Connection, key: str) -> dict[str, Any] | None:
-    rows = await db.execute_fetchall(
-        "SELECT id, space, room, kind, title, title_key, link, time, open FROM document WHERE key = ?", (key,)
-    )
-    return next((dict(zip(("id", *_HEADER_COLUMNS), row, strict=True)) for row in rows), None)
+class Documents(Topic[Place_co]):
+    """Documents with their passages, chunks and rooms. Writing marks what changed as stale."""
 
+    @writing
+    def save(self, document: Document, chunks: Sequence[Chunk]) -> bool:
+        """Make the ledger hold this document as it is now; returns whether anything changed.
 
-async def _insert_document(
-    db: Connection, document: Document, header: tuple[Any, ...], chunks: Sequence[Chunk]
-) -> None:
-    generation = await next_generation(db)
-    [[id_]] = await db.execute_fetchall(
-        "INSERT INTO document (key, space, room, kind, title, title_key, link, time, open, status, generation)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
-        (document.key, *header, generation),
-    )
-    passages = await save_passages(db, id_, document.passages)
-    place = DocumentPlace(id_, document.key, to_micros(document.time), *header[:2])
-    await insert_chunks(db, place, chunks, passages, generation)
-
-
-async def reset_to_pending(db: Connection, id_: int) -> None:
-    """Set a changed document to pending until its chunks are embedded, and retry its failures."""
-    generation = await next_generation(db)
-    await db.execute(
-        "UPDATE document SET status = 'pending', error = '', hint = '', generation = ? WHERE id = ?", (generation, id_)
-    )
-    failed = await db.execute_fetchall(
-        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false"
-        " WHERE document = ? AND error <> '' RETURNING id",
-        (id_,),
-    )
-    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in failed], generation)
-
-
-async def upsert_passages(
-    db: Connection, document: int, passages: Collection[Passage], dropped: Collection[str] = ()
-) -> bool:
-    """Insert, replace and remove passages; returns whether any text was deleted."""
-    changed = {passage.key: passage.text for passage in passages}
-    texts = dict(
-        await db.execute_fetchall(
-            "SELECT p.key, p.text FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
-            (text_list([*changed, *dropped]), document),
+        A moved room decides the space of its documents.
+        """
+        space, room = Rooms(self.db).resolve_location(document.room, document.space)
+        before = self._load_header(document.key)
+        if before is not None and before["space"] != space:
+            Rooms(self.db).move_to_space(before["id"], space)
+        header = (
+            space,
+            room,
+            document.kind,
+            document.title,
+            title_key(document.title) if document.kind == "file" else "",
+            document.link,
+            to_micros(document.time),
+            document.is_open,
         )
-    )
-    await save_passages(db, document, passages)
-    await db.executemany("DELETE FROM passage WHERE document = ? AND key = ?", [(document, key) for key in dropped])
-    return any(key in texts for key in dropped) or any(texts.get(key, text) != text for key, text in changed.items())
+        if before is None:
+            self._insert_document(document, header, chunks)
+            return True
+        id_ = before["id"]
+        was = tuple(before[name] for name in _HEADER_COLUMNS)
+        if was != header:
+            self.db.execute(
+                "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, title_key = ?,"
+                " link = ?, time = ?, open = ? WHERE id = ?",
+                (*header, id_),
+            )
+            if before["open"] and not document.is_open:
+                Chunks(self.db).finish_conversation(id_)
+            if before["room"] != room:
+                self.db.execute("UPDATE chunk SET room = ? WHERE document = ?", (room, id_))
+                self._add_stale_chunks(id_)
+        touched, removed = self._replace_passages(id_, document.passages)
+        recut = Chunks(self.db).replace((id_, document.key, to_micros(document.time)), chunks, removed=removed)
+        changed = touched or recut or was != header
+        if changed:
+            self.reset_to_pending(id_)
+        return changed
 
-
-async def save_passages(
-    db: Connection, document: int, passages: Iterable[Passage]
-) -> dict[str, tuple[int, int | None]]:
-    """Insert or replace passages; returns their ids and times by key."""
-    rows = await db.fetch_each(
-        "INSERT INTO passage (document, key, position, time, author, label, link, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (document, key) DO UPDATE SET position = excluded.position, time = excluded.time,"
-        " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text"
-        " RETURNING key, id, time",
-        {
-            p.key: (document, p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages
-        }.values(),
-    )
-    return {key: (id_, time) for key, id_, time in rows}
-
-
-async def _replace_passages(db: Connection, document: int, passages: Iterable[Passage]) -> tuple[bool, bool]:
-    """Replace all passages of a document; returns whether any changed, and whether any text was deleted."""
-    before = {
-        row[0]: tuple(row)
-        for row in await db.execute_fetchall(
-            "SELECT key, position, time, author, label, link, text FROM passage WHERE document = ?", (document,)
+    def _load_header(self, key: str) -> dict[str, Any] | None:
+        rows = self.db.execute_fetchall(
+            "SELECT id, space, room, kind, title, title_key, link, time, open FROM document WHERE key = ?", (key,)
         )
-    }
-    after = {p.key: (p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages}
-    changed = [passage for passage in passages if before.get(passage.key) != after[passage.key]]
-    removed_keys = before.keys() - after.keys()
-    return bool(changed or removed_keys), await upsert_passages(db, document, changed, removed_keys)
+        return next((dict(zip(("id", *_HEADER_COLUMNS), row, strict=True)) for row in rows), None)
 
+    def _insert_document(self, document: Document, header: tuple[Any, ...], chunks: Sequence[Chunk]) -> None:
+        generation = Settings(self.db).next_generation()
+        [[id_]] = self.db.execute_fetchall(
+            "INSERT INTO document (key, space, room, kind, title, title_key, link, time, open, status, generation)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
+            (document.key, *header, generation),
+        )
+        passages = self.save_passages(id_, document.passages)
+        place = DocumentPlace(id_, document.key, to_micros(document.time), *header[:2])
+        Chunks(self.db).insert(place, chunks, passages, generation)
 
-async def delete_document(db: Connection, key: str) -> bool:
-    """Delete a document with everything that rests on it alone; returns whether there was one."""
-    header = await _load_header(db, key)
-    if header is None:
-        return False
-    chunks = await db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (header["id"],))
-    await delete_chunks(db, [row[0] for row in chunks], removed=True)
-    await db.execute("DELETE FROM document WHERE id = ?", (header["id"],))
-    return True
+    def reset_to_pending(self, id_: int) -> None:
+        """Set a changed document to pending until its chunks are embedded, and retry its failures."""
+        generation = Settings(self.db).next_generation()
+        self.db.execute(
+            "UPDATE document SET status = 'pending', error = '', hint = '', generation = ? WHERE id = ?",
+            (generation, id_),
+        )
+        failed = self.db.execute_fetchall(
+            "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false"
+            " WHERE document = ? AND error <> '' RETURNING id",
+            (id_,),
+        )
+        StaleKeys(self.db).add(KeyKind.CHUNK, [row[0] for row in failed], generation)
+
+    def upsert_passages(self, document: int, passages: Collection[Passage], dropped: Collection[str] = ()) -> bool:
+        """Insert, replace and remove passages; returns whether any text was deleted."""
+        changed = {passage.key: passage.text for passage in passages}
+        texts = dict(
+            self.db.execute_fetchall(
+                "SELECT p.key, p.text FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
+                (text_list([*changed, *dropped]), document),
+            )
+        )
+        self.save_passages(document, passages)
+        self.db.executemany("DELETE FROM passage WHERE document = ? AND key = ?", [(document, key) for key in dropped])
+        return any(key in texts for key in dropped) or any(
+            texts.get(key, text) != text for key, text in changed.items()
+        )
+
+    def save_passages(self, document: int, passages: Iterable[Passage]) -> dict[str, tuple[int, int | None]]:
+        """Insert or replace passages; returns their ids and times by key."""
+        rows = self.db.fetch_each(
+            "INSERT INTO passage (document, key, position, time, author, label, link, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (document, key) DO UPDATE SET position = excluded.position, time = excluded.time,"
+            " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text"
+            " RETURNING key, id, time",
+            {
+                p.key: (document, p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text)
+                for p in passages
+            }.values(),
+        )
+        return {key: (id_, time) for key, id_, time in rows}
+
+    def _replace_passages(self, document: int, passages: Iterable[Passage]) -> tuple[bool, bool]:
+        """Replace all passages of a document; returns whether any changed, and whether any text was deleted."""
+        before = {
+            row[0]: tuple(row)
+            for row in self.db.execute_fetchall(
+                "SELECT key, position, time, author, label, link, text FROM passage WHERE document = ?", (document,)
+            )
+        }
+        after = {p.key: (p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages}
+        changed = [passage for passage in passages if before.get(passage.key) != after[passage.key]]
+        removed_keys = before.keys() - after.keys()
+        return bool(changed or removed_keys), self.upsert_passages(document, changed, removed_keys)
+
+    @writing
+    def delete(self, key: str) -> bool:
+        """Delete a document with everything that rests on it alone; returns whether there was one."""
+        header = self._load_header(key)
+        if header is None:
+            return False
+        chunks = self.db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (header["id"],))
+        Facts(self.db).delete_chunks([row[0] for row in chunks], removed=True)
+        self.db.execute("DELETE FROM document WHERE id = ?", (header["id"],))
+        return True
+
+    @writing
+    def save_manual(self, document: Document, chunks: Sequence[Chunk], extraction: Extraction) -> None:
+        """Save a document with facts stated by a person; they become the facts of its first chunk."""
+        self.save(document, chunks)
+        rows = self.db.execute_fetchall(
+            "SELECT c.id, c.text_hash FROM chunk c JOIN document d ON d.id = c.document"
+            " WHERE d.key = ? AND c.extraction IS NULL ORDER BY c.ordinal",
+            (document.key,),
+        )
+        for place, (chunk, text_hash) in enumerate(rows):
+            Facts(self.db).save_extraction(chunk, b"by hand" + text_hash, Extraction() if place else extraction)
+
+    @reading
+    def load(self, key: str, scope: Scope) -> Document:
+        """A document with its passages, in order. Raises NotFound if there is none within the scope."""
+        found = self.db.execute_fetchall(
+            "SELECT d.id, s.name, r.name, d.title, d.time, d.link, d.kind, d.open FROM document d"
+            " JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room WHERE d.key = ?",
+            (key,),
+        )
+        for id_, space, room, title, time, link, kind, open_ in found:
+            if space not in scope.spaces and room not in scope.rooms:
+                break
+            rows = self.db.execute_fetchall(
+                "SELECT key, text, label, link, author, time, position FROM passage WHERE document = ?"
+                " ORDER BY position, COALESCE(time, 0), key",
+                (id_,),
+            )
+            passages = tuple(
+                Passage(key_, text, label, url, author, from_micros(at), position)
+                for key_, text, label, url, author, at, position in rows
+            )
+            return Document(key, space, room, title, passages, from_micros(time), link, kind, bool(open_))
+        raise NotFound(f"There is no document “{key}”.")
+
+    @writing
+    def move_room(self, room: str, space: str) -> int:
+        """Move a room into a space, with its documents and corrections; returns the number of documents.
+
+        Later documents of the room go to that space, too.
+        """
+        id_, target = Rooms(self.db).get_or_create_id("room", room), Rooms(self.db).get_or_create_id("space", space)
+        Rooms(self.db).set_room_space(id_, target)
+        rows = self.db.execute_fetchall("SELECT id FROM document WHERE room = ? AND space <> ?", (id_, target))
+        for (document,) in rows:
+            Rooms(self.db).move_to_space(document, target)
+            self.reset_to_pending(document)
+        Corrections(self.db).move_corrections(id_, target)
+        return len(rows)
+
+    @writing
+    def delete_room(self, room: str) -> int:
+        """Delete the documents, the corrections and the space of a room; returns the number of documents."""
+        id_ = Rooms(self.db).get_or_create_id("room", room)
+        rows = self.db.execute_fetchall("SELECT key FROM document WHERE room = ?", (id_,))
+        for (key,) in rows:
+            self.delete(key)
+        Corrections(self.db).move_corrections(id_, None)
+        Rooms(self.db).set_room_space(id_, None)
+        return len(rows)
+
+    def _add_stale_chunks(self, document: int) -> None:
+        rows = self.db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (document,))
+        StaleKeys(self.db).add(KeyKind.CHUNK, [row[0] for row in rows], Settings(self.db).next_generation())
 
 
 def sort_passages(passages: Iterable[Passage]) -> tuple[Passage, ...]:
@@ -175,71 +237,3 @@ def validate_document(document: Document) -> Document:
     if len({passage.key for passage in document.passages}) < len(document.passages):
         raise InvalidDocument(f"Two passages of “{document.title}” have the same key.")
     return replace(document, passages=sort_passages(document.passages))
-
-
-async def save_manual_document(
-    db: Connection, document: Document, chunks: Sequence[Chunk], extraction: Extraction
-) -> None:
-    """Save a document with facts stated by a person; they become the facts of its first chunk."""
-    await upsert_document(db, document, chunks)
-    rows = await db.execute_fetchall(
-        "SELECT c.id, c.text_hash FROM chunk c JOIN document d ON d.id = c.document"
-        " WHERE d.key = ? AND c.extraction IS NULL ORDER BY c.ordinal",
-        (document.key,),
-    )
-    for place, (chunk, text_hash) in enumerate(rows):
-        await save_extraction(db, chunk, b"by hand" + text_hash, Extraction() if place else extraction)
-
-
-async def load_document(db: Connection, key: str, scope: Scope) -> Document:
-    """A document with its passages, in order. Raises NotFound if there is none within the scope."""
-    found = await db.execute_fetchall(
-        "SELECT d.id, s.name, r.name, d.title, d.time, d.link, d.kind, d.open FROM document d"
-        " JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room WHERE d.key = ?",
-        (key,),
-    )
-    for id_, space, room, title, time, link, kind, open_ in found:
-        if space not in scope.spaces and room not in scope.rooms:
-            break
-        rows = await db.execute_fetchall(
-            "SELECT key, text, label, link, author, time, position FROM passage WHERE document = ?"
-            " ORDER BY position, COALESCE(time, 0), key",
-            (id_,),
-        )
-        passages = tuple(
-            Passage(key_, text, label, url, author, from_micros(at), position)
-            for key_, text, label, url, author, at, position in rows
-        )
-        return Document(key, space, room, title, passages, from_micros(time), link, kind, bool(open_))
-    raise NotFound(f"There is no document “{key}”.")
-
-
-async def move_room(db: Connection, room: str, space: str) -> int:
-    """Move a room into a space, with its documents and corrections; returns the number of documents.
-
-    Later documents of the room go to that space, too.
-    """
-    id_, target = await get_or_create_id(db, "room", room), await get_or_create_id(db, "space", space)
-    await set_room_space(db, id_, target)
-    rows = list(await db.execute_fetchall("SELECT id FROM document WHERE room = ? AND space <> ?", (id_, target)))
-    for (document,) in rows:
-        await move_to_space(db, document, target)
-        await reset_to_pending(db, document)
-    await move_corrections(db, id_, target)
-    return len(rows)
-
-
-async def delete_room(db: Connection, room: str) -> int:
-    """Delete the documents, the corrections and the space of a room; returns the number of documents."""
-    id_ = await get_or_create_id(db, "room", room)
-    rows = list(await db.execute_fetchall("SELECT key FROM document WHERE room = ?", (id_,)))
-    for (key,) in rows:
-        await delete_document(db, key)
-    await move_corrections(db, id_, None)
-    await set_room_space(db, id_, None)
-    return len(rows)
-
-
-async def _add_stale_chunks(db: Connection, document: int) -> None:
-    rows = await db.execute_fetchall("SELECT id FROM chunk WHERE document = ?", (document,))
-    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in rows], await next_generation(db))

@@ -27,7 +27,7 @@ FILTER_BATCH = 256  # rows checked against the filters at once
 SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depend on the order of additions
 
 
-async def rank_rows(
+def rank_rows(
     db: Connection,
     index: FullTextIndex,
     words: Sequence[SearchWord],
@@ -36,23 +36,23 @@ async def rank_rows(
     k: int,
 ) -> dict[int, float]:
     """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
-    whole = await measure_scope(db, index, scope_ids)
+    whole = measure_scope(db, index, scope_ids)
     reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
     distinct = list({word.term: word for word in words}.values())
-    scores = score_rows(await reader.load_postings(db, index.kind, distinct, scope), whole)
+    scores = score_rows(reader.load_postings(db, index.kind, distinct, scope), whole)
     if filters is not None:
-        scores = await _filter_scores(db, index, scores, filters, k)
-    return await _select_best(db, index, scores, k)
+        scores = _filter_scores(db, index, scores, filters, k)
+    return _select_best(db, index, scores, k)
 
 
-async def _filter_scores(
+def _filter_scores(
     db: Connection, index: FullTextIndex, scores: Mapping[int, float], filters: ResolvedFilters, k: int
 ) -> dict[int, float]:
     """The k best rows that match the filters, and those with the same score as the last."""
     left, kept = sorted(scores, key=lambda row: -scores[row]), dict[int, float]()
     while left and not (len(kept) >= k and scores[left[0]] < min(kept.values()) - SCORE_TOLERANCE):
         some, left = left[:FILTER_BATCH], left[FILTER_BATCH:]
-        inside = await filter_ids(db, filters, index.kind, some)
+        inside = filter_ids(db, filters, index.kind, some)
         kept |= {row: scores[row] for row in some if row in inside}
     return kept
 
@@ -69,7 +69,7 @@ def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, floa
     return scores
 
 
-async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> dict[int, float]:
+def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> dict[int, float]:
     """The k best rows with rounded scores; content decides between equal scores, not the order of insertion."""
     least = nlargest(max(0, k), scores.values())[-1:]
     reach = {
@@ -79,6 +79,6 @@ async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int
     }
     count = Counter(reach.values())
     tied = [row for row, score in reach.items() if count[score] > 1]
-    known = await load_sort_keys(db, index.kind, tied) if tied else {}
+    known = load_sort_keys(db, index.kind, tied) if tied else {}
     best = sorted(reach, key=lambda row: (-reach[row], known.get(row, EMPTY_SORT_KEY)))[:k]
     return {row: reach[row] for row in best}

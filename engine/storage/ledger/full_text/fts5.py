@@ -53,9 +53,9 @@ def read_tokenizer(schema: str) -> str:
     return found[1] if found else "unicode61"
 
 
-async def find_tokenizer(db: Connection) -> str:
+def find_tokenizer(db: Connection) -> str:
     """The tokenizer of the indexes."""
-    [[schema]] = await db.execute_fetchall(FIND_SCHEMA)
+    [[schema]] = db.execute_fetchall(FIND_SCHEMA)
     return read_tokenizer(schema)
 
 
@@ -89,7 +89,7 @@ def encode(term: str) -> str:
     return term.translate(_ENCODED)
 
 
-async def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
+def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
     """The terms of each word as FTS5 makes them. Takes half a millisecond."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
         memory.execute(f"CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = '{tokenizer}')")
@@ -101,25 +101,25 @@ async def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) ->
     return [tuple(found[place]) for place in range(len(words))]
 
 
-async def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
+def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
     """Index rows (id, text) again that were indexed as they are."""
-    if is_trigram(await find_tokenizer(db)):
+    if is_trigram(find_tokenizer(db)):
         return
     tables = _TABLES[kind]
     plain = [(row, text) for row, text in rows if has_unspaced(text)]
     index = f"INSERT INTO {tables.words} ({{}}rowid, {tables.column}) VALUES ({{}}?, ?)"
-    await db.executemany(index.format(f"{tables.words}, ", "'delete', "), plain)
-    await db.executemany(index.format("", ""), [(row, segment(text)) for row, text in plain])
+    db.executemany(index.format(f"{tables.words}, ", "'delete', "), plain)
+    db.executemany(index.format("", ""), [(row, segment(text)) for row, text in plain])
 
 
-async def load_postings(
+def load_postings(
     db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
 ) -> list[Mapping[tuple[int, int], int]]:
     """The rows within the scope that contain each word, with length and frequency."""
-    return [await _load_postings(db, kind, word, scope) for word in words]
+    return [_load_postings(db, kind, word, scope) for word in words]
 
 
-async def _load_postings(db: Connection, kind: KeyKind, word: SearchWord, scope: str) -> Mapping[tuple[int, int], int]:
+def _load_postings(db: Connection, kind: KeyKind, word: SearchWord, scope: str) -> Mapping[tuple[int, int], int]:
     tables = _TABLES[kind]
     if len(word.term) == 1:
         places, parameter = f"{tables.terms} w CROSS JOIN {tables.rows} ON x.id = w.doc WHERE w.term = ?", word.term[0]
@@ -128,36 +128,34 @@ async def _load_postings(db: Connection, kind: KeyKind, word: SearchWord, scope:
         parameter = quote_term(word.text)
     # A row for each place of the term: grouping them in SQL takes half as long again.
     return Counter(
-        await db.execute_fetchall(f"SELECT x.id, x.{tables.length_column} FROM {places} AND {scope}", (parameter,))
+        db.execute_fetchall(f"SELECT x.id, x.{tables.length_column} FROM {places} AND {scope}", (parameter,))
     )
 
 
-async def count_matches(
+def count_matches(
     db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
 ) -> dict[SearchWord, int]:
     """The number of rows within the scope that contain each word, counted up to the limit."""
     tables = _TABLES[kind]
     places = f"{tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid WHERE w.{tables.words} MATCH ?"
-    return {word: await _count(db, f"{places} AND {scope}", word, limit) for word in words}
+    return {word: _count(db, f"{places} AND {scope}", word, limit) for word in words}
 
 
-async def find_common(
-    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
-) -> set[SearchWord]:
+def find_common(db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int) -> set[SearchWord]:
     """The words that at least `limit` rows within the scope contain.
 
     Rows are counted in the whole index first, because looking up where each one is costs ten times as much.
     """
     table = _TABLES[kind].words
-    often = [word for word in words if await _count(db, f"{table} w WHERE w.{table} MATCH ?", word, limit) >= limit]
-    counts = await count_matches(db, kind, often, scope, limit)
+    often = [word for word in words if _count(db, f"{table} w WHERE w.{table} MATCH ?", word, limit) >= limit]
+    counts = count_matches(db, kind, often, scope, limit)
     return {word for word, count in counts.items() if count >= limit}
 
 
-async def _count(db: Connection, places: str, word: SearchWord, limit: int) -> int:
+def _count(db: Connection, places: str, word: SearchWord, limit: int) -> int:
     """The number of rows that contain a word, counted up to the limit."""
     counting = f"SELECT COUNT(*) FROM (SELECT 1 FROM {places} LIMIT ?)"
-    [[found]] = await db.execute_fetchall(counting, (quote_term(word.text), limit))
+    [[found]] = db.execute_fetchall(counting, (quote_term(word.text), limit))
     return int(found)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from engine.storage.ledger.clauses import row_clause, space_clause
 from engine.storage.ledger.full_text import fts5, tsvector
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.scope_clauses import row_clause, space_clause
 from engine.storage.sql.connection import Dialect
 
 if TYPE_CHECKING:
@@ -48,26 +48,26 @@ class SearchWord(NamedTuple):
 class TermIndex(Protocol):
     """The term index of a database. `kind`: of the index; `scope`: SQL that holds for rows `x` within the scope."""
 
-    async def find_tokenizer(self, db: Connection) -> str:
+    def find_tokenizer(self, db: Connection) -> str:
         """The tokenizer of the indexes, which the first start decided."""
 
-    async def tokenize_words(self, db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
+    def tokenize_words(self, db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
         """The terms of each word as the index makes them: folded, stemmed, perhaps several or none."""
 
-    async def index_again(self, db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
+    def index_again(self, db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
         """Index rows (id, text) again that were indexed without terms of scripts without spaces."""
 
-    async def load_postings(
+    def load_postings(
         self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
     ) -> Sequence[Postings]:
         """The rows within the scope that contain each word: {(row, length): times}; of several terms it counts once."""
 
-    async def count_matches(
+    def count_matches(
         self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
     ) -> dict[SearchWord, int]:
         """The number of rows within the scope that contain each word, counted up to the limit."""
 
-    async def find_common(
+    def find_common(
         self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
     ) -> set[SearchWord]:
         """The words that at least `limit` rows within the scope contain."""
@@ -84,9 +84,9 @@ class ScopeSize:
     length: int
 
 
-async def measure_scope(db: Connection, index: FullTextIndex, scope_ids: ScopeIds) -> ScopeSize:
+def measure_scope(db: Connection, index: FullTextIndex, scope_ids: ScopeIds) -> ScopeSize:
     """The number and length of the index's rows within a scope."""
-    [[rows, length]] = await db.execute_fetchall(
+    [[rows, length]] = db.execute_fetchall(
         "SELECT COALESCE(SUM(x.row_count), 0), COALESCE(SUM(x.total_length), 0) FROM corpus_stats x"
         f" WHERE x.kind = ? AND {index.scope_clause(scope_ids, 'x')}",
         (index.kind,),

@@ -38,19 +38,19 @@ def extract_words(text: str) -> list[str]:
     return list(found)[:MAX_TERMS]
 
 
-async def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[SearchWord]:
+def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[SearchWord]:
     """The words to search for: those of a text without very common ones, or else the rarest of these."""
     reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
-    tokenizer = await reader.find_tokenizer(db)
+    tokenizer = reader.find_tokenizer(db)
     distinct = split_into_terms(text, tokenizer)
-    terms = await reader.tokenize_words(db, tokenizer, distinct)
+    terms = reader.tokenize_words(db, tokenizer, distinct)
     words = [SearchWord(word, term) for word, term in zip(distinct, terms, strict=True) if term]
-    rows = (await measure_scope(db, index, scope_ids)).rows
+    rows = measure_scope(db, index, scope_ids).rows
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
         return words
-    common = await reader.find_common(db, index.kind, words, scope, limit)
-    return [word for word in words if word not in common] or await _select_rarest(db, index, words, scope)
+    common = reader.find_common(db, index.kind, words, scope, limit)
+    return [word for word in words if word not in common] or _select_rarest(db, index, words, scope)
 
 
 def split_into_terms(text: str, tokenizer: str) -> list[str]:
@@ -68,11 +68,9 @@ def split_into_terms(text: str, tokenizer: str) -> list[str]:
     return list(dict.fromkeys(terms))
 
 
-async def _select_rarest(
-    db: Connection, index: FullTextIndex, words: Sequence[SearchWord], scope: str
-) -> list[SearchWord]:
+def _select_rarest(db: Connection, index: FullTextIndex, words: Sequence[SearchWord], scope: str) -> list[SearchWord]:
     """The rarest of common words, at least one, while few enough texts have to be ranked."""
-    held = await TERM_INDEXES[db.dialect].count_matches(db, index.kind, words, scope, MAX_RANKED)
+    held = TERM_INDEXES[db.dialect].count_matches(db, index.kind, words, scope, MAX_RANKED)
     chosen, ranked = list[SearchWord](), 0
     for word in sorted(words, key=lambda word: held[word]):
         ranked += held[word]

@@ -32,15 +32,15 @@ RANKS = [total * 6 / pi**2 for total in accumulate(1 / place**2 for place in ran
 RANK_TOLERANCE = 1e-6  # ranks have the precision of a 32-bit number
 
 
-async def find_tokenizer(db: Connection) -> str:
+def find_tokenizer(db: Connection) -> str:
     """The tokenizer of the indexes."""
-    [[tokenizer]] = await db.execute_fetchall("SELECT search_tokenizer()")
+    [[tokenizer]] = db.execute_fetchall("SELECT search_tokenizer()")
     return str(tokenizer)
 
 
-async def tokenize_words(db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
+def tokenize_words(db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
     """The terms of each word as the index makes them; those of scripts without spaces are terms already."""
-    rows = await db.execute_fetchall(
+    rows = db.execute_fetchall(
         "SELECT j.value, t.lexeme, t.positions FROM json_each(?) j CROSS JOIN LATERAL unnest(word_vector(j.value)) t",
         (text_list(words),),
     )
@@ -52,21 +52,19 @@ async def tokenize_words(db: Connection, tokenizer: str, words: Sequence[str]) -
     return [tuple(lexeme for _, lexeme in sorted(found[word])) for word in words]
 
 
-async def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
+def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
     """Index rows (id, text) again that were indexed without terms of scripts without spaces."""
     table, column = _SOURCES[kind]
     ids = [row for row, text in rows if has_unspaced(text)]
-    await db.execute(
-        f"UPDATE {table} SET {column} = {column} WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),)
-    )
+    db.execute(f"UPDATE {table} SET {column} = {column} WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),))
 
 
-async def load_postings(
+def load_postings(
     db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
 ) -> list[dict[tuple[int, int], int]]:
     """The rows within the scope that contain each word, with length and frequency."""
     table, length = _ROWS[kind]
-    rows = await db.fetch_each(
+    rows = db.fetch_each(
         f"SELECT CAST(?1 AS BIGINT), x.id, {length}, ts_rank('{{1, 1, 1, 1}}', x.search, CAST(?2 AS tsquery))"
         f" FROM {table} x WHERE x.search @@ CAST(?2 AS tsquery) AND {scope}",
         [(place, write_query(word.term)) for place, word in enumerate(words)],
@@ -77,11 +75,11 @@ async def load_postings(
     return found
 
 
-async def count_matches(
+def count_matches(
     db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
 ) -> dict[SearchWord, int]:
     """The number of rows within the scope that contain each word, counted up to the limit."""
-    rows = await db.fetch_each(
+    rows = db.fetch_each(
         "SELECT CAST(?1 AS BIGINT), (SELECT COUNT(*) FROM (SELECT 1 FROM"
         f" {_ROWS[kind][0]} x WHERE x.search @@ CAST(?2 AS tsquery) AND {scope} LIMIT ?3) w) WHERE true",
         [(place, write_query(word.term), limit) for place, word in enumerate(words)],
@@ -89,11 +87,9 @@ async def count_matches(
     return {words[place]: count for place, count in rows}
 
 
-async def find_common(
-    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
-) -> set[SearchWord]:
+def find_common(db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int) -> set[SearchWord]:
     """The words that at least `limit` rows within the scope contain."""
-    counts = await count_matches(db, kind, words, scope, limit)
+    counts = count_matches(db, kind, words, scope, limit)
     return {word for word, count in counts.items() if count >= limit}
 
 

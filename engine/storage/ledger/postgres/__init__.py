@@ -1,1 +1,1 @@
-"""The ledger in PostgreSQL: its schema, and what is not SQL of the repositories. They are those of SQLite."""
+"""The ledger in PostgreSQL: its schema, and what is not SQL of the topics. They are those of SQLite."""

@@ -26,6 +26,6 @@ _CHECKS = {
 }
 
 
-async def find_problems(db: Connection) -> list[str]:
+def find_problems(db: Connection) -> list[str]:
     """Everything that is wrong, in words."""
-    return [words.format(row[0]) for words, sql in _CHECKS.items() for row in await db.execute_fetchall(sql)]
+    return [words.format(row[0]) for words, sql in _CHECKS.items() for row in db.execute_fetchall(sql)]

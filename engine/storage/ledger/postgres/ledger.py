@@ -11,7 +11,7 @@ from engine.storage.ledger.postgres.integrity import find_problems
 from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
-from engine.storage.ledger.sql_ledger import SqlLedger
+from engine.storage.ledger.store import LedgerStore
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.schema import PostgresSchema
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 SCHEMA = PostgresSchema(SOURCE, "ledger", "threadlore_ledger")
 
 
-class PostgresLedger(SqlLedger, PostgresDatabase):
+class PostgresLedger(PostgresDatabase, LedgerStore):
     """The ledger in a schema of a PostgreSQL database."""
 
     def __init__(self, url: str, fts_tokenizer: FtsTokenizer, clock: Clock, process: int | None = None) -> None:
         PostgresDatabase.__init__(self, url, SCHEMA, clock, process, tokenizer=fts_tokenizer)
-        SqlLedger.__init__(self, self)
+        LedgerStore.__init__(self)
 
     @classmethod
     async def open(
@@ -57,7 +57,7 @@ class PostgresLedger(SqlLedger, PostgresDatabase):
         """Copy the ledger as of one moment into a SQLite file; returns the checksum of its content."""
         async with self.stream_connection() as source:
             found = await compute_checksum(source)
-            await copy_to_file(source, path, await find_tokenizer(source))
+            await copy_to_file(source, path, await source.run(find_tokenizer))
         return found
 
     async def load_file(self, path: Path, *, replace: bool = False, also: Callable[[Raw], None] | None = None) -> None:

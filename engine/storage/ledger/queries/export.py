@@ -8,20 +8,20 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.graphml import export_graphml
-from engine.storage.ledger.queries.lookup import resolve_scope
+from engine.storage.ledger.queries.search import Search
 from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Mapping
 
     from engine.models import Scope
-    from engine.storage.ledger.api import ExportFormat
+    from engine.storage.ledger.records.query_results import ExportFormat
     from engine.storage.sql.connection import StreamingConnection
 
 
 async def export_lines(db: StreamingConnection, form: ExportFormat, scope: Scope) -> AsyncGenerator[str, None]:
     """Lines of everything in the scope's spaces, in this format."""
-    scope_ids = await resolve_scope(db, scope)
+    scope_ids = await db.run(lambda plain: Search(plain).resolve_scope(scope))
     made = export_canonical(db, scope.spaces) if form == "jsonl" else export_graphml(db, scope_ids)
     async with aclosing(made) as lines:
         async for line in lines:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from engine.storage.ledger.clauses import join_ids, row_clause
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters, SqlValue
-from engine.storage.ledger.scope_clauses import join_ids, row_clause
 from engine.storage.sql.lists import id_list, text_list
 from engine.storage.sql.timestamps import to_micros
 
@@ -53,7 +53,7 @@ def fact_clause(chunks: ChunkFilter, table: str) -> SqlClause:
     return sql, parameters
 
 
-async def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
+def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
     """Those of the ids that match the filters."""
     known = filters.listed_ids(kind)
     if known is not None:
@@ -67,27 +67,23 @@ async def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, id
             f"EXISTS (SELECT 1 FROM {keys} k CROSS JOIN {facts} f ON f.{column} = k.id"
             f" WHERE k.target = j.value AND {stated})"
         )
-    rows = await db.execute_fetchall(f"SELECT j.value FROM json_each(?) j WHERE {sql}", (id_list(ids), *parameters))
+    rows = db.execute_fetchall(f"SELECT j.value FROM json_each(?) j WHERE {sql}", (id_list(ids), *parameters))
     return {row[0] for row in rows}
 
 
-async def resolve_filters(db: Connection, filters: Filters, scope_ids: ScopeIds) -> ResolvedFilters:
+def resolve_filters(db: Connection, filters: Filters, scope_ids: ScopeIds) -> ResolvedFilters:
     """The chunks, names and pairs within the scope that match the filters."""
-    some = await find_matching_chunks(db, filters, scope_ids)
-    only = await find_fully_matching_chunks(db, filters, some)
-    return ResolvedFilters(
-        some, only, await _find_few_keys(db, KeyKind.NAME, only), await _find_few_keys(db, KeyKind.PAIR, only)
-    )
+    some = find_matching_chunks(db, filters, scope_ids)
+    only = find_fully_matching_chunks(db, filters, some)
+    return ResolvedFilters(some, only, _find_few_keys(db, KeyKind.NAME, only), _find_few_keys(db, KeyKind.PAIR, only))
 
 
-async def find_matching_chunks(
-    db: Connection, filters: Filters, scope_ids: ScopeIds, few: int = MAX_LISTED
-) -> ChunkFilter:
+def find_matching_chunks(db: Connection, filters: Filters, scope_ids: ScopeIds, few: int = MAX_LISTED) -> ChunkFilter:
     """The chunks within the scope that have a matching passage."""
     sql, parameters = matching_chunk_clause(filters)
     found, branches = set[int](), _index_branches(filters, scope_ids)
     for driver, own in branches:
-        rows = await db.execute_fetchall(
+        rows = db.execute_fetchall(
             f"SELECT DISTINCT c.id FROM {driver} AND {row_clause(scope_ids, 'c')} AND {sql} LIMIT ?",
             (*own, *parameters, few + 1),
         )
@@ -97,7 +93,7 @@ async def find_matching_chunks(
     return ChunkFilter(frozenset(found))
 
 
-async def find_fully_matching_chunks(db: Connection, filters: Filters, some: ChunkFilter) -> ChunkFilter:
+def find_fully_matching_chunks(db: Connection, filters: Filters, some: ChunkFilter) -> ChunkFilter:
     """Those of the chunks whose every passage matches: in others, any passage may state a fact."""
     condition_, parameters = passage_clause(filters)
     mixed = f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, false))"
@@ -105,14 +101,14 @@ async def find_fully_matching_chunks(db: Connection, filters: Filters, some: Chu
     if some.ids is None:
         sql, bounds = f"{some.sql} AND NOT {mixed}", (*some.parameters, *parameters)
         return ChunkFilter(None, sql, bounds, since, until)
-    rows = await db.execute_fetchall(
+    rows = db.execute_fetchall(
         f"SELECT c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value WHERE NOT {mixed}",
         (id_list(sorted(some.ids)), *parameters),
     )
     return ChunkFilter(frozenset(row[0] for row in rows), since=since, until=until)
 
 
-async def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, most: int) -> frozenset[int]:
+def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, most: int) -> frozenset[int]:
     """The names or pairs that these chunks state; any `most` of them if they are more."""
     keys, facts, column = _FACT_TABLES[kind]
     sql, parameters = fact_clause(chunks, "f")
@@ -120,26 +116,26 @@ async def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, m
     if chunks.ids is not None:
         start, sql = f"json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value", "true"
         parameters = [id_list(sorted(chunks.ids))]
-    rows = await db.execute_fetchall(
+    rows = db.execute_fetchall(
         f"SELECT DISTINCT k.target FROM {start} CROSS JOIN {keys} k ON k.id = f.{column} WHERE {sql} LIMIT ?",
         (*parameters, most),
     )
     return frozenset(row[0] for row in rows)
 
 
-async def _find_few_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter) -> frozenset[int] | None:
+def _find_few_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter) -> frozenset[int] | None:
     if chunks.ids is None:
         return None
-    found = await find_stated_keys(db, kind, chunks, MAX_LISTED + 1)
+    found = find_stated_keys(db, kind, chunks, MAX_LISTED + 1)
     return found if len(found) <= MAX_LISTED else None
 
 
-async def list_matching_ids(db: Connection, filters: Filters, scope_ids: ScopeIds, kind: KeyKind) -> frozenset[int]:
+def list_matching_ids(db: Connection, filters: Filters, scope_ids: ScopeIds, kind: KeyKind) -> frozenset[int]:
     """Every id of a kind that matches the filters, up to a limit: for searches that find too few hits."""
-    chunks = await find_matching_chunks(db, filters, scope_ids, MAX_LISTED_FALLBACK)
+    chunks = find_matching_chunks(db, filters, scope_ids, MAX_LISTED_FALLBACK)
     if kind == KeyKind.CHUNK:
         return chunks.ids or frozenset()
-    return await find_stated_keys(db, kind, await find_fully_matching_chunks(db, filters, chunks), MAX_LISTED_FALLBACK)
+    return find_stated_keys(db, kind, find_fully_matching_chunks(db, filters, chunks), MAX_LISTED_FALLBACK)
 
 
 def matching_chunk_clause(filters: Filters) -> SqlClause:

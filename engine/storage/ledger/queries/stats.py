@@ -6,105 +6,20 @@ from typing import TYPE_CHECKING
 
 from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
-from engine.storage.ledger.queries.lookup import LAST_CHARACTER
+from engine.storage.ledger.clauses import row_clause
+from engine.storage.ledger.queries.search import LAST_CHARACTER, Search
 from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState
 from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexingDay, IndexStatus
-from engine.storage.ledger.scope_clauses import row_clause
-from engine.storage.ledger.work import embedding_failures, stale_keys, work_queue
+from engine.storage.ledger.work.stale_keys import StaleKeys
+from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Dialect
 from engine.storage.sql.lists import id_list
 from engine.storage.sql.timestamps import from_micros
+from engine.storage.sql.topic import Place_co, Topic, reading
 
 if TYPE_CHECKING:
+    from engine.models import Scope
     from engine.storage.ledger.records.query_results import ScopeIds
-    from engine.storage.sql.connection import Connection
-
-
-async def load_document_status(db: Connection, key: str, scope_ids: ScopeIds) -> DocumentStatus:
-    """The progress of a document within a scope. Raises NotFound."""
-    rows = await db.execute_fetchall(
-        f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {row_clause(scope_ids, 'd')}", (key,)
-    )
-    for row in rows:
-        return DocumentStatus(*row)
-    raise NotFound(f"There is no document “{key}”.")
-
-
-async def load_index_status(db: Connection, scope_ids: ScopeIds) -> IndexStatus:
-    """Numbers of documents, facts and open work within a scope."""
-    in_scope = row_clause(scope_ids, "d")
-    documents = await db.execute_fetchall(
-        f"SELECT d.status, COUNT(*) FROM document d WHERE {in_scope} GROUP BY d.status ORDER BY d.status"
-    )
-    [[passages]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM passage p JOIN document d ON d.id = p.document WHERE {in_scope}"
-    )
-    [[chunks]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {in_scope}")
-    [[entities, relations]] = await db.execute_fetchall(
-        "SELECT SUM(row_count) FILTER (WHERE kind = 1), SUM(row_count) FILTER (WHERE kind = 2)"
-        " FROM corpus_stats WHERE space IN"
-        " (SELECT value FROM json_each(?))",
-        (id_list(sorted(scope_ids.spaces)),),
-    )
-    unread, stale = await count_unextracted(db, scope_ids), await count_stale(db, scope_ids)
-    [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {in_scope}")
-    return IndexStatus(
-        {row[0]: row[1] for row in documents},
-        passages,
-        chunks,
-        entities or 0,
-        relations or 0,
-        unread,
-        stale,
-        failed,
-        await find_extraction_error(db, scope_ids) or await embedding_failures.find_retry_error(db, scope_ids),
-        *await embedding_failures.count_failed_keys(db, scope_ids),
-    )
-
-
-async def count_unextracted(db: Connection, scope_ids: ScopeIds) -> int:
-    """Chunks within a scope that wait for extraction, without given-up ones and those of open conversations."""
-    [[unread]] = await db.execute_fetchall(
-        "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
-        f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {row_clause(scope_ids, 'c')}"
-    )
-    return int(unread)
-
-
-async def find_extraction_error(db: Connection, scope_ids: ScopeIds) -> str:
-    """The error of a chunk within a scope whose extraction is tried again, "" if there is none."""
-    rows = await db.execute_fetchall(
-        "SELECT c.error FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999"
-        f" AND {row_clause(scope_ids, 'c')} ORDER BY c.retry_at DESC LIMIT 1"
-    )
-    return next((str(row[0]) for row in rows), "")
-
-
-async def count_stale(db: Connection, scope_ids: ScopeIds) -> int:
-    """Stale chunks, names and pairs within a scope; deleted ones belong to no scope."""
-    [[stale]] = await db.execute_fetchall(
-        "SELECT COUNT(*) FROM stale_key s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
-        " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
-        f" WHERE {row_clause(scope_ids, 'c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
-        (id_list(sorted(scope_ids.spaces)),),
-    )
-    return int(stale)
-
-
-async def list_documents(db: Connection, scope_ids: ScopeIds, status_: str = "") -> list[DocumentInfo]:
-    """The documents within a scope, by title."""
-    rows = await db.execute_fetchall(
-        "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
-        " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
-        " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
-        " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
-        f" WHERE {row_clause(scope_ids, 'd')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
-        (status_,),
-    )
-    return [
-        DocumentInfo(key, space, room, kind, title, link, from_micros(time), bool(open_), *rest)
-        for key, space, room, kind, title, link, time, open_, *rest in map(tuple, rows)
-    ]
 
 
 _LAST_CHUNK_ID = {
@@ -112,108 +27,196 @@ _LAST_CHUNK_ID = {
     Dialect.POSTGRES: "SELECT last_value FROM chunk_id_seq WHERE is_called",
 }
 
-
-async def find_last_chunk_id(db: Connection) -> int:
-    """The highest id that any chunk ever had, 0 if there was none."""
-    rows = await db.execute_fetchall(_LAST_CHUNK_ID[db.dialect])
-    return next((int(row[0]) for row in rows), 0)
-
-
-async def list_nodes(db: Connection) -> list[GraphNode]:
-    """Every entity, as the graph should hold it."""
-    rows = await db.execute_fetchall("SELECT id, space FROM entity ORDER BY id")
-    return [GraphNode(*row) for row in map(tuple, rows)]
-
-
-async def list_edges(db: Connection) -> list[GraphEdge]:
-    """Every relation, as the graph should hold it."""
-    rows = await db.execute_fetchall("SELECT id, a, b, weight FROM relation ORDER BY id")
-    return [GraphEdge(*row) for row in map(tuple, rows)]
-
-
-async def list_last_graphed(db: Connection) -> tuple[list[int], list[GraphEdge]]:
-    """The newest entities and relations that the graph must hold."""
-    nodes = await db.execute_fetchall(
-        f"SELECT id FROM entity WHERE in_graph ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
-    )
-    edges = await db.execute_fetchall(
-        f"SELECT id, a, b, weight FROM relation WHERE in_graph ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
-    )
-    return [row[0] for row in nodes], [GraphEdge(*row) for row in map(tuple, edges)]
-
-
-async def load_chunk_locations(db: Connection) -> dict[int, tuple[int, int]]:
-    """(space, room) by chunk, as its vectors should have them."""
-    rows = await db.execute_fetchall("SELECT id, space, room FROM chunk")
-    return {row[0]: (row[1], row[2]) for row in rows}
-
-
-async def load_profile_locations(db: Connection, table: str) -> dict[int, tuple[int, int]]:
-    """(space, 0) by profile, as its vector should have them."""
-    return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
-
-
 LAST_GRAPHED_LIMIT = 20
 
 
-async def load_expected(db: Connection) -> ExpectedState:
-    """Read the expected state of both projections."""
-    return ExpectedState(
-        {node.id: node for node in await list_nodes(db)},
-        {edge.id: edge for edge in await list_edges(db)},
-        {
-            "chunks": await load_chunk_locations(db),
-            "entities": await load_profile_locations(db, "entity"),
-            "relations": await load_profile_locations(db, "relation"),
-        },
-        frozenset(await stale_keys.list_all_stale(db) + await work_queue.list_failed_keys(db)),
-    )
+class Stats(Topic[Place_co]):
+    """Numbers and lists: of a scope, and of the whole ledger to compare graph and vectors with."""
 
+    @reading
+    def load_document_status(self, key: str, scope: Scope) -> DocumentStatus:
+        """The progress of a document within a scope. Raises NotFound."""
+        within = row_clause(Search(self.db).resolve_scope(scope), "d")
+        rows = self.db.execute_fetchall(
+            f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {within}", (key,)
+        )
+        for row in rows:
+            return DocumentStatus(*row)
+        raise NotFound(f"There is no document “{key}”.")
 
-async def load_sample(db: Connection, embedder: str, limit: int) -> ExpectedSample:
-    """The newest chunk vectors and edges that were written to vectors and graph, at most `limit` of each."""
-    rows = await db.execute_fetchall(
-        "SELECT c.id, v.data FROM chunk c CROSS JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?"
-        " WHERE v.parts > 0 AND c.error = ''"
-        " AND NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 0 AND s.id = c.id)"
-        " ORDER BY c.id DESC LIMIT ?",
-        (embedder, limit),
-    )
-    edges = await db.execute_fetchall(
-        "SELECT r.id, r.a, r.b, r.weight, r.space, a.degree + b.degree FROM relation r"
-        " CROSS JOIN entity a ON a.id = r.a CROSS JOIN entity b ON b.id = r.b"
-        " WHERE r.in_graph AND NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 2 AND s.id = r.id)"
-        " ORDER BY r.id DESC LIMIT ?",
-        (limit,),
-    )
-    return ExpectedSample(
-        dict(rows),
-        [GraphEdge(*row[:4]) for row in edges],
-        frozenset(row[4] for row in edges),
-        sum(row[5] for row in edges),
-    )
+    @reading
+    def load_index_status(self, scope: Scope) -> IndexStatus:
+        """Numbers of documents, facts and open work within a scope."""
+        scope_ids = Search(self.db).resolve_scope(scope)
+        in_scope = row_clause(scope_ids, "d")
+        documents = self.db.execute_fetchall(
+            f"SELECT d.status, COUNT(*) FROM document d WHERE {in_scope} GROUP BY d.status ORDER BY d.status"
+        )
+        [[passages]] = self.db.execute_fetchall(
+            f"SELECT COUNT(*) FROM passage p JOIN document d ON d.id = p.document WHERE {in_scope}"
+        )
+        [[chunks]] = self.db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {in_scope}")
+        [[entities, relations]] = self.db.execute_fetchall(
+            "SELECT SUM(row_count) FILTER (WHERE kind = 1), SUM(row_count) FILTER (WHERE kind = 2)"
+            " FROM corpus_stats WHERE space IN"
+            " (SELECT value FROM json_each(?))",
+            (id_list(sorted(scope_ids.spaces)),),
+        )
+        unread, stale = self.count_unextracted(scope_ids), self.count_stale(scope_ids)
+        [[failed]] = self.db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {in_scope}")
+        return IndexStatus(
+            {row[0]: row[1] for row in documents},
+            passages,
+            chunks,
+            entities or 0,
+            relations or 0,
+            unread,
+            stale,
+            failed,
+            self.find_extraction_error(scope_ids) or WorkQueue(self.db).find_retry_error(scope_ids),
+            *WorkQueue(self.db).count_failed_keys(scope_ids),
+        )
 
+    def count_unextracted(self, scope_ids: ScopeIds) -> int:
+        """Chunks within a scope that wait for extraction, without given-up ones and those of open conversations."""
+        [[unread]] = self.db.execute_fetchall(
+            "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
+            f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {row_clause(scope_ids, 'c')}"
+        )
+        return int(unread)
 
-async def list_chunk_vectors(db: Connection, embedder: str, after: int, limit: int) -> list[tuple[int, bytes]]:
-    """The vectors (float32, parts × dim) that chunks with ids above one should have; not of growing ones."""
-    rows = await db.execute_fetchall(
-        "SELECT c.id, v.data FROM chunk c JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?"
-        " WHERE c.id > ? AND v.parts > 0 AND c.error = ''"
-        " AND NOT EXISTS (SELECT 1 FROM open_chunk_vector o WHERE o.chunk = c.id AND o.embedder = v.embedder)"
-        " ORDER BY c.id LIMIT ?",
-        (embedder, after, limit),
-    )
-    return [(row[0], bytes(row[1])) for row in rows]
+    def find_extraction_error(self, scope_ids: ScopeIds) -> str:
+        """The error of a chunk within a scope whose extraction is tried again, "" if there is none."""
+        rows = self.db.execute_fetchall(
+            "SELECT c.error FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999"
+            f" AND {row_clause(scope_ids, 'c')} ORDER BY c.retry_at DESC LIMIT 1"
+        )
+        return next((str(row[0]) for row in rows), "")
 
+    def count_stale(self, scope_ids: ScopeIds) -> int:
+        """Stale chunks, names and pairs within a scope; deleted ones belong to no scope."""
+        [[stale]] = self.db.execute_fetchall(
+            "SELECT COUNT(*) FROM stale_key s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
+            " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
+            f" WHERE {row_clause(scope_ids, 'c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
+            (id_list(sorted(scope_ids.spaces)),),
+        )
+        return int(stale)
 
-async def list_indexing_usage(db: Connection, space: str, prefix: str, since: str) -> list[IndexingDay]:
-    """What indexing took on each day since one (ISO dates): of a space, or of those whose names have a prefix."""
-    found, parameters = "s.name = ?1", [space, since]
-    if prefix:
-        found, parameters = "s.name >= ?1 AND s.name < ?3", [prefix, since, prefix + LAST_CHARACTER]
-    rows = await db.execute_fetchall(
-        "SELECT u.day, SUM(u.tokens), SUM(u.cost) FROM space s CROSS JOIN space_usage u ON u.space = s.id"
-        f" WHERE {found} AND u.day >= ?2 GROUP BY u.day ORDER BY u.day",
-        parameters,
-    )
-    return [IndexingDay(day, int(tokens), float(cost)) for day, tokens, cost in rows]
+    @reading
+    def list_documents(self, scope: Scope, status_: str = "") -> list[DocumentInfo]:
+        """The documents within a scope, by title."""
+        scope_ids = Search(self.db).resolve_scope(scope)
+        rows = self.db.execute_fetchall(
+            "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
+            " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
+            " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
+            " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
+            f" WHERE {row_clause(scope_ids, 'd')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
+            (status_,),
+        )
+        return [
+            DocumentInfo(key, space, room, kind, title, link, from_micros(time), bool(open_), *rest)
+            for key, space, room, kind, title, link, time, open_, *rest in map(tuple, rows)
+        ]
+
+    @reading
+    def find_last_chunk_id(self) -> int:
+        """The highest id that any chunk ever had, 0 if there was none."""
+        rows = self.db.execute_fetchall(_LAST_CHUNK_ID[self.db.dialect])
+        return next((int(row[0]) for row in rows), 0)
+
+    @reading
+    def list_nodes(self) -> list[GraphNode]:
+        """Every entity, as the graph should hold it."""
+        rows = self.db.execute_fetchall("SELECT id, space FROM entity ORDER BY id")
+        return [GraphNode(*row) for row in map(tuple, rows)]
+
+    @reading
+    def list_edges(self) -> list[GraphEdge]:
+        """Every relation, as the graph should hold it."""
+        rows = self.db.execute_fetchall("SELECT id, a, b, weight FROM relation ORDER BY id")
+        return [GraphEdge(*row) for row in map(tuple, rows)]
+
+    @reading
+    def list_last_graphed(self) -> tuple[list[int], list[GraphEdge]]:
+        """The newest entities and relations that the graph must hold."""
+        nodes = self.db.execute_fetchall(
+            f"SELECT id FROM entity WHERE in_graph ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
+        )
+        edges = self.db.execute_fetchall(
+            f"SELECT id, a, b, weight FROM relation WHERE in_graph ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
+        )
+        return [row[0] for row in nodes], [GraphEdge(*row) for row in map(tuple, edges)]
+
+    def load_chunk_locations(self) -> dict[int, tuple[int, int]]:
+        """(space, room) by chunk, as its vectors should have them."""
+        rows = self.db.execute_fetchall("SELECT id, space, room FROM chunk")
+        return {row[0]: (row[1], row[2]) for row in rows}
+
+    def load_profile_locations(self, table: str) -> dict[int, tuple[int, int]]:
+        """(space, 0) by profile, as its vector should have them."""
+        return {row[0]: (row[1], 0) for row in self.db.execute_fetchall(f"SELECT id, space FROM {table}")}
+
+    @reading
+    def load_expected(self) -> ExpectedState:
+        """Read the expected state of both projections."""
+        return ExpectedState(
+            {node.id: node for node in self.list_nodes()},
+            {edge.id: edge for edge in self.list_edges()},
+            {
+                "chunks": self.load_chunk_locations(),
+                "entities": self.load_profile_locations("entity"),
+                "relations": self.load_profile_locations("relation"),
+            },
+            frozenset(StaleKeys(self.db).list_all() + WorkQueue(self.db).list_failed_keys()),
+        )
+
+    @reading
+    def load_sample(self, embedder: str, limit: int) -> ExpectedSample:
+        """The newest chunk vectors and edges that were written to vectors and graph, at most `limit` of each."""
+        rows = self.db.execute_fetchall(
+            "SELECT c.id, v.data FROM chunk c CROSS JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?"
+            " WHERE v.parts > 0 AND c.error = ''"
+            " AND NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 0 AND s.id = c.id)"
+            " ORDER BY c.id DESC LIMIT ?",
+            (embedder, limit),
+        )
+        edges = self.db.execute_fetchall(
+            "SELECT r.id, r.a, r.b, r.weight, r.space, a.degree + b.degree FROM relation r"
+            " CROSS JOIN entity a ON a.id = r.a CROSS JOIN entity b ON b.id = r.b"
+            " WHERE r.in_graph AND NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 2 AND s.id = r.id)"
+            " ORDER BY r.id DESC LIMIT ?",
+            (limit,),
+        )
+        return ExpectedSample(
+            dict(rows),
+            [GraphEdge(*row[:4]) for row in edges],
+            frozenset(row[4] for row in edges),
+            sum(row[5] for row in edges),
+        )
+
+    @reading
+    def list_chunk_vectors(self, embedder: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        """The vectors (float32, parts × dim) that chunks with ids above one should have; not of growing ones."""
+        rows = self.db.execute_fetchall(
+            "SELECT c.id, v.data FROM chunk c JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?"
+            " WHERE c.id > ? AND v.parts > 0 AND c.error = ''"
+            " AND NOT EXISTS (SELECT 1 FROM open_chunk_vector o WHERE o.chunk = c.id AND o.embedder = v.embedder)"
+            " ORDER BY c.id LIMIT ?",
+            (embedder, after, limit),
+        )
+        return [(row[0], bytes(row[1])) for row in rows]
+
+    @reading
+    def list_indexing_usage(self, space: str, prefix: str, since: str) -> list[IndexingDay]:
+        """What indexing took on each day since one (ISO dates): of a space, or of those whose names have a prefix."""
+        found, parameters = "s.name = ?1", [space, since]
+        if prefix:
+            found, parameters = "s.name >= ?1 AND s.name < ?3", [prefix, since, prefix + LAST_CHARACTER]
+        rows = self.db.execute_fetchall(
+            "SELECT u.day, SUM(u.tokens), SUM(u.cost) FROM space s CROSS JOIN space_usage u ON u.space = s.id"
+            f" WHERE {found} AND u.day >= ?2 GROUP BY u.day ORDER BY u.day",
+            parameters,
+        )
+        return [IndexingDay(day, int(tokens), float(cost)) for day, tokens, cost in rows]

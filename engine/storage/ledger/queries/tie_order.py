@@ -23,7 +23,7 @@ _SORT_KEY_QUERIES = {
 }
 
 
-async def load_sort_keys(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
+def load_sort_keys(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
     """Texts that order these chunks, names or pairs; missing rows are left out."""
-    rows = await db.execute_fetchall(_SORT_KEY_QUERIES[kind], (id_list(ids),))
+    rows = db.execute_fetchall(_SORT_KEY_QUERIES[kind], (id_list(ids),))
     return {id_: (one, other, third) for id_, one, other, third in rows}

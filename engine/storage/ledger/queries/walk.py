@@ -5,128 +5,130 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from engine.storage.ledger.clauses import name_clause, row_clause, space_clause
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.query_results import EntityMatch, WalkEdges
-from engine.storage.ledger.scope_clauses import name_clause, row_clause, space_clause
 from engine.storage.sql.lists import id_list, text_list
+from engine.storage.sql.topic import Place_co, Topic, reading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from engine.storage.ledger.records.query_results import ChunkFilter, ScopeIds
-    from engine.storage.sql.connection import Connection
+
 
 ENTITY_COUNTS = "entity e INDEXED BY entity_counts"
 
 
-async def find_named_entities(db: Connection, names: Collection[str], scope_ids: ScopeIds) -> list[EntityMatch]:
-    """The entities in the scope's spaces that have one of these canonical names or an alias of it.
+class Walks(Topic[Place_co]):
+    """Edges for random walks, and what a question names."""
 
-    Mentions and degrees of an entity that several spaces know are added.
-    """
-    rows = await db.execute_fetchall(
-        "SELECT n.canonical, e.id, t.canonical, e.mention_count, e.degree FROM json_each(?) j CROSS JOIN name n"
-        f" ON n.canonical = j.value AND {name_clause(scope_ids, 'n')}"
-        f" CROSS JOIN {ENTITY_COUNTS} ON e.id = n.target CROSS JOIN name t ON t.id = n.target",
-        (text_list(sorted(names)),),
-    )
-    counts = {id_: (canonical, mentions, degree) for _, id_, canonical, mentions, degree in rows}
-    mentions, degrees = Counter[str](), Counter[str]()
-    for canonical, own_mentions, own_degree in counts.values():
-        mentions[canonical] += own_mentions
-        degrees[canonical] += own_degree
-    return [
-        EntityMatch(alias, id_, canonical, mentions[canonical], degrees[canonical])
-        for alias, id_, canonical, *_ in rows
-    ]
+    @reading
+    def find_named_entities(self, names: Collection[str], scope_ids: ScopeIds) -> list[EntityMatch]:
+        """The entities in the scope's spaces that have one of these canonical names or an alias of it.
 
-
-async def find_titled_chunks(
-    db: Connection, titles: Collection[str], scope_ids: ScopeIds, limit: int, only: ChunkFilter | None
-) -> dict[str, list[int]]:
-    """The chunks of the documents with these canonical titles; at most `limit` of each title."""
-    narrowed, parameters = ("true", []) if only is None else fact_clause(only, "f")
-    rows = await db.execute_fetchall(
-        "SELECT j.value, c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id IN"
-        " (SELECT f.chunk FROM document d CROSS JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f"
-        "  ON f.document = d.id WHERE d.title_key = j.value AND d.title_key <> ''"
-        f"  AND {row_clause(scope_ids, 'd')} AND {narrowed} LIMIT ?) ORDER BY c.ordinal, c.id",
-        (text_list(sorted(titles)), *parameters, limit),
-    )
-    found: dict[str, list[int]] = {}
-    for title, chunk in rows:
-        found.setdefault(title, []).append(chunk)
-    return found
-
-
-async def load_walk_edges(
-    db: Connection,
-    names: Collection[str],
-    chunks: Collection[int],
-    scope_ids: ScopeIds,
-    max_degree: int,
-    only: ChunkFilter | None,
-) -> WalkEdges:
-    """The edges of these entities (by canonical name) and chunks; weights and degrees of several spaces are added.
-
-    An entity with more than `max_degree` mentions and relations has no edges of its own. With `only`, entities are
-    connected with these chunks alone, and with no other entity.
-    """
-    own = await _load_ids(db, names, scope_ids, max_degree)
-    edges: dict[tuple[str | int, str | int], float] = {}
-    edges.update((mention, 1.0) for mention in await _load_mentions(db, own, only))
-    if only is None:
-        edges |= await _load_relations(db, own)
-    narrowed, parameters = ("true", []) if only is None else fact_clause(only, "m")
-    rows = await db.execute_fetchall(
-        "SELECT m.chunk, t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
-        " CROSS JOIN mention m ON m.chunk = j.value CROSS JOIN name n ON n.id = m.name"
-        f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')}"
-        f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id"
-        f" WHERE {narrowed}",
-        (id_list(sorted(chunks)), *parameters),
-    )
-    edges |= {(name, chunk): 1.0 for chunk, _, name, _ in rows}
-    degrees = Counter[str]()
-    for _, name, degree in {(id_, name, degree) for _, id_, name, degree in rows}:
-        degrees[name] += degree
-    return WalkEdges(edges, degrees)
-
-
-async def _load_ids(db: Connection, names: Collection[str], scope_ids: ScopeIds, max_degree: int) -> dict[int, str]:
-    rows = await db.execute_fetchall(
-        "SELECT t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
-        f" CROSS JOIN name t ON t.canonical = j.value AND {name_clause(scope_ids, 't')}"
-        f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id",
-        (text_list(sorted(names)),),
-    )
-    degrees = Counter[str]()
-    for _, name, degree in rows:
-        degrees[name] += degree
-    return {id_: name for id_, name, _ in rows if degrees[name] <= max_degree}
-
-
-async def _load_mentions(db: Connection, ids: dict[int, str], only: ChunkFilter | None) -> Iterable[tuple[str, int]]:
-    narrowed, parameters = ("true", []) if only is None else fact_clause(only, "m")
-    rows = await db.execute_fetchall(
-        "SELECT j.value, m.chunk FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
-        f" CROSS JOIN mention m ON m.name = n.id WHERE {narrowed}",
-        (id_list(sorted(ids)), *parameters),
-    )
-    return ((ids[id_], chunk) for id_, chunk in rows)
-
-
-async def _load_relations(db: Connection, ids: dict[int, str]) -> dict[tuple[str | int, str | int], float]:
-    edges: dict[tuple[str | int, str | int], float] = {}
-    for near, far in (("a", "b"), ("b", "a")):
-        rows = await db.execute_fetchall(
-            f"SELECT j.value, r.{far}, n.canonical, r.weight FROM json_each(?) j"
-            f" CROSS JOIN relation r ON r.{near} = j.value CROSS JOIN name n ON n.id = r.{far}",
-            (id_list(sorted(ids)),),
+        Mentions and degrees of an entity that several spaces know are added.
+        """
+        rows = self.db.execute_fetchall(
+            "SELECT n.canonical, e.id, t.canonical, e.mention_count, e.degree FROM json_each(?) j CROSS JOIN name n"
+            f" ON n.canonical = j.value AND {name_clause(scope_ids, 'n')}"
+            f" CROSS JOIN {ENTITY_COUNTS} ON e.id = n.target CROSS JOIN name t ON t.id = n.target",
+            (text_list(sorted(names)),),
         )
-        for id_, other_id, other, weight in rows:
-            name = ids[id_]
-            if name != other and not (near == "b" and other_id in ids):  # found before from its other end
-                ends = (name, other) if name < other else (other, name)
-                edges[ends] = edges.get(ends, 0.0) + float(weight)
-    return edges
+        counts = {id_: (canonical, mentions, degree) for _, id_, canonical, mentions, degree in rows}
+        mentions, degrees = Counter[str](), Counter[str]()
+        for canonical, own_mentions, own_degree in counts.values():
+            mentions[canonical] += own_mentions
+            degrees[canonical] += own_degree
+        return [
+            EntityMatch(alias, id_, canonical, mentions[canonical], degrees[canonical])
+            for alias, id_, canonical, *_ in rows
+        ]
+
+    @reading
+    def find_titled_chunks(
+        self, titles: Collection[str], scope_ids: ScopeIds, limit: int, only: ChunkFilter | None
+    ) -> dict[str, list[int]]:
+        """The chunks of the documents with these canonical titles; at most `limit` of each title."""
+        narrowed, parameters = ("true", []) if only is None else fact_clause(only, "f")
+        rows = self.db.execute_fetchall(
+            "SELECT j.value, c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id IN"
+            " (SELECT f.chunk FROM document d CROSS JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f"
+            "  ON f.document = d.id WHERE d.title_key = j.value AND d.title_key <> ''"
+            f"  AND {row_clause(scope_ids, 'd')} AND {narrowed} LIMIT ?) ORDER BY c.ordinal, c.id",
+            (text_list(sorted(titles)), *parameters, limit),
+        )
+        found: dict[str, list[int]] = {}
+        for title, chunk in rows:
+            found.setdefault(title, []).append(chunk)
+        return found
+
+    @reading
+    def load_walk_edges(
+        self,
+        names: Collection[str],
+        chunks: Collection[int],
+        scope_ids: ScopeIds,
+        max_degree: int,
+        only: ChunkFilter | None,
+    ) -> WalkEdges:
+        """The edges of these entities (by canonical name) and chunks; weights and degrees of several spaces are added.
+
+        An entity with more than `max_degree` mentions and relations has no edges of its own. With `only`, entities are
+        connected with these chunks alone, and with no other entity.
+        """
+        own = self._load_ids(names, scope_ids, max_degree)
+        edges: dict[tuple[str | int, str | int], float] = {}
+        edges.update((mention, 1.0) for mention in self._load_mentions(own, only))
+        if only is None:
+            edges |= self._load_relations(own)
+        narrowed, parameters = ("true", []) if only is None else fact_clause(only, "m")
+        rows = self.db.execute_fetchall(
+            "SELECT m.chunk, t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
+            " CROSS JOIN mention m ON m.chunk = j.value CROSS JOIN name n ON n.id = m.name"
+            f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')}"
+            f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id"
+            f" WHERE {narrowed}",
+            (id_list(sorted(chunks)), *parameters),
+        )
+        edges |= {(name, chunk): 1.0 for chunk, _, name, _ in rows}
+        degrees = Counter[str]()
+        for _, name, degree in {(id_, name, degree) for _, id_, name, degree in rows}:
+            degrees[name] += degree
+        return WalkEdges(edges, degrees)
+
+    def _load_ids(self, names: Collection[str], scope_ids: ScopeIds, max_degree: int) -> dict[int, str]:
+        rows = self.db.execute_fetchall(
+            "SELECT t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
+            f" CROSS JOIN name t ON t.canonical = j.value AND {name_clause(scope_ids, 't')}"
+            f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id",
+            (text_list(sorted(names)),),
+        )
+        degrees = Counter[str]()
+        for _, name, degree in rows:
+            degrees[name] += degree
+        return {id_: name for id_, name, _ in rows if degrees[name] <= max_degree}
+
+    def _load_mentions(self, ids: dict[int, str], only: ChunkFilter | None) -> Iterable[tuple[str, int]]:
+        narrowed, parameters = ("true", []) if only is None else fact_clause(only, "m")
+        rows = self.db.execute_fetchall(
+            "SELECT j.value, m.chunk FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
+            f" CROSS JOIN mention m ON m.name = n.id WHERE {narrowed}",
+            (id_list(sorted(ids)), *parameters),
+        )
+        return ((ids[id_], chunk) for id_, chunk in rows)
+
+    def _load_relations(self, ids: dict[int, str]) -> dict[tuple[str | int, str | int], float]:
+        edges: dict[tuple[str | int, str | int], float] = {}
+        for near, far in (("a", "b"), ("b", "a")):
+            rows = self.db.execute_fetchall(
+                f"SELECT j.value, r.{far}, n.canonical, r.weight FROM json_each(?) j"
+                f" CROSS JOIN relation r ON r.{near} = j.value CROSS JOIN name n ON n.id = r.{far}",
+                (id_list(sorted(ids)),),
+            )
+            for id_, other_id, other, weight in rows:
+                name = ids[id_]
+                if name != other and not (near == "b" and other_id in ids):  # found before from its other end
+                    ends = (name, other) if name < other else (other, name)
+                    edges[ends] = edges.get(ends, 0.0) + float(weight)
+        return edges

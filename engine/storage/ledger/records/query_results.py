@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engine.storage.ledger.records.projection import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+
+ExportFormat = Literal["jsonl", "graphml"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,129 +1,164 @@
-"""Claims: which process works on which stale keys. What an ended process had claimed is free.
+"""Claims: which process works on which stale keys, in fair turns. What an ended process had claimed is free.
 
-The only process on files claims without a trace: nobody else could take its work.
+The only process on files claims without a trace: nobody else could take its work. Work is taken from all spaces that
+have some, so that the backlog of one holds up no other.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.storage.ledger.records.projection import ClaimedKeys, KeyKind, SpaceTurn, StaleKey
-from engine.storage.ledger.work.turns import list_due_spaces, share_out
-from engine.storage.ledger.work.work_queue import current_generation
+from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.lists import id_list
+from engine.storage.sql.topic import Place_co, Topic, reading, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from engine.storage.sql.connection import Connection
+
 
 MAX_SPACES = 64  # that a batch of keys comes from
 _FREE = "on_cooldown = 0 AND retry_at <= ? AND (claimed_by IS NULL OR claimed_by = ?)"
 _CHUNKS, _PROFILES = "kind = 0", "kind > 0"
+Item = TypeVar("Item")
+ALL_SPACES = -1  # before the first space
 
 
-async def has_due_keys(db: Connection, kind: KeyKind, now: float, process: int) -> bool:
-    """Whether chunks, or else names or pairs, are due that no other process has claimed."""
-    queue = _CHUNKS if kind == KeyKind.CHUNK else _PROFILES
-    sql = f"SELECT 1 FROM stale_key WHERE {queue} AND {_FREE} LIMIT 1"
-    rows = await db.execute_fetchall(sql, (now, process))
-    return bool(list(rows))
+class Claims(Topic[Place_co]):
+    """Which process works on which stale keys."""
+
+    @reading
+    def has_due_keys(self, kind: KeyKind, now: float, process: int) -> bool:
+        """Whether chunks, or else names or pairs, are due that no other process has claimed."""
+        queue = _CHUNKS if kind == KeyKind.CHUNK else _PROFILES
+        sql = f"SELECT 1 FROM stale_key WHERE {queue} AND {_FREE} LIMIT 1"
+        rows = self.db.execute_fetchall(sql, (now, process))
+        return bool(rows)
+
+    @writing
+    def claim_chunks(self, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey] = ()) -> ClaimedKeys:
+        """Claim stale chunks that are due except `skip`, the oldest of each space."""
+        chosen = self._choose_keys(_CHUNKS, limit, now, turn, skip)
+        self._claim(chosen.keys, turn.process)
+        return chosen
+
+    @writing
+    def claim_profiles(self, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey] = ()) -> ClaimedKeys:
+        """Claim stale names and pairs that are due except `skip`, the oldest of each space; names come first.
+
+        Names at the ends of these pairs that have no profile are claimed, too. A pair is left for later if another
+        process has one of them.
+        """
+        keys, last_space = self._choose_keys(_PROFILES, limit, now, turn, skip)
+        lacking = self._find_lacking_ends([key.id for key in keys if key.kind == KeyKind.PAIR])
+        ends = self._mark_stale({end for _, end in lacking}, turn.process)
+        taken = {end for _, end in lacking} - {key.id for key in ends}
+        left = {pair for pair, end in lacking if end in taken}
+        kept = dict.fromkeys(key for key in keys if key.kind != KeyKind.PAIR or key.id not in left)
+        self._claim(kept | dict.fromkeys(ends), turn.process)
+        return ClaimedKeys((*kept, *(key for key in ends if key not in kept)), last_space)
+
+    @writing
+    def release_keys(self, kind: KeyKind, process: int) -> None:
+        """Free the chunks, or else the names and pairs, that this process has claimed."""
+        queue = _CHUNKS if kind == KeyKind.CHUNK else _PROFILES
+        self.db.execute(f"UPDATE stale_key SET claimed_by = NULL WHERE {queue} AND claimed_by = ?", (process,))
+
+    def _choose_keys(
+        self, queue: str, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey]
+    ) -> ClaimedKeys:
+        """Due keys of a queue, the oldest of each space."""
+        free: list[Any] = [now, turn.process]
+        skipped = id_list(4 * key.id + key.kind for key in skip)
+        find_next = f"(SELECT MIN(space) FROM stale_key WHERE {queue} AND {_FREE} AND space > due.space)"
+        spaces = list_due_spaces(self.db, find_next, free, turn.after, min(limit, MAX_SPACES))
+
+        def load(space: int, count: int) -> list[tuple[int, StaleKey]]:
+            rows = self.db.execute_fetchall(
+                f"SELECT kind, id, generation FROM stale_key WHERE {queue} AND {_FREE} AND space = ?"
+                " AND 4 * id + kind NOT IN (SELECT value FROM json_each(?)) ORDER BY kind, first_generation LIMIT ?",
+                (*free, space, skipped, count),
+            )
+            return [(space, StaleKey(KeyKind(kind), id_, generation)) for kind, id_, generation in rows]
+
+        found = share_out(spaces, limit, load)
+        return ClaimedKeys(tuple(key for _, key in found), found[-1][0] if found else 0)
+
+    def _claim(self, keys: Iterable[StaleKey], process: int) -> None:
+        if not process:
+            return
+        by_kind = defaultdict[KeyKind, list[int]](list)
+        for key in keys:
+            by_kind[key.kind].append(key.id)
+        for kind, ids in by_kind.items():
+            self.db.execute(
+                "UPDATE stale_key SET claimed_by = ? WHERE kind = ? AND id IN (SELECT value FROM json_each(?))",
+                (process, kind, id_list(ids)),
+            )
+
+    def _find_lacking_ends(self, pairs: Sequence[int]) -> list[tuple[int, int]]:
+        """(pair, name at its end) of names without a profile."""
+        if not pairs:
+            return []
+        rows = self.db.execute_fetchall(
+            "SELECT p.id, n.id FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
+            " CROSS JOIN name n ON n.id IN (p.a, p.b) WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = n.id)",
+            (id_list(pairs),),
+        )
+        return [(pair, name) for pair, name in rows]
+
+    def _mark_stale(self, names: Collection[int], process: int) -> list[StaleKey]:
+        """Mark names stale that are not; returns those that no other process has claimed."""
+        if not names:
+            return []
+        listed = id_list(sorted(names))
+        self.db.execute(
+            "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
+            " SELECT 1, n.id, n.space, ?2, ?2 FROM json_each(?1) j CROSS JOIN name n ON n.id = j.value WHERE true"
+            " ON CONFLICT DO NOTHING",
+            (listed, Settings(self.db).current_generation()),
+        )
+        rows = self.db.execute_fetchall(
+            "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale_key s ON s.kind = 1 AND s.id = j.value"
+            " WHERE s.claimed_by IS NULL OR s.claimed_by = ?",
+            (listed, process),
+        )
+        return [StaleKey(KeyKind.NAME, id_, generation) for id_, generation in rows]
 
 
-async def claim_chunk_keys(
-    db: Connection, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey] = ()
-) -> ClaimedKeys:
-    """Claim stale chunks that are due except `skip`, the oldest of each space."""
-    chosen = await _choose_keys(db, _CHUNKS, limit, now, turn, skip)
-    await _claim(db, chosen.keys, turn.process)
-    return chosen
+def list_due_spaces(db: Connection, find_next: str, parameters: Sequence[object], after: int, limit: int) -> list[int]:
+    """At most `limit` spaces with work, in the order of their numbers: those after the space `after` come first.
 
-
-async def claim_profile_keys(
-    db: Connection, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey] = ()
-) -> ClaimedKeys:
-    """Claim stale names and pairs that are due except `skip`, the oldest of each space; names come first.
-
-    Names at the ends of these pairs that have no profile are claimed, too. A pair is left for later if another process
-    has one of them.
+    `find_next`: an SQL expression, the first space with work after the space `due.space`; it uses the `parameters`.
     """
-    keys, last_space = await _choose_keys(db, _PROFILES, limit, now, turn, skip)
-    lacking = await _find_lacking_ends(db, [key.id for key in keys if key.kind == KeyKind.PAIR])
-    ends = await _mark_stale(db, {end for _, end in lacking}, turn.process)
-    taken = {end for _, end in lacking} - {key.id for key in ends}
-    left = {pair for pair, end in lacking if end in taken}
-    kept = dict.fromkeys(key for key in keys if key.kind != KeyKind.PAIR or key.id not in left)
-    await _claim(db, kept | dict.fromkeys(ends), turn.process)
-    return ClaimedKeys((*kept, *(key for key in ends if key not in kept)), last_space)
-
-
-async def release_keys(db: Connection, kind: KeyKind, process: int) -> None:
-    """Free the chunks, or else the names and pairs, that this process has claimed."""
-    queue = _CHUNKS if kind == KeyKind.CHUNK else _PROFILES
-    await db.execute(f"UPDATE stale_key SET claimed_by = NULL WHERE {queue} AND claimed_by = ?", (process,))
-
-
-async def _choose_keys(
-    db: Connection, queue: str, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey]
-) -> ClaimedKeys:
-    """Due keys of a queue, the oldest of each space."""
-    free: list[Any] = [now, turn.process]
-    skipped = id_list(4 * key.id + key.kind for key in skip)
-    find_next = f"(SELECT MIN(space) FROM stale_key WHERE {queue} AND {_FREE} AND space > due.space)"
-    spaces = await list_due_spaces(db, find_next, free, turn.after, min(limit, MAX_SPACES))
-
-    async def load(space: int, count: int) -> list[tuple[int, StaleKey]]:
-        rows = await db.execute_fetchall(
-            f"SELECT kind, id, generation FROM stale_key WHERE {queue} AND {_FREE} AND space = ?"
-            " AND 4 * id + kind NOT IN (SELECT value FROM json_each(?)) ORDER BY kind, first_generation LIMIT ?",
-            (*free, space, skipped, count),
-        )
-        return [(space, StaleKey(KeyKind(kind), id_, generation)) for kind, id_, generation in rows]
-
-    found = await share_out(spaces, limit, load)
-    return ClaimedKeys(tuple(key for _, key in found), found[-1][0] if found else 0)
-
-
-async def _claim(db: Connection, keys: Iterable[StaleKey], process: int) -> None:
-    if not process:
-        return
-    by_kind = defaultdict[KeyKind, list[int]](list)
-    for key in keys:
-        by_kind[key.kind].append(key.id)
-    for kind, ids in by_kind.items():
-        await db.execute(
-            "UPDATE stale_key SET claimed_by = ? WHERE kind = ? AND id IN (SELECT value FROM json_each(?))",
-            (process, kind, id_list(ids)),
-        )
-
-
-async def _find_lacking_ends(db: Connection, pairs: Sequence[int]) -> list[tuple[int, int]]:
-    """(pair, name at its end) of names without a profile."""
-    if not pairs:
-        return []
-    rows = await db.execute_fetchall(
-        "SELECT p.id, n.id FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
-        " CROSS JOIN name n ON n.id IN (p.a, p.b) WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = n.id)",
-        (id_list(pairs),),
+    sql = (
+        f"WITH RECURSIVE due (space, number) AS (SELECT CAST(? AS BIGINT), 0 UNION ALL SELECT {find_next},"
+        " number + 1 FROM due WHERE due.space IS NOT NULL AND number < ?)"
+        " SELECT space FROM due WHERE number > 0 AND space IS NOT NULL"
     )
-    return [(pair, name) for pair, name in rows]
+    spaces = [row[0] for row in db.execute_fetchall(sql, (after, *parameters, limit))]
+    if len(spaces) < limit and after != ALL_SPACES:
+        rows = db.execute_fetchall(sql, (ALL_SPACES, *parameters, limit - len(spaces)))
+        spaces += [row[0] for row in rows if row[0] <= after]
+    return spaces
 
 
-async def _mark_stale(db: Connection, names: Collection[int], process: int) -> list[StaleKey]:
-    """Mark names stale that are not; returns those that no other process has claimed."""
-    if not names:
-        return []
-    listed = id_list(sorted(names))
-    await db.execute(
-        "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
-        " SELECT 1, n.id, n.space, ?2, ?2 FROM json_each(?1) j CROSS JOIN name n ON n.id = j.value WHERE true"
-        " ON CONFLICT DO NOTHING",
-        (listed, await current_generation(db)),
-    )
-    rows = await db.execute_fetchall(
-        "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale_key s ON s.kind = 1 AND s.id = j.value"
-        " WHERE s.claimed_by IS NULL OR s.claimed_by = ?",
-        (listed, process),
-    )
-    return [StaleKey(KeyKind.NAME, id_, generation) for id_, generation in rows]
+def share_out(spaces: Sequence[int], limit: int, load: Callable[[int, int], list[Item]], least: int = 1) -> list[Item]:
+    """About `limit` items, the same number of each space as far as it has so many; a space may have `least` ones.
+
+    `load` gives the first items of a space, as many as asked for.
+    """
+    taken, shares, left = dict[int, list[Item]](), dict[int, int](), limit
+    for place, space in enumerate(spaces):
+        if left > 0:
+            shares[space] = max(-(-left // (len(spaces) - place)), min(limit, least))
+            taken[space] = load(space, shares[space])
+            left -= len(taken[space])
+    for space, share in shares.items():
+        if left > 0 and len(taken[space]) == share:
+            taken[space] = load(space, share + left)
+            left -= len(taken[space]) - share
+    return [item for items in taken.values() for item in items]

@@ -1,80 +1,73 @@
-"""The work queue: chunks to embed, failures, document statuses, and the settings of the data directory."""
+"""The work queue: chunks to embed, document statuses, and failures: tried again later, or given up with a reason."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import is_outage
-from engine.storage.ledger.records.projection import ChunkToEmbed, KeyKind
-from engine.storage.ledger.work import embedding_failures
-from engine.storage.ledger.work.embedding_failures import PERMANENT_ERRORS
-from engine.storage.ledger.work.extraction_claims import release_chunks
-from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.errors import ModelRefused, PromptTooLong
+from engine.storage.ledger.cache import Cache
+from engine.storage.ledger.clauses import row_clause
+from engine.storage.ledger.records.projection import (
+    ChunkToEmbed,
+    EmbeddingFailure,
+    KeyKind,
+)
+from engine.storage.ledger.work.settings import Settings
+from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.sql.lists import id_list
+from engine.storage.sql.topic import Place_co, Topic, reading, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-    from engine.errors import EngineError
-    from engine.storage.sql.connection import Connection
-
-
-async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed]:
-    """These chunks; missing ones are left out."""
-    rows = await db.execute_fetchall(
-        "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.attempts, d.open FROM json_each(?) j"
-        " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
-        (id_list(ids),),
-    )
-    return [ChunkToEmbed(*row) for row in map(tuple, rows)]
+    from engine.storage.ledger.records.projection import StaleKey
+    from engine.storage.ledger.records.query_results import ScopeIds
+    from engine.usage import IndexingUsage
 
 
-async def record_extraction_failure(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
-    """Record a failed extraction; an infinite `retry_at` gives the chunk up and fails its document.
+PERMANENT_ERRORS = (ModelRefused, PromptTooLong)  # the same text fails at every start
+INITIAL_WAIT, MAX_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
+MAX_REASONS = 5  # listed in the problems
 
-    An outage of the model does not count as a try. A chunk that another process has read meanwhile stays as it is.
-    """
-    await release_chunks(db, [chunk])
-    counts = not is_outage(error)
-    await db.execute(
-        "UPDATE chunk SET attempts = attempts + ?, retry_at = ?, error = ?, hint = ?, permanent_failure = ?"
-        " WHERE id = ? AND extraction IS NULL",
-        (int(counts), retry_at, str(error), error.hint, isinstance(error, PERMANENT_ERRORS), chunk),
-    )
-    if retry_at == float("inf"):
-        await db.execute(
-            "UPDATE document SET error = ?, hint = ?"
-            " WHERE id = (SELECT document FROM chunk WHERE id = ? AND extraction IS NULL)",
-            (str(error), error.hint, chunk),
+
+class WorkQueue(Topic[Place_co]):
+    """Chunks to embed, document statuses, and what was given up or waits for its next try."""
+
+    @reading
+    def load_chunks(self, ids: Collection[int]) -> list[ChunkToEmbed]:
+        """These chunks; missing ones are left out."""
+        rows = self.db.execute_fetchall(
+            "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.attempts, d.open FROM json_each(?) j"
+            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
+            (id_list(ids),),
         )
+        return [ChunkToEmbed(*row) for row in map(tuple, rows)]
 
+    @reading
+    def list_failed_keys(self) -> list[tuple[KeyKind, int]]:
+        """Chunks of failed documents, and names and pairs whose vectors may be missing."""
+        rows = self.db.execute_fetchall(
+            "SELECT c.id FROM document d JOIN chunk c ON c.document = d.id WHERE d.status = 'failed' AND c.error <> ''"
+        )
+        return [(KeyKind.CHUNK, row[0]) for row in rows] + self.list_failed_profiles()
 
-async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
-    """Chunks of failed documents, and names and pairs whose vectors may be missing."""
-    rows = await db.execute_fetchall(
-        "SELECT c.id FROM document d JOIN chunk c ON c.document = d.id WHERE d.status = 'failed' AND c.error <> ''"
-    )
-    return [(KeyKind.CHUNK, row[0]) for row in rows] + await embedding_failures.list_failed_keys(db)
+    @writing
+    def retry_documents(self, key: str = "", *, permanent: bool = True) -> int:
+        """Retry the failures of one document, or of all; returns the number of documents.
 
+        All includes names and pairs that could not be embedded. `permanent`: also documents with a permanent error.
+        """
+        return self._retry(key, permanent=permanent, waiting=True)
 
-async def retry_documents(db: Connection, key: str = "", *, permanent: bool = True) -> int:
-    """Retry the failures of one document, or of all; returns the number of documents.
+    @writing
+    def retry_given_up(self, *, permanent: bool) -> None:
+        """Retry what was given up, `permanent` also for permanent errors; what waits for its next try waits on."""
+        self._retry("", permanent=permanent, waiting=False)
+        self._retry_beside_failures()
 
-    All includes names and pairs that could not be embedded. `permanent`: also documents with a permanent error.
-    """
-    return await _retry(db, key, permanent=permanent, waiting=True)
-
-
-async def retry_given_up(db: Connection, *, permanent: bool) -> None:
-    """Retry what was given up, `permanent` also for permanent errors; what waits for its next try goes on waiting."""
-    await _retry(db, "", permanent=permanent, waiting=False)
-    await _retry_beside_failures(db)
-
-
-async def _retry(db: Connection, key: str, *, permanent: bool, waiting: bool) -> int:
-    generation = await next_generation(db)
-    rows = list(
-        await db.execute_fetchall(
+    def _retry(self, key: str, *, permanent: bool, waiting: bool) -> int:
+        generation = Settings(self.db).next_generation()
+        rows = self.db.execute_fetchall(
             "UPDATE document SET status = 'pending', error = '', hint = '', generation = ?2"
             " WHERE (error <> '' OR (?4 AND id IN"
             " (SELECT c.document FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999)))"
@@ -83,223 +76,262 @@ async def _retry(db: Connection, key: str, *, permanent: bool, waiting: bool) ->
             " RETURNING id",
             (key, generation, permanent, waiting),
         )
-    )
-    listed = id_list([row[0] for row in rows])
-    failed = await db.execute_fetchall(
-        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false"
-        " WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
-        (listed,),
-    )
-    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in failed], generation)
-    if not key:
-        await embedding_failures.retry_failures(db, permanent=permanent)
-    return len(rows)
-
-
-async def advance_documents(db: Connection, embedded: Collection[int] | None = None) -> None:
-    """Update document statuses: searchable once embedded, indexed once all their keys are projected.
-
-    `embedded`: only documents of these chunks become searchable; None checks every pending document.
-    """
-    of_batch = (
-        ""
-        if embedded is None
-        else (" AND id IN (SELECT document FROM chunk WHERE id IN (SELECT value FROM json_each(?)))")
-    )
-    await db.execute(
-        "UPDATE document SET status = 'searchable' WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
-        f" JOIN stale_key s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
-        () if embedded is None else (id_list(embedded),),
-    )
-    [[first]] = await db.execute_fetchall("SELECT COALESCE(MIN(first_generation), 9e999) FROM stale_key")
-    await db.execute(
-        "UPDATE document SET status = 'indexed'"
-        " WHERE status = 'searchable' AND unextracted_chunks = 0 AND generation < ?"
-        " AND NOT open AND error = ''",
-        (first,),
-    )
-
-
-async def requeue_due_summaries(db: Connection, now: float) -> int:
-    """Mark keys stale whose failed summaries are due again; returns their number."""
-    count = 0
-    for kind, table in ((KeyKind.NAME, "entity"), (KeyKind.PAIR, "relation")):
-        rows = list(
-            await db.execute_fetchall(f"UPDATE {table} SET retry_at = NULL WHERE retry_at <= ? RETURNING id", (now,))
+        listed = id_list([row[0] for row in rows])
+        failed = self.db.execute_fetchall(
+            "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false"
+            " WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
+            (listed,),
         )
-        if rows:
-            await add_stale_keys(db, kind, [row[0] for row in rows], await next_generation(db))
-        count += len(rows)
-    return count
+        StaleKeys(self.db).add(KeyKind.CHUNK, [row[0] for row in failed], generation)
+        if not key:
+            self.retry_profiles(permanent=permanent)
+        return len(rows)
 
+    @writing
+    def advance_documents(self, embedded: Collection[int] | None = None) -> None:
+        """Update document statuses: searchable once embedded, indexed once all their keys are projected.
 
-async def record_graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
-    """Record that the graph holds these entities and relations."""
-    for table, ids in (("entity", names), ("relation", pairs)):
-        await db.execute(
-            f"UPDATE {table} SET in_graph = true WHERE id IN (SELECT value FROM json_each(?)) AND NOT in_graph",
-            (id_list(ids),),
+        `embedded`: only documents of these chunks become searchable; None checks every pending document.
+        """
+        of_batch = (
+            ""
+            if embedded is None
+            else (" AND id IN (SELECT document FROM chunk WHERE id IN (SELECT value FROM json_each(?)))")
+        )
+        self.db.execute(
+            "UPDATE document SET status = 'searchable' WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
+            f" JOIN stale_key s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
+            () if embedded is None else (id_list(embedded),),
+        )
+        [[first]] = self.db.execute_fetchall("SELECT COALESCE(MIN(first_generation), 9e999) FROM stale_key")
+        self.db.execute(
+            "UPDATE document SET status = 'indexed'"
+            " WHERE status = 'searchable' AND unextracted_chunks = 0 AND generation < ?"
+            " AND NOT open AND error = ''",
+            (first,),
         )
 
+    @writing
+    def start_reindex(self) -> None:
+        """Mark every chunk, name and pair stale, because graph and vectors are empty; lasts until `finish_reindex`."""
+        Settings(self.db).set("reindexing", 1)
+        generation = Settings(self.db).next_generation()
+        self.db.execute("UPDATE entity SET in_graph = false, embedding_hash = NULL")
+        self.db.execute("UPDATE relation SET in_graph = false, embedding_hash = NULL")
+        for kind, table in ((KeyKind.CHUNK, "chunk"), (KeyKind.NAME, "name"), (KeyKind.PAIR, "pair")):
+            self.db.execute(
+                "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
+                f" SELECT ?1, id, space, ?2, ?2 FROM {table} WHERE true"
+                " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation",
+                (kind, generation),
+            )
+        self.db.execute("UPDATE document SET status = 'pending', generation = ? WHERE error = ''", (generation,))
 
-async def start_reindex(db: Connection) -> None:
-    """Mark every chunk, name and pair stale, because graph and vectors are empty; lasts until `finish_reindex`."""
-    await set_setting(db, "reindexing", 1)
-    generation = await next_generation(db)
-    await db.execute("UPDATE entity SET in_graph = false, embedding_hash = NULL")
-    await db.execute("UPDATE relation SET in_graph = false, embedding_hash = NULL")
-    for kind, table in ((KeyKind.CHUNK, "chunk"), (KeyKind.NAME, "name"), (KeyKind.PAIR, "pair")):
-        await db.execute(
-            "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
-            f" SELECT ?1, id, space, ?2, ?2 FROM {table} WHERE true"
-            " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation",
-            (kind, generation),
+    @writing
+    def record_all_graphed(self) -> None:
+        """Record that the graph holds every profile."""
+        self.db.execute("UPDATE entity SET in_graph = true")
+        self.db.execute("UPDATE relation SET in_graph = true")
+
+    @writing
+    def finish_reindex(self) -> None:
+        """Record that graph and vectors are complete again."""
+        self.record_all_graphed()
+        self.db.execute("DELETE FROM meta WHERE key = 'reindexing'")
+
+    @writing
+    def requeue_keys(self, keys: Collection[tuple[KeyKind, int]]) -> None:
+        """Mark keys stale whose projection is wrong."""
+        generation = Settings(self.db).next_generation()
+        for kind, table in ((KeyKind.CHUNK, ""), (KeyKind.NAME, "entity"), (KeyKind.PAIR, "relation")):
+            ids = [id_ for each, id_ in keys if each == kind]
+            StaleKeys(self.db).add(kind, ids, generation)
+            if table:
+                self.db.executemany(f"UPDATE {table} SET embedding_hash = NULL WHERE id = ?", [(id_,) for id_ in ids])
+
+    @writing
+    def resume(self) -> None:
+        """Release held keys and retry failures at a start, except those with a permanent error."""
+        self.db.execute("UPDATE stale_key SET on_cooldown = 0 WHERE on_cooldown = 1")
+        self.retry_documents(permanent=False)
+        self.db.execute(
+            "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
+            " WHERE extraction IS NULL AND error <> '' AND retry_at < 9e999"
         )
-    await db.execute("UPDATE document SET status = 'pending', generation = ? WHERE error = ''", (generation,))
+        self._retry_beside_failures()
 
+    def _retry_beside_failures(self) -> None:
+        """Retry chunks of documents in which another chunk has a permanent error."""
+        beside_failures = self.db.execute_fetchall(
+            "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
+            " WHERE retry_at = 9e999 AND NOT permanent_failure"
+            " AND document IN (SELECT document FROM chunk WHERE permanent_failure) RETURNING id"
+        )
+        StaleKeys(self.db).add(KeyKind.CHUNK, [row[0] for row in beside_failures], Settings(self.db).next_generation())
 
-async def record_all_graphed(db: Connection) -> None:
-    """Record that the graph holds every profile."""
-    await db.execute("UPDATE entity SET in_graph = true")
-    await db.execute("UPDATE relation SET in_graph = true")
+    @reading
+    def needs_compaction(self) -> bool:
+        """Whether deleted bytes may still be in the files."""
+        return max(Settings(self.db).get_int("last_removal"), Settings(self.db).get_int("last_drop")) > Settings(
+            self.db
+        ).get_int("last_compaction")
 
+    @reading
+    def count_pending_documents(self) -> int:
+        """Documents that are not completely indexed yet; open conversations count only until searchable."""
+        [[number]] = self.db.execute_fetchall(
+            "SELECT COUNT(*) FROM document WHERE status = 'pending' OR (status = 'searchable' AND NOT open)"
+        )
+        return int(number)
 
-async def finish_reindex(db: Connection) -> None:
-    """Record that graph and vectors are complete again."""
-    await record_all_graphed(db)
-    await db.execute("DELETE FROM meta WHERE key = 'reindexing'")
+    @reading
+    def is_idle(self, *, skip_quiet: bool) -> bool:
+        """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work."""
+        due = "SELECT 1 FROM stale_key"
+        if not skip_quiet:  # there is an index for each
+            due = f"{due} WHERE kind = 0 AND on_cooldown = 0) OR EXISTS ({due} WHERE kind > 0 AND on_cooldown = 0"
+        [[busy]] = self.db.execute_fetchall(
+            f"SELECT EXISTS ({due}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
+            " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+            " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+            " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
+            " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))"
+        )
+        return not busy
 
+    @reading
+    def has_only_held_keys(self) -> bool:
+        """Whether the only work left is held for a quiet period."""
+        return self.is_idle(skip_quiet=False) and not self.is_idle(skip_quiet=True)
 
-async def requeue_keys(db: Connection, keys: Collection[tuple[KeyKind, int]]) -> None:
-    """Mark keys stale whose projection is wrong."""
-    generation = await next_generation(db)
-    for kind, table in ((KeyKind.CHUNK, ""), (KeyKind.NAME, "entity"), (KeyKind.PAIR, "relation")):
-        ids = [id_ for each, id_ in keys if each == kind]
-        await add_stale_keys(db, kind, ids, generation)
-        if table:
-            await db.executemany(f"UPDATE {table} SET embedding_hash = NULL WHERE id = ?", [(id_,) for id_ in ids])
+    @reading
+    def count_given_up(self) -> int:
+        """Documents of which a part was given up, and names and pairs whose vectors were."""
+        [[number]] = self.db.execute_fetchall(
+            "SELECT (SELECT COUNT(*) FROM document WHERE error <> '') + (SELECT COUNT(*) FROM embedding_failure)"
+        )
+        return int(number)
 
+    @writing
+    def retry_after_change(self, reader: str) -> bool:
+        """Retry everything that was given up by another reader (program and models); returns whether it was another."""
+        if Settings(self.db).get("reader") == reader:
+            return False
+        Settings(self.db).set("reader", reader)
+        self.retry_given_up(permanent=True)
+        return True
 
-async def resume_work(db: Connection) -> None:
-    """Release held keys and retry failures at a start, except those with a permanent error."""
-    await db.execute("UPDATE stale_key SET on_cooldown = 0 WHERE on_cooldown = 1")
-    await retry_documents(db, permanent=False)
-    await db.execute(
-        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
-        " WHERE extraction IS NULL AND error <> '' AND retry_at < 9e999"
-    )
-    await _retry_beside_failures(db)
+    @writing
+    def record_failures(self, failures: Sequence[EmbeddingFailure], attempts: int, now: float) -> None:
+        """Count a try of each key; give up keys with too many tries or a permanent error.
 
+        Keys that changed since are left alone: their new text is tried.
+        """
+        over = list[EmbeddingFailure]()
+        for each in failures:
+            rows = self.db.execute_fetchall(
+                "UPDATE stale_key SET attempts = attempts + 1, error = ?, hint = ?"
+                " WHERE kind = ? AND id = ? AND generation = ? RETURNING attempts",
+                (str(each.error), each.error.hint, *each.key),
+            )
+            for (count,) in rows:
+                retry_at = now + min(MAX_WAIT, INITIAL_WAIT * 2 ** min(count - 1, 20))
+                self.db.execute(
+                    "UPDATE stale_key SET retry_at = ? WHERE kind = ? AND id = ?", (retry_at, *each.key[:2])
+                )
+                if count >= attempts or isinstance(each.error, PERMANENT_ERRORS):
+                    over.append(each)
+        self.db.executemany(
+            "UPDATE stale_key SET claimed_by = NULL WHERE kind = ? AND id = ?", [each.key[:2] for each in failures]
+        )
+        for each in over:
+            self._give_up_key(each)
 
-async def _retry_beside_failures(db: Connection) -> None:
-    """Retry chunks of documents in which another chunk has a permanent error."""
-    beside_failures = await db.execute_fetchall(
-        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
-        " WHERE retry_at = 9e999 AND NOT permanent_failure"
-        " AND document IN (SELECT document FROM chunk WHERE permanent_failure) RETURNING id"
-    )
-    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in beside_failures], await next_generation(db))
+    def _give_up_key(self, failure: EmbeddingFailure) -> None:
+        (kind, id_, _), error = failure.key, failure.error
+        reason = str(error), error.hint, isinstance(error, PERMANENT_ERRORS)
+        self.db.execute("DELETE FROM stale_key WHERE kind = ? AND id = ?", (kind, id_))
+        if kind != KeyKind.CHUNK:
+            self.db.execute(
+                "INSERT INTO embedding_failure (kind, id, error, hint, permanent) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (kind, id) DO UPDATE SET error = excluded.error, hint = excluded.hint,"
+                " permanent = excluded.permanent",
+                (kind, id_, *reason),
+            )
+            return
+        self.db.execute(
+            "UPDATE chunk SET error = ?, hint = ?, permanent_failure = ?, retry_at = 9e999 WHERE id = ?", (*reason, id_)
+        )
+        self.db.execute(
+            "UPDATE document SET status = 'failed', error = ?, hint = ?"
+            " WHERE id = (SELECT document FROM chunk WHERE id = ?)",
+            (*reason[:2], id_),
+        )
 
+    def clear_failures(self, embedded: Sequence[tuple[KeyKind, int]]) -> None:
+        """Delete the failures of keys whose vectors are stored or deleted."""
+        if self.db.execute_fetchall("SELECT 1 FROM embedding_failure LIMIT 1"):
+            self.db.executemany("DELETE FROM embedding_failure WHERE kind = ? AND id = ?", embedded)
 
-async def needs_compaction(db: Connection) -> bool:
-    """Whether deleted bytes may still be in the files."""
-    return max(
-        await get_int_setting(db, "last_removal"), await get_int_setting(db, "last_drop")
-    ) > await get_int_setting(db, "last_compaction")
+    def retry_profiles(self, *, permanent: bool = True) -> None:
+        """Retry every name and pair that was given up or waits for its next try."""
+        rows = self.db.execute_fetchall(
+            "DELETE FROM embedding_failure WHERE ?1 OR NOT permanent RETURNING kind, id", (permanent,)
+        )
+        generation = Settings(self.db).next_generation()
+        for kind in (KeyKind.NAME, KeyKind.PAIR):
+            StaleKeys(self.db).add(kind, [id_ for each, id_ in rows if each == kind], generation)
+        self.db.execute("UPDATE stale_key SET attempts = 0, retry_at = 0 WHERE attempts > 0")
 
+    def list_failed_profiles(self) -> list[tuple[KeyKind, int]]:
+        """The names and pairs that were given up."""
+        return [
+            (KeyKind(kind), id_) for kind, id_ in self.db.execute_fetchall("SELECT kind, id FROM embedding_failure")
+        ]
 
-async def count_pending_documents(db: Connection) -> int:
-    """Documents that are not completely indexed yet; conversations that are still open count only until searchable."""
-    [[number]] = await db.execute_fetchall(
-        "SELECT COUNT(*) FROM document WHERE status = 'pending' OR (status = 'searchable' AND NOT open)"
-    )
-    return int(number)
+    @reading
+    def list_failure_reasons(self) -> list[str]:
+        """One sentence for each reason why documents, chunks, names or pairs were given up, with their number."""
+        rows = self.db.execute_fetchall(
+            "SELECT error, COUNT(*) FROM (SELECT error FROM embedding_failure UNION ALL SELECT error FROM document"
+            " WHERE error <> '') GROUP BY error ORDER BY COUNT(*) DESC LIMIT ?",
+            (MAX_REASONS,),
+        )
+        return [f"{count} given up: {error}" for error, count in rows]
 
+    def count_failed_keys(self, scope_ids: ScopeIds) -> tuple[int, str]:
+        """The number of given-up names and pairs within a scope, and the reason of one of them."""
+        rows = self.db.execute_fetchall(
+            "SELECT u.error FROM embedding_failure u LEFT JOIN entity e ON u.kind = 1 AND e.id = u.id"
+            " LEFT JOIN relation r ON u.kind = 2 AND r.id = u.id"
+            " WHERE COALESCE(e.space, r.space) IN (SELECT value FROM json_each(?))",
+            (id_list(sorted(scope_ids.spaces)),),
+        )
+        errors = [str(row[0]) for row in rows]
+        return len(errors), errors[0] if errors else ""
 
-async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
-    """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work."""
-    due = "SELECT 1 FROM stale_key"
-    if not skip_quiet:  # there is an index for each
-        due = f"{due} WHERE kind = 0 AND on_cooldown = 0) OR EXISTS ({due} WHERE kind > 0 AND on_cooldown = 0"
-    [[busy]] = await db.execute_fetchall(
-        f"SELECT EXISTS ({due}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
-        " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-        " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
-        " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
-        " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))"
-    )
-    return not busy
+    def find_retry_error(self, scope_ids: ScopeIds) -> str:
+        """The error of a key within a scope that is tried again, "" if there is none."""
+        rows = self.db.execute_fetchall(
+            "SELECT s.error FROM stale_key s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
+            " LEFT JOIN entity e ON s.kind = 1 AND e.id = s.id LEFT JOIN relation r ON s.kind = 2 AND r.id = s.id"
+            f" WHERE s.attempts > 0 AND ({row_clause(scope_ids, 'c')} OR COALESCE(e.space, r.space) IN"
+            " (SELECT value FROM json_each(?))) LIMIT 1",
+            (id_list(sorted(scope_ids.spaces)),),
+        )
+        return next((str(row[0]) for row in rows), "")
 
-
-async def has_due_extraction(db: Connection, now: float) -> bool:
-    """Whether any chunk waits for extraction now."""
-    [[exists]] = await db.execute_fetchall(
-        "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-        " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at <= ?)",
-        (now,),
-    )
-    return bool(exists)
-
-
-async def has_pending_extraction(db: Connection) -> bool:
-    """Whether any chunk waits for extraction, now or for its next try."""
-    [[exists]] = await db.execute_fetchall(
-        "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-        " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
-    )
-    return bool(exists)
-
-
-async def has_only_held_keys(db: Connection) -> bool:
-    """Whether the only work left is held for a quiet period."""
-    return await is_idle(db, skip_quiet=False) and not await is_idle(db, skip_quiet=True)
-
-
-async def get_setting(db: Connection, key: str) -> str:
-    """A setting of the data directory, "" if there is none."""
-    rows = await db.execute_fetchall("SELECT value FROM meta WHERE key = ?", (key,))
-    return next((str(row[0]) for row in rows), "")
-
-
-async def set_setting(db: Connection, key: str, value: str | int) -> None:
-    """Save a setting of the data directory."""
-    await db.execute(
-        "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (key, str(value)),
-    )
-
-
-async def set_embedder(db: Connection, name: str, *, reindex: bool) -> None:
-    """Save the embedder's name and drop vectors of another one; `reindex` requests new vectors of everything."""
-    await set_setting(db, "embedder", name)
-    if reindex:
-        await set_setting(db, "reindexing", 1)
-    if list(await db.execute_fetchall("DELETE FROM vector WHERE embedder <> ? RETURNING parts", (name,))):
-        await set_setting(db, "last_removal", await next_generation(db))
-
-
-async def get_int_setting(db: Connection, key: str) -> int:
-    """A numeric setting of the data directory, 0 if there is none."""
-    return int(await get_setting(db, key) or 0)
-
-
-async def current_generation(db: Connection) -> int:
-    """The number of the last change."""
-    return await get_int_setting(db, "generation")
-
-
-async def count_given_up(db: Connection) -> int:
-    """Documents of which a part was given up, and names and pairs whose vectors were."""
-    [[number]] = await db.execute_fetchall(
-        "SELECT (SELECT COUNT(*) FROM document WHERE error <> '') + (SELECT COUNT(*) FROM embedding_failure)"
-    )
-    return int(number)
-
-
-async def retry_after_change(db: Connection, reader: str) -> bool:
-    """Retry everything that was given up by another reader (program and models); returns whether it was another."""
-    if await get_setting(db, "reader") == reader:
-        return False
-    await set_setting(db, "reader", reader)
-    await retry_given_up(db, permanent=True)
-    return True
+    @writing
+    def finish_embedding(
+        self,
+        done: Sequence[StaleKey],
+        failures: Sequence[EmbeddingFailure],
+        attempts: int,
+        usage: IndexingUsage,
+        now: float,
+    ) -> None:
+        """Finish a batch of chunks; a failed one is given up after `attempts` tries."""
+        StaleKeys(self.db).remove(done)
+        self.record_failures(failures, attempts, now)
+        self.advance_documents([mark.id for mark in done])
+        Cache(self.db).record_indexing(usage, now)

@@ -109,7 +109,7 @@ async def test_a_time_span_says_that_it_leaves_out_undated_documents(perform: Pe
 
 @ingested
 async def test_an_answer_from_an_index_that_is_rebuilt_says_so(perform: Perform, engine_context: EngineContext) -> None:
-    await engine_context.engine._ledger.work.set_setting("reindexing", 1)
+    await engine_context.engine._ledger.settings.set("reindexing", 1)
     end = last(await perform(Ask(GUDGEON)), AnswerEnd)
     assert list_end_notices(end) == [texts.REBUILDING]
 

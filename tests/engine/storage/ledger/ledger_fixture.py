@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -18,17 +21,22 @@ from engine.knowledge.merge import merge_entity, merge_relation
 from engine.knowledge.summary_plan import SEPARATOR
 from engine.models import Chunk, Document, Extraction, Link, Mention, Passage, Scope
 from engine.options import ChunkingOptions
-from engine.storage.ledger import Ledger, facts, profiles
-from engine.storage.ledger.content import documents
+from engine.storage.ledger import Ledger
+from engine.storage.ledger.content.documents import Documents
+from engine.storage.ledger.content.facts import Facts
 from engine.storage.ledger.postgres.ledger import PostgresLedger
-from engine.storage.ledger.queries import lookup
+from engine.storage.ledger.profiles import Profiles
 from engine.storage.ledger.queries.export import export_canonical
+from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.records import KeyFacts, ScopeIds
 from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.records.projection import EmbeddingFailure, KeyKind, Profile, SpaceTurn, StaleKey
-from engine.storage.ledger.work import claims, stale_keys
-from engine.storage.ledger.work.embedding_failures import record_failures
+from engine.storage.ledger.work.claims import Claims
+from engine.storage.ledger.work.settings import Settings
+from engine.storage.ledger.work.stale_keys import StaleKeys
+from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Connection
+from engine.storage.sql.database import SqlDatabase
 from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
 
@@ -54,9 +62,28 @@ class ExplainingConnection:
         self.db = db
         self.plan: list[str] = []
 
-    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        self.plan += [row[3] for row in await self.db.execute_fetchall(f"EXPLAIN QUERY PLAN {sql}", parameters)]
+    def execute_fetchall(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        self.plan += [row[3] for row in self.db.execute_fetchall(f"EXPLAIN QUERY PLAN {sql}", parameters)]
         return []
+
+
+@asynccontextmanager
+async def held_snapshot(database: SqlDatabase) -> AsyncIterator[None]:
+    """While inside, a reader has begun, and does not end."""
+    begun, ending = threading.Event(), threading.Event()
+
+    def hold(db: Connection) -> None:
+        Settings(db).get("n")
+        begun.set()
+        ending.wait()
+
+    holding = asyncio.create_task(database.read(hold))
+    await asyncio.to_thread(begun.wait)
+    try:
+        yield
+    finally:
+        ending.set()
+        await holding
 
 
 @dataclass(slots=True)
@@ -73,20 +100,20 @@ class LedgerFixture:
     def write(self) -> Callable[..., Awaitable[Any]]:
         return self.ledger.write
 
-    async def explain(self, query: Callable[..., Awaitable[Any]], *arguments: Any) -> list[str]:
+    async def explain(self, query: Callable[..., Any], *arguments: Any) -> list[str]:
         """The steps by which SQLite would run the statements of a query."""
 
-        async def explain(db: Connection) -> list[str]:
+        def explain(db: Connection) -> list[str]:
             explaining = ExplainingConnection(db)
-            await query(explaining, *arguments)
+            query(explaining, *arguments)
             return explaining.plan
 
         steps: list[str] = await self.read(explain)
         return steps
 
     async def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        async def fetch(db: Connection) -> list[tuple[Any, ...]]:
-            return [tuple(row) for row in await db.execute_fetchall(sql, parameters)]
+        def fetch(db: Connection) -> list[tuple[Any, ...]]:
+            return [tuple(row) for row in db.execute_fetchall(sql, parameters)]
 
         return await self.ledger.read(fetch)
 
@@ -94,18 +121,18 @@ class LedgerFixture:
         return [row[0] for row in await self.rows(sql, *parameters)]
 
     async def execute(self, *statements: str, parameters: Sequence[Any] = ()) -> None:
-        async def run(db: Connection) -> None:
+        def run(db: Connection) -> None:
             for statement in statements:
-                await db.execute(statement, parameters)
+                db.execute(statement, parameters)
 
         await self.ledger.write(run)
 
     async def add(self, document: Document) -> bool:
-        return await self.ledger.write(documents.upsert_document, document, cut(document.passages))
+        return await self.ledger.write(Documents.save, document, cut(document.passages))
 
     async def amend(self, key: str, *upsert: Passage, remove: str = "", is_open: bool | None = None) -> bool:
         change = DocumentChange(upsert, frozenset(filter(None, [remove])), is_open)
-        return await self.ledger.documents.amend(
+        return await self.ledger.amendments.amend(
             key, change, lambda region: rechunk_region(region, CharacterTokenizer(), CUT)
         )
 
@@ -113,13 +140,13 @@ class LedgerFixture:
         """Let the only try to embed a chunk fail."""
         [generation] = await self.column("SELECT generation FROM stale_key WHERE kind = 0 AND id = ?", chunk)
         failure = EmbeddingFailure(StaleKey(KeyKind.CHUNK, chunk, generation), error)
-        await self.write(record_failures, [failure], 1, NOW)
+        await self.write(WorkQueue.record_failures, [failure], 1, NOW)
 
     async def forget(self, key: str) -> bool:
-        return await self.ledger.write(documents.delete_document, key)
+        return await self.ledger.write(Documents.delete, key)
 
     async def move_room(self, room: str, space: str) -> int:
-        return await self.ledger.write(documents.move_room, room, space)
+        return await self.ledger.write(Documents.move_room, room, space)
 
     async def add_facts(
         self, key: str, *extractions: Extraction, space: str = "here", time: datetime | None = None
@@ -129,24 +156,24 @@ class LedgerFixture:
         await self.add(doc(key, *texts, space=space, room=f"room of {space}", time=time))
         ids = await self.column("SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.key = ?", key)
         for id_, each in zip(sorted(ids), extractions, strict=True):
-            await self.ledger.write(facts.save_extraction, id_, f"{key} {id_}".encode(), each)
+            await self.ledger.write(Facts.save_extraction, id_, f"{key} {id_}".encode(), each)
         return sorted(ids)
 
     async def project(self) -> None:
         """Profiles of everything that is stale, by joining; marks gone. Neither graph nor vectors."""
 
-        async def work(db: Connection) -> None:
-            due = await claims.claim_profile_keys(db, 1000, NOW, SpaceTurn())
+        def work(db: Connection) -> None:
+            due = Claims(db).claim_profiles(1000, NOW, SpaceTurn())
             for kind, read, write, fold in (
-                (KeyKind.NAME, profiles.load_names, profiles.upsert_entities, _entity),
-                (KeyKind.PAIR, profiles.load_pairs, profiles.upsert_relations, _relation),
+                (KeyKind.NAME, Profiles.load_names, Profiles.upsert_entities, _entity),
+                (KeyKind.PAIR, Profiles.load_pairs, Profiles.upsert_relations, _relation),
             ):
                 found = [key for key in due.keys if key.kind == kind]
-                keys = await read(db, [mark.id for mark in found], 100)
+                keys = read(db, [mark.id for mark in found], 100)
                 gone = {mark.id for mark in found} - {key.id for key in keys if key.counts}
-                await profiles.delete_profiles(db, kind, gone)  # type: ignore[arg-type]
-                await write(db, [fold(key) for key in keys if key.counts])
-                await stale_keys.remove_stale_keys(db, found)
+                Profiles(db).delete_profiles(kind, gone)  # type: ignore[arg-type]
+                write(db, [fold(key) for key in keys if key.counts])
+                StaleKeys(db).remove(found)
 
         await self.ledger.write(work)
 
@@ -163,10 +190,10 @@ class LedgerFixture:
         await self.execute("DELETE FROM stale_key")
 
     async def scope_ids(self, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> ScopeIds:
-        return await self.ledger.read(lookup.resolve_scope, Scope(frozenset(spaces), frozenset(rooms)))
+        return await self.ledger.read(Search.resolve_scope, Scope(frozenset(spaces), frozenset(rooms)))
 
     async def export(self, *spaces: str) -> list[dict[str, Any]]:
-        async with self.ledger.read_connection() as db:
+        async with self.ledger.stream_connection() as db:
             return [json.loads(line) async for line in export_canonical(db, spaces or None)]
 
 

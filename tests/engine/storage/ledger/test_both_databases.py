@@ -12,10 +12,10 @@ from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.models import Passage, Scope
 from engine.storage.ledger import Ledger, compute_file_checksum
-from engine.storage.ledger.api import ExportFormat
 from engine.storage.ledger.database import SCHEMA as FILE_SCHEMA
 from engine.storage.ledger.postgres.ledger import PostgresLedger
-from engine.storage.ledger.queries import lookup
+from engine.storage.ledger.queries.search import Search
+from engine.storage.ledger.records import ExportFormat
 from engine.storage.sqlite.database_file import check_file
 from engine.usage import IndexingUsage, Usage
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
@@ -114,15 +114,15 @@ async def test_a_copy_moves_both_ways(both: list[LedgerFixture], tmp_path: Path)
     await change(served, "even later")
     await change(embedded, "even later")
     assert await export(embedded) == await export(served)
-    assert await served.ledger.work.get_setting("reindexing") == "1"
+    assert await served.ledger.settings.get("reindexing") == "1"
     await served.ledger.check_integrity()
     await embedded.ledger.close()
 
 
 async def search(ledger: LedgerFixture) -> list[str]:
     scope = await ledger.scope_ids(("here", "elsewhere"))
-    ids = list(await ledger.read(lookup.search_chunks, "zoe backslash again", 9, scope))
-    return [each.key for each in await ledger.read(lookup.load_chunk_texts, ids, scope)]
+    ids = list(await ledger.read(Search.search_chunks, "zoe backslash again", 9, scope))
+    return [each.key for each in await ledger.read(Search.load_chunk_texts, ids, scope)]
 
 
 async def explore(ledger: LedgerFixture) -> tuple[list[str], list[str], int]:

@@ -5,20 +5,21 @@ from typing import Any
 import pytest
 
 from engine.storage.ledger import cache
-from engine.storage.ledger.content.rooms import get_or_create_id
+from engine.storage.ledger.cache import Cache
+from engine.storage.ledger.content.rooms import Rooms
 from engine.storage.ledger.records.projection import CachedAnswer
-from engine.storage.ledger.work.work_queue import current_generation
+from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.connection import Connection
 from engine.usage import IndexingUsage, Usage
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 
 
 async def save_answer(ledger: LedgerFixture, generation: int, **used: Any) -> None:
-    await ledger.write(cache.save_cached_answer, CachedAnswer(b"k", "text", generation, **used), 1.0)
+    await ledger.write(Cache.save_answer, CachedAnswer(b"k", "text", generation, **used), 1.0)
 
 
 async def find_answer(ledger: LedgerFixture, key: bytes = b"k") -> str | None:
-    return await ledger.ledger.read(cache.find_cached_answer, key)
+    return await ledger.ledger.read(Cache.find_answer, key)
 
 
 @pytest.mark.parametrize(("used", "table"), [("chunks", "chunk"), ("names", "name")])
@@ -26,7 +27,7 @@ async def test_an_answer_goes_with_any_chunk_or_name_that_it_used(ledger: Ledger
     for key in ("a", "b"):
         await ledger.add_facts(key, extraction("Ada"))
     ids = frozenset(await ledger.column(f"SELECT id FROM {table}"))
-    await save_answer(ledger, await ledger.read(current_generation), **{used: ids})
+    await save_answer(ledger, await ledger.read(Settings.current_generation), **{used: ids})
     assert (await find_answer(ledger), await find_answer(ledger, b"other")) == ("text", None)
     await ledger.forget("b")
     assert await find_answer(ledger) is None
@@ -34,20 +35,20 @@ async def test_an_answer_goes_with_any_chunk_or_name_that_it_used(ledger: Ledger
 
 async def test_an_answer_retrieved_before_something_was_removed_is_not_kept(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada"))
-    before = await ledger.read(current_generation)
+    before = await ledger.read(Settings.current_generation)
     await ledger.forget("a")
     await save_answer(ledger, before)
     assert await find_answer(ledger) is None
 
 
 async def test_the_answers_longest_unused_make_room(ledger: LedgerFixture) -> None:
-    async def fill(db: Connection) -> None:
+    def fill(db: Connection) -> None:
         rows = [(f"old {n}".encode(), "text", float(n)) for n in range(cache.MAX_CACHED_ANSWERS)]
-        await db.executemany("INSERT INTO answer_cache VALUES (?, ?, ?)", rows)
+        db.executemany("INSERT INTO answer_cache VALUES (?, ?, ?)", rows)
 
     await ledger.write(fill)
-    await ledger.write(cache.touch_cached_answer, b"old 0", 1e6)
-    await ledger.write(cache.save_cached_answer, CachedAnswer(b"new", "text", 0), 2e6)
+    await ledger.write(Cache.touch_answer, b"old 0", 1e6)
+    await ledger.write(Cache.save_answer, CachedAnswer(b"new", "text", 0), 2e6)
     kept = [await find_answer(ledger, key) for key in (b"new", b"old 0", b"old 1", b"old 2")]
     assert kept == ["text", "text", None, "text"]
 
@@ -57,25 +58,25 @@ async def test_summaries_are_found_among_any_number_of_keys_and_unused_ones_go_a
 ) -> None:
     keys = [number.to_bytes(4, "big") for number in range(40_000)]
     summaries = {key: key.hex() for key in keys[::2]}
-    await ledger.write(cache.save_summaries, summaries)
-    assert await ledger.read(cache.load_summaries, keys) == summaries
-    await ledger.write(cache.delete_unused)
-    assert await ledger.read(cache.load_summaries, keys) == {}
+    await ledger.write(Cache.save_summaries, summaries)
+    assert await ledger.read(Cache.load_summaries, keys) == summaries
+    await ledger.write(Cache.delete_unused)
+    assert await ledger.read(Cache.load_summaries, keys) == {}
 
 
 async def test_vectors_are_kept_by_embedder_and_text_while_a_chunk_has_it(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada"))
     [digest] = await ledger.column("SELECT text_hash FROM chunk")
-    await ledger.write(cache.save_vectors, "e", [(digest, 1, b"1234"), (b"no chunk has it", 1, b"1234")])
-    assert await ledger.read(cache.load_vectors, "e", {digest, b"no chunk has it"}) == {digest: (1, b"1234")}
-    assert await ledger.read(cache.load_vectors, "other", {digest}) == {}
-    assert await ledger.read(cache.load_vectors, "e", set()) == {}
+    await ledger.write(Cache.save_vectors, "e", [(digest, 1, b"1234"), (b"no chunk has it", 1, b"1234")])
+    assert await ledger.read(Cache.load_vectors, "e", {digest, b"no chunk has it"}) == {digest: (1, b"1234")}
+    assert await ledger.read(Cache.load_vectors, "other", {digest}) == {}
+    assert await ledger.read(Cache.load_vectors, "e", set()) == {}
 
 
 async def test_usage_adds_up_by_day_purpose_and_model(ledger: LedgerFixture) -> None:
     calls = [Usage("answer", "m", 10, 5, 0.5), Usage("answer", "m", 1, 1, 0.25), Usage("embed", "m", 7)]
-    await ledger.write(cache.add_usage, "2026-11-20", calls)
-    await ledger.write(cache.add_usage, "2026-11-21", calls[:1])
+    await ledger.write(Cache.add_usage, "2026-11-20", calls)
+    await ledger.write(Cache.add_usage, "2026-11-21", calls[:1])
     assert await ledger.rows("SELECT * FROM usage ORDER BY day, purpose") == [
         ("2026-11-20", "answer", "m", 2, 11, 6, 0.75),
         ("2026-11-20", "embed", "m", 1, 7, 0, 0.0),
@@ -85,11 +86,11 @@ async def test_usage_adds_up_by_day_purpose_and_model(ledger: LedgerFixture) -> 
 
 async def test_what_indexing_took_is_that_of_the_spaces_whose_texts_it_was(ledger: LedgerFixture) -> None:
     names = ("slack:T1:hall", "slack:T1:roof", "slack:T10:hall", "shed")
-    hall, roof, other, shed = [await ledger.write(get_or_create_id, "space", each) for each in names]
+    hall, roof, other, shed = [await ledger.write(Rooms.get_or_create_id, "space", each) for each in names]
     calls = [Usage("extract", "m", 8, 2, 0.75), Usage("summarize", "m", 10, 0, 0.5)]
-    await ledger.write(cache.add_indexing_usage, "2026-11-20", IndexingUsage(calls, {hall: 2, roof: 1}))
-    await ledger.write(cache.add_indexing_usage, "2026-11-20", IndexingUsage(calls[:1], {hall: 5, other: 0}))
-    await ledger.write(cache.add_indexing_usage, "2026-11-21", IndexingUsage(calls[:1], {other: 1, shed: 1}))
+    await ledger.write(Cache.add_indexing_usage, "2026-11-20", IndexingUsage(calls, {hall: 2, roof: 1}))
+    await ledger.write(Cache.add_indexing_usage, "2026-11-20", IndexingUsage(calls[:1], {hall: 5, other: 0}))
+    await ledger.write(Cache.add_indexing_usage, "2026-11-21", IndexingUsage(calls[:1], {other: 1, shed: 1}))
     days = {
         where: [tuple(each) for each in await ledger.ledger.stats.list_indexing_usage(*where, "2026-11-20")]
         for where in (("", "slack:T1:"), ("slack:T1:hall", ""), ("slack:T1:roof", ""), ("shed", ""))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
@@ -12,10 +13,11 @@ import pytest
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import DiskError, EngineError, StoreError
 from engine.storage.ledger import Ledger
-from engine.storage.ledger.work import work_queue
+from engine.storage.ledger.work.settings import Settings
+from engine.storage.sql.connection import Connection
 from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import database_file
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, held_snapshot
 from tests.support.engine_fixture import find_files_containing
 from tests.support.patience import PATIENCE
 
@@ -34,11 +36,11 @@ async def ledger(tmp_path: Path, log_limit: int, monkeypatch: pytest.MonkeyPatch
 
 
 async def put(ledger: Ledger, key: str, value: Any) -> None:
-    await ledger.write(work_queue.set_setting, key, value)
+    await ledger.write(Settings.set, key, value)
 
 
 async def get(ledger: Ledger, key: str) -> str:
-    return await ledger.read(work_queue.get_setting, key)
+    return await ledger.read(Settings.get, key)
 
 
 async def test_writes_that_wait_together_are_one_transaction(ledger: Ledger) -> None:
@@ -52,12 +54,8 @@ async def test_writes_that_wait_together_are_one_transaction(ledger: Ledger) -> 
 
 @pytest.mark.parametrize("cancellations", [1, 2])
 async def test_a_cancelled_reader_gives_its_connection_back(ledger: Ledger, cancellations: int) -> None:
-    async def hold() -> None:
-        async with ledger.read_connection():
-            await asyncio.Event().wait()
-
     for _ in range(2 * Ledger.reader_count):
-        holding = asyncio.create_task(hold())
+        holding = asyncio.create_task(get(ledger, "n"))
         for _ in range(cancellations):
             await asyncio.sleep(0)
             holding.cancel()
@@ -92,11 +90,13 @@ async def test_a_file_that_cannot_be_opened_is_refused_with_a_hint(
 async def test_the_log_stays_short_though_others_always_read(ledger: Ledger, log_limit: int) -> None:
     ending = asyncio.Event()
 
+    def read_slowly(db: Connection) -> None:
+        Settings(db).get("n")
+        time.sleep(0.001)
+
     async def read() -> None:
         while not ending.is_set():
-            async with ledger.read_connection() as db:
-                await work_queue.get_setting(db, "n")
-                await asyncio.sleep(0.001)
+            await ledger.read(read_slowly)
 
     reading = [asyncio.create_task(read()) for _ in range(2 * Ledger.reader_count)]
     sizes = list[int]()
@@ -111,7 +111,7 @@ async def test_the_log_stays_short_though_others_always_read(ledger: Ledger, log
 @pytest.mark.parametrize("log_limit", [1 << 16])
 async def test_a_log_that_cannot_be_emptied_hinders_no_writer(ledger: Ledger) -> None:
     async with ledger.stream_connection() as db, asyncio.timeout(PATIENCE):
-        assert await work_queue.get_setting(db, "n") == ""
+        assert await db.run(lambda plain: Settings(plain).get("n")) == ""
         for number in range(30):
             await put(ledger, "n", f"{number}" * 10_000)
     await put(ledger, "n", "short")
@@ -130,8 +130,7 @@ async def test_compaction_empties_the_log_while_others_write(ledger: Ledger, tmp
 
 async def test_a_compaction_that_a_reader_hinders_says_so_and_blocks_nobody(ledger: Ledger) -> None:
     await put(ledger, "n", 1)
-    async with ledger.read_connection() as db:
-        assert await work_queue.get_setting(db, "n") == "1"
+    async with held_snapshot(ledger):
         await put(ledger, "n", 2)
         cancelled = asyncio.create_task(ledger.compact())
         await asyncio.wait({cancelled}, timeout=sqlite_database.EMPTY_LOG_PAUSE)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 
 from engine.errors import StoreError
-from engine.storage.ledger.repositories import SqlCache
-from engine.storage.ledger.work import work_queue
+from engine.storage.ledger import LedgerView
+from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.connection import Connection
-from engine.storage.sql.repository import SnapshotDatabase
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import HERE, doc
 from tests.support.patience import PATIENCE
 
 
 async def put(ledger: LedgerFixture, key: str, value: Any) -> None:
-    await ledger.write(work_queue.set_setting, key, value)
+    await ledger.write(Settings.set, key, value)
 
 
 async def get(ledger: LedgerFixture, key: str) -> str:
-    return str(await ledger.read(work_queue.get_setting, key))
+    return str(await ledger.read(Settings.get, key))
 
 
-async def fail_after_writing(db: Connection) -> None:
-    await work_queue.set_setting(db, "half", "written")
+def fail_after_writing(db: Connection) -> None:
+    Settings(db).set("half", "written")
     raise ValueError("on purpose")
 
 
@@ -40,18 +40,31 @@ async def test_of_writes_that_are_committed_together_a_failing_one_fails_alone(l
 
 async def test_a_reader_sees_one_snapshot_while_others_write(ledger: LedgerFixture) -> None:
     await put(ledger, "n", 1)
-    async with ledger.ledger.read_connection() as db:
-        assert await work_queue.get_setting(db, "n") == "1"
+    async with ledger.ledger.stream_connection() as db:
+        assert await db.run(lambda plain: Settings(plain).get("n")) == "1"
         await put(ledger, "n", 2)
-        assert await work_queue.get_setting(db, "n") == "1"
-        with pytest.raises(TypeError, match="snapshot"):
-            await SqlCache(SnapshotDatabase(db)).touch_answer(b"key", 0.0)
+        assert await db.run(lambda plain: Settings(plain).get("n")) == "1"
     assert await get(ledger, "n") == "2"
+
+
+async def test_a_snapshot_cannot_be_written_to(ledger: LedgerFixture) -> None:
+    with pytest.raises(StoreError):
+        await ledger.ledger.snapshot(lambda view: view.settings.set("n", 1))
+    with pytest.raises(StoreError):
+        await ledger.ledger.read(Settings.set, "n", 1)
+    assert await get(ledger, "n") == ""
+
+
+async def test_several_reads_see_one_snapshot(ledger: LedgerFixture) -> None:
     await ledger.add(doc("a", "Ada met Bob."))
-    async with ledger.ledger.snapshot() as view:
-        assert len(await view.stats.list_documents(HERE)) == 1
-        await ledger.add(doc("b", "Bob met Cyd."))
-        assert len(await view.stats.list_documents(HERE)) == 1
+    loop = asyncio.get_running_loop()
+
+    def count_twice(view: LedgerView) -> tuple[int, int]:
+        before = len(view.stats.list_documents(HERE))
+        asyncio.run_coroutine_threadsafe(ledger.add(doc("b", "Bob met Cyd.")), loop).result(PATIENCE)
+        return before, len(view.stats.list_documents(HERE))
+
+    assert await ledger.ledger.snapshot(count_twice) == (1, 1)
     assert len(await ledger.ledger.stats.list_documents(HERE)) == 2
 
 
@@ -73,15 +86,17 @@ async def test_closing_finishes_the_writes_that_wait_and_refuses_later_ones(ledg
 
 
 async def test_cancelled_readers_give_their_connections_back(ledger: LedgerFixture) -> None:
-    async def hold() -> None:
-        async with ledger.ledger.read_connection() as db:
-            await work_queue.get_setting(db, "n")
-            await asyncio.Event().wait()
+    ending = threading.Event()
+
+    def hold(db: Connection) -> None:
+        Settings(db).get("n")
+        ending.wait()
 
     for _ in range(4):
-        holding = [asyncio.create_task(hold()) for _ in range(5)]
+        holding = [asyncio.create_task(ledger.ledger.read(hold)) for _ in range(5)]
         await asyncio.sleep(0.01)
         for task in holding:
             task.cancel()
         await asyncio.gather(*holding, return_exceptions=True)
+    ending.set()
     assert await asyncio.wait_for(get(ledger, "n"), PATIENCE) == ""

@@ -10,10 +10,9 @@ from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseBusy, DatabaseMisconfigured, DatabaseReadOnly, NewerSchema, StoreError, UnstorableText
 from engine.storage.ledger.database import FtsTokenizer
 from engine.storage.ledger.postgres.ledger import PostgresLedger
-from engine.storage.ledger.work import work_queue
 from engine.storage.postgres.database import READERS
 from engine.storage.sql.connection import Connection
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction, held_snapshot
 from tests.support.engine_fixture import doc
 from tests.support.patience import PATIENCE
 
@@ -48,37 +47,37 @@ async def test_tables_of_a_later_version_are_refused(postgres_url: str) -> None:
 
 async def test_a_broken_connection_fails_one_call_and_is_replaced(postgres_url: str) -> None:
     ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
-    await ledger.work.set_setting("a", 1)
+    await ledger.settings.set("a", 1)
 
-    async def break_off(db: Connection) -> None:
-        await db.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    def break_off(db: Connection) -> None:
+        db.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
     for call in (ledger.write, ledger.read):
         with pytest.raises(StoreError, match="could not be reached"):
             await call(break_off)
-        assert await asyncio.wait_for(ledger.work.get_setting("a"), PATIENCE) == "1"
-        await asyncio.wait_for(ledger.work.set_setting("b", 2), PATIENCE)
+        assert await asyncio.wait_for(ledger.settings.get("a"), PATIENCE) == "1"
+        await asyncio.wait_for(ledger.settings.set("b", 2), PATIENCE)
     await ledger.close()
 
 
 async def test_connections_that_the_server_ended_meanwhile_are_replaced_before_their_use(postgres_url: str) -> None:
     ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
-    await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(READERS)))
+    await asyncio.gather(*(ledger.settings.get("a") for _ in range(READERS)))
     with psycopg.connect(postgres_url, autocommit=True) as admin:
         admin.execute(
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-    await ledger.work.set_setting("a", 1)
-    assert await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(READERS))) == ["1"] * READERS
+    await ledger.settings.set("a", 1)
+    assert await asyncio.gather(*(ledger.settings.get("a") for _ in range(READERS))) == ["1"] * READERS
     await ledger.close()
 
 
 async def test_a_write_that_the_server_refuses_fails_alone(postgres_url: str) -> None:
     ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
 
-    async def insert(db: Connection, name: str) -> None:
-        await db.execute("INSERT INTO space (name) VALUES (?)", (name,))
+    def insert(db: Connection, name: str) -> None:
+        db.execute("INSERT INTO space (name) VALUES (?)", (name,))
 
     names = "good", secrets.token_hex(3_000), "better"
     outcomes = await asyncio.gather(*(ledger.write(insert, name) for name in names), return_exceptions=True)
@@ -99,9 +98,9 @@ async def test_what_the_server_does_not_do_is_told_in_words(
 ) -> None:
     ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
 
-    async def run(db: Connection) -> None:
+    def run(db: Connection) -> None:
         for statement in statements:
-            await db.execute(statement)
+            db.execute(statement)
 
     with pytest.raises(kind) as caught:
         await ledger.write(run)
@@ -111,7 +110,7 @@ async def test_what_the_server_does_not_do_is_told_in_words(
 
 async def test_more_readers_than_connections_wait_for_one(postgres_url: str) -> None:
     ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
-    found = await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(5 * READERS)))
+    found = await asyncio.gather(*(ledger.settings.get("a") for _ in range(5 * READERS)))
     assert set(found) == {""}
     await ledger.close()
 
@@ -120,8 +119,7 @@ async def test_compaction_and_checks_run_beside_readers(postgres_url: str) -> No
     ledger = LedgerFixture(await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK))
     await ledger.add(doc("a", "one"))
     await ledger.forget("a")
-    async with ledger.ledger.read_connection() as db:
-        assert await work_queue.get_setting(db, "n") == ""
+    async with held_snapshot(ledger.ledger):
         await ledger.ledger.compact()
     await ledger.ledger.check_integrity()
     await ledger.execute("INSERT INTO corpus_stats VALUES (0, 7, 7, 1, 1)")

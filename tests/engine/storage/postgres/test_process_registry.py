@@ -132,14 +132,14 @@ async def test_a_process_that_is_stopped_while_it_writes_holds_up_the_others_for
         writing = connection.locked_transaction(stopped, "threadlore_ledger", two.id)
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout), writing:
             async with asyncio.timeout(PATIENCE):
-                await ledger.work.set_setting("a", 1)
+                await ledger.settings.set("a", 1)
         await ledger.close()
 
 
 async def test_the_writes_of_a_removed_process_fail_and_it_notices(postgres_url: str) -> None:
     async with registered(postgres_url) as (one, two):
         ledger = await PostgresLedger.open(postgres_url, process=one.id, clock=SYSTEM_CLOCK)
-        await ledger.work.set_setting("a", 1)
+        await ledger.settings.set("a", 1)
         end_proofs_of_life(postgres_url)
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(one.lost.wait(), two.lost.wait())
@@ -148,7 +148,7 @@ async def test_the_writes_of_a_removed_process_fail_and_it_notices(postgres_url:
         with pytest.raises(DatabaseLost):
             await two.list_running()
         with pytest.raises(DatabaseLost):
-            await ledger.work.set_setting("a", 2)
+            await ledger.settings.set("a", 2)
         with pytest.raises(DatabaseLost):
             async with one.lease("work"):
                 pass
@@ -181,14 +181,14 @@ async def test_a_process_leaves_a_server_that_hangs_and_all_that_waits_for_it_fa
         [one] = await stack.enter_async_context(registered(postgres_url, 1))
         ledger = await PostgresLedger.open(postgres_url, process=one.id, clock=SYSTEM_CLOCK)
         one.lost.on_set(ledger.abandon)
-        await ledger.work.set_setting("a", 1)
+        await ledger.settings.set("a", 1)
         with hanging_server(postgres_url):
             async with asyncio.timeout(PATIENCE):
-                calls = ledger.work.get_setting("a"), ledger.work.set_setting("a", 2), one.list_running()
+                calls = ledger.settings.get("a"), ledger.settings.set("a", 2), one.list_running()
                 outcomes = await asyncio.gather(*calls, return_exceptions=True)
                 assert {type(each) for each in outcomes} <= {DatabaseLost, DatabaseUnreachable}
                 with pytest.raises(DatabaseLost):
-                    await ledger.work.set_setting("a", 3)
+                    await ledger.settings.set("a", 3)
                 assert one.lost.is_set()
                 await ledger.close()
                 await stack.aclose()

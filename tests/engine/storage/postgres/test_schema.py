@@ -56,8 +56,8 @@ async def running(url: str, *migrations: Migration) -> AsyncIterator[PostgresDat
     await supervisor.stop()
 
 
-async def add(db: Connection, text: str) -> None:
-    await db.execute("INSERT INTO note (text) VALUES (?)", (text,))
+def add(db: Connection, text: str) -> None:
+    db.execute("INSERT INTO note (text) VALUES (?)", (text,))
 
 
 async def test_processes_of_the_former_version_go_on_during_an_online_update(postgres_url: str) -> None:
@@ -116,7 +116,7 @@ async def test_an_update_keeps_nobody_waiting_behind_a_slow_reader(
     monkeypatch.setattr(schema, "LIMIT_LOCK_WAIT", "SELECT set_config('lock_timeout', '100ms', true)")
     async with running(postgres_url) as older:
         async with older.stream_connection() as reader:
-            await reader.execute_fetchall("SELECT * FROM note")
+            await reader.run(lambda db: db.execute_fetchall("SELECT * FROM note"))
             with pytest.raises(DatabaseInUse):
                 async with running(postgres_url, ADDED):
                     pass

@@ -10,7 +10,7 @@ import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger.postgres.ledger import PostgresLedger
-from engine.storage.ledger.work.stale_keys import next_generation
+from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
@@ -19,7 +19,7 @@ from tests.support.engine_fixture import doc
 async def test_writers_of_one_database_take_turns(postgres_url: str) -> None:
     opened = await asyncio.gather(*(PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK) for _ in range(3)))
     ledgers = [LedgerFixture(each) for each in opened]
-    generations = await asyncio.gather(*(each.write(next_generation) for each in ledgers for _ in range(20)))
+    generations = await asyncio.gather(*(each.write(Settings.next_generation) for each in ledgers for _ in range(20)))
     assert Counter(generations) == Counter(range(1, 61))
     await asyncio.gather(
         *(
@@ -46,8 +46,8 @@ async def test_a_transaction_that_the_server_undoes_is_run_again(postgres_url: s
     ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
     failures = [error("undone"), error("undone")]
 
-    async def work(db: Connection) -> int:
-        generation = await next_generation(db)
+    def work(db: Connection) -> int:
+        generation = Settings(db).next_generation()
         if failures:
             raise failures.pop()
         return generation

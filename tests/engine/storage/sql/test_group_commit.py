@@ -24,7 +24,7 @@ class FailingTransactions:
         self.runs = list[list[int]]()
 
     async def run(self, works: Sequence[Any]) -> list[Any]:
-        numbers = [await work(None) for work in works]
+        numbers = [work(None) for work in works]
         self.runs.append(numbers)
         if self.numbers & set(numbers):
             raise self.error
@@ -49,7 +49,7 @@ async def submit(transactions: FailingTransactions, count: int) -> list[Any]:
     async with committing(transactions) as commits:
 
         def write(number: int) -> asyncio.Task[Any]:
-            async def work(_: Connection) -> int:
+            def work(_: Connection) -> int:
                 return number
 
             return asyncio.create_task(commits.submit(work))

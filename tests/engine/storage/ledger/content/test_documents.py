@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from engine.errors import ModelRefused, NotFound
 from engine.models import Chunk, Passage, Scope
-from engine.storage.ledger import Ledger, facts
-from engine.storage.ledger.content import documents
+from engine.storage.ledger import Ledger
 from engine.storage.ledger.content.chunks import chunks_by_key
+from engine.storage.ledger.content.documents import Documents
+from engine.storage.ledger.content.facts import Facts
 from engine.storage.sqlite.database_file import log_size
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, cut, extraction, only_sqlite
 from tests.support.engine_fixture import doc, thread
@@ -137,7 +138,7 @@ async def test_an_amended_passage_takes_the_place_that_its_position_and_time_giv
 
 async def test_closing_a_conversation_lets_it_be_extracted(ledger: LedgerFixture) -> None:
     async def unextracted() -> list[str]:
-        return [each.text for each in await ledger.read(facts.list_unextracted, 9, 0.0, [])]
+        return [each.text for each in await ledger.read(Facts.list_unextracted, 9, 0.0, [])]
 
     await ledger.add(thread("t", "one"))
     assert await unextracted() == []
@@ -148,9 +149,9 @@ async def test_closing_a_conversation_lets_it_be_extracted(ledger: LedgerFixture
 async def test_a_document_loads_as_it_was_added_within_its_scope(ledger: LedgerFixture) -> None:
     document = replace(thread("t", "one", "two"), time=NOON, link="https://example.org/t")
     await ledger.add(document)
-    assert await ledger.read(documents.load_document, "t", Scope.of("here")) == document
+    assert await ledger.read(Documents.load, "t", Scope.of("here")) == document
     with pytest.raises(NotFound):
-        await ledger.read(documents.load_document, "t", Scope.of("elsewhere"))
+        await ledger.read(Documents.load, "t", Scope.of("elsewhere"))
 
 
 async def test_a_change_tries_again_what_had_failed(ledger: LedgerFixture) -> None:
@@ -180,6 +181,6 @@ async def test_vectors_of_a_text_go_with_the_last_chunk_that_has_it(ledger: Ledg
 
 async def test_every_chunk_of_a_long_manual_document_counts_as_extracted(ledger: LedgerFixture) -> None:
     document = doc("manual", "one", "two", "three")
-    await ledger.write(documents.save_manual_document, document, cut(document.passages), extraction("Ada", "Bob"))
+    await ledger.write(Documents.save_manual, document, cut(document.passages), extraction("Ada", "Bob"))
     assert await ledger.column("SELECT unextracted_chunks FROM document") == [0]
     assert len(set(await ledger.column("SELECT chunk FROM mention"))) == 1

@@ -11,10 +11,12 @@ from engine.clock import SYSTEM_CLOCK
 from engine.errors import NotFound
 from engine.knowledge.manual_facts import build_manual_document
 from engine.models import Extraction, Mention, Passage
-from engine.storage.ledger import Ledger, cache, corrections
-from engine.storage.ledger.content import documents
+from engine.storage.ledger import Ledger
+from engine.storage.ledger.cache import Cache
+from engine.storage.ledger.content.documents import Documents
+from engine.storage.ledger.names.corrections import Corrections
 from engine.storage.ledger.records.projection import CachedAnswer
-from engine.storage.ledger.work.work_queue import current_generation
+from engine.storage.ledger.work.settings import Settings
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, cut, extraction
 from tests.support.engine_fixture import doc
 
@@ -34,7 +36,7 @@ async def spaces_of(ledger: LedgerFixture, **fields: str) -> set[str]:
 async def test_a_room_moves_with_its_documents_and_follows_the_aliases_of_its_new_space(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada", "Lovelace"))
     await ledger.add_facts("b", extraction("Lovelace", "Bob"), space="there")
-    await ledger.write(corrections.merge_names, "here", "Lovelace", "Ada")
+    await ledger.write(Corrections.merge_names, "here", "Lovelace", "Ada")
     assert await ledger.move_room("room of there", "here") == 1
     assert await entities(ledger) == {("here", "ada", 2), ("here", "bob", 1)}
     assert await spaces_of(ledger) == {"here"}
@@ -55,12 +57,12 @@ async def test_what_moved_and_came_back_is_as_it_was(ledger: LedgerFixture) -> N
 
 async def test_moved_chunks_are_stale_and_answers_that_used_them_go(ledger: LedgerFixture) -> None:
     [chunk] = await ledger.add_facts("a", extraction("Ada"))
-    now = await ledger.read(current_generation)
-    await ledger.write(cache.save_cached_answer, CachedAnswer(b"k", "text", now, frozenset({chunk})), 1.0)
+    now = await ledger.read(Settings.current_generation)
+    await ledger.write(Cache.save_answer, CachedAnswer(b"k", "text", now, frozenset({chunk})), 1.0)
     await ledger.clear_stale()
     await ledger.move_room("room of here", "there")
     assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [chunk]
-    assert await ledger.read(cache.find_cached_answer, b"k") is None
+    assert await ledger.read(Cache.find_answer, b"k") is None
 
 
 async def test_a_document_added_again_with_another_space_moves(ledger: LedgerFixture) -> None:
@@ -82,10 +84,10 @@ async def test_a_room_that_moved_decides_where_later_documents_are(ledger: Ledge
 
 async def correct(ledger: LedgerFixture, room: str) -> None:
     """Every kind of correction, made in a room of the space "here"."""
-    await ledger.write(corrections.pin_description, "here", ("Ada", ""), "Knows the zanzibarine.", room)
-    await ledger.write(corrections.pin_description, "here", ("Ada", "Bob"), "Both know the zanzibarine.", room)
-    await ledger.write(corrections.set_hidden, "here", ("Bob", ""), room, hidden=True)
-    await ledger.write(corrections.merge_names, "here", "Zanzibarine", "Ada", room)
+    await ledger.write(Corrections.change_description, "here", ("Ada", ""), "Knows the zanzibarine.", room)
+    await ledger.write(Corrections.change_description, "here", ("Ada", "Bob"), "Both know the zanzibarine.", room)
+    await ledger.write(Corrections.change_hidden, "here", ("Bob", ""), room, hidden=True)
+    await ledger.write(Corrections.merge_names, "here", "Zanzibarine", "Ada", room)
 
 
 async def corrections_by_space(ledger: LedgerFixture) -> dict[str, set[str]]:
@@ -101,7 +103,7 @@ async def test_a_room_that_was_deleted_holds_nothing_and_decides_nothing(ledger:
     await ledger.add_facts("b", extraction("Ada", "Bob", "Carla"), space="there")
     await ledger.move_room("room of there", "here")
     await correct(ledger, "room of there")
-    assert await ledger.write(documents.delete_room, "room of there") == 1
+    assert await ledger.write(Documents.delete_room, "room of there") == 1
     assert {row["document"] for row in await ledger.export() if "document" in row} == {"a"}
     assert await corrections_by_space(ledger) == {}
     await ledger.add_facts("b", extraction("Zoe"), space="there")
@@ -136,7 +138,7 @@ async def test_a_correction_of_the_whole_space_stays_and_one_that_comes_late_is_
     await ledger.move_room("square", "there")
     await ledger.move_room("room of here", "there")
     assert await corrections_by_space(ledger) == {space: {"pin", "hidden", "alias"}}
-    await ledger.write(corrections.unmerge_name, "here", "Zanzibarine", room)
+    await ledger.write(Corrections.unmerge_name, "here", "Zanzibarine", room)
     assert await corrections_by_space(ledger) == {space: {"pin", "hidden"}}
 
 
@@ -144,9 +146,9 @@ async def test_corrections_of_the_space_that_a_room_comes_to_stay(ledger: Ledger
     await ledger.add_facts("a", extraction("Ada", "Bob", "Zanzibarine"))
     await ledger.add_facts("b", extraction("Ada", "Bob"), space="there")
     await correct(ledger, "room of here")
-    await ledger.write(corrections.pin_description, "there", ("Ada", ""), "Theirs.")
+    await ledger.write(Corrections.change_description, "there", ("Ada", ""), "Theirs.")
     # With the alias of the other space this would be a circle.
-    await ledger.write(corrections.merge_names, "there", "Ada", "Zanzibarine")
+    await ledger.write(Corrections.merge_names, "there", "Ada", "Zanzibarine")
     await ledger.move_room("room of here", "there")
     assert await ledger.column("SELECT description FROM description_override WHERE b = ''") == ["Theirs."]
     assert await ledger.rows("SELECT name, target FROM alias") == [("ada", "zanzibarine")]
@@ -173,7 +175,7 @@ async def test_once_moved_a_room_is_never_in_two_spaces(tmp_path_factory: Any, s
         elif what == "state":
             facts = Extraction((Mention("Ada", "person", f"said {number}"),))
             document = build_manual_document("old", "square", facts, None)
-            await ledger.write(documents.save_manual_document, document, cut(document.passages), Extraction())
+            await ledger.write(Documents.save_manual, document, cut(document.passages), Extraction())
         elif what == "forget":
             await ledger.forget("d0")
         else:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.storage.ledger.full_text import index
 from engine.storage.ledger.full_text.bm25 import K1, B, score_rows
 from engine.storage.ledger.full_text.index import ScopeSize
-from engine.storage.ledger.queries import lookup
+from engine.storage.ledger.queries.search import Search
 from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
@@ -20,8 +20,8 @@ Names = tuple[str, ...]
 
 async def search(ledger: LedgerFixture, text: str, spaces: Names = ("here",), rooms: Names = ()) -> list[str]:
     scope = await ledger.scope_ids(spaces, rooms)
-    ids = list(await ledger.read(lookup.search_chunks, text, 9, scope))
-    return [each.text for each in await ledger.read(lookup.load_chunk_texts, ids, scope)]
+    ids = list(await ledger.read(Search.search_chunks, text, 9, scope))
+    return [each.text for each in await ledger.read(Search.load_chunk_texts, ids, scope)]
 
 
 @pytest.mark.parametrize(("spaces", "rooms"), [(("here",), ()), ((), ("hall",)), (("here",), ("attic",))])
@@ -43,7 +43,7 @@ async def test_names_out_of_scope_change_no_order_of_names(ledger: LedgerFixture
         facts = [extraction(f"{name} {n}ab") for n in range(4)] if name else [extraction("Zoe Merger", "Ada Layoff")]
         await ledger.add_facts(f"d{number}", *facts, space="private" if name else "here")
         await ledger.project()
-        orders.append(await ledger.read(lookup.search_entities, "merger layoff", 9, await ledger.scope_ids()))
+        orders.append(await ledger.read(Search.search_entities, "merger layoff", 9, await ledger.scope_ids()))
     assert orders[0] == orders[1] == orders[2]
     assert len(orders[0]) == 2
 
@@ -87,9 +87,9 @@ async def test_the_size_of_a_scope_follows_every_change(ledger: LedgerFixture) -
 
 
 async def test_words_are_tokenized_as_the_index_does_it(ledger: LedgerFixture) -> None:
-    async def tokenize(db: Connection, words: list[str]) -> list[tuple[str, ...]]:
+    def tokenize(db: Connection, words: list[str]) -> list[tuple[str, ...]]:
         reader = index.TERM_INDEXES[db.dialect]
-        return await reader.tokenize_words(db, await reader.find_tokenizer(db), words)
+        return reader.tokenize_words(db, reader.find_tokenizer(db), words)
 
     tokens = await ledger.read(tokenize, ["sailing", "re_open", "Über", "_", "'", "港", "relational", "B-52s"])
     assert tokens == [("sail",), ("re", "open"), ("uber",), (), (), ("港",), ("relat",), ("b", "52")]

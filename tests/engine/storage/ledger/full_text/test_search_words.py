@@ -4,7 +4,7 @@ import pytest
 
 from engine.storage.ledger.full_text import search_words
 from engine.storage.ledger.full_text.search_words import extract_words
-from engine.storage.ledger.queries import lookup
+from engine.storage.ledger.queries.search import Search
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import doc
 
@@ -37,4 +37,4 @@ async def test_common_words_are_left_out_beside_rarer_ones(
     for number in range(5):
         await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
         await ledger.add(doc(f"e{number}", f"A {elsewhere} is loud.", space="elsewhere"))
-    assert len(await ledger.read(lookup.search_chunks, question, 10, await ledger.scope_ids())) == found
+    assert len(await ledger.read(Search.search_chunks, question, 10, await ledger.scope_ids())) == found

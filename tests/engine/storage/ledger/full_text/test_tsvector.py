@@ -13,7 +13,7 @@ from engine.storage.ledger.full_text import fts5, tsvector
 from engine.storage.ledger.full_text.index import SearchWord
 from engine.storage.ledger.full_text.tsvector import MAX_PLACES, RANKS, count_places
 from engine.storage.ledger.postgres.ledger import PostgresLedger
-from engine.storage.ledger.queries import lookup
+from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.records.projection import KeyKind
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import doc
@@ -30,8 +30,7 @@ WORDS = _TEXT.split()
 async def test_words_become_the_terms_that_fts5_makes(postgres_ledger_url: str) -> None:
     ledger = await PostgresLedger.open(postgres_ledger_url, clock=SYSTEM_CLOCK)
     made = await ledger.read(tsvector.tokenize_words, "", WORDS)
-    async with ledger.read_connection() as db:
-        expected = await fts5.tokenize_words(db, "porter unicode61", WORDS)
+    expected = await ledger.read(fts5.tokenize_words, "porter unicode61", WORDS)
     await ledger.close()
     assert dict(zip(WORDS, made, strict=True)) == dict(zip(WORDS, expected, strict=True))
 
@@ -50,7 +49,7 @@ async def test_a_search_gives_the_scores_of_sqlite(tmp_path: Path, postgres_url:
         scope = await ledger.scope_ids()
         keys = dict(await ledger.rows("SELECT id, key FROM chunk"))
         for question in ("harbor sail", "港の船", "number3", "o'hara", "ferry"):
-            found = await ledger.read(lookup.search_chunks, question, 5, scope)
+            found = await ledger.read(Search.search_chunks, question, 5, scope)
             scores.append({keys[id_]: score for id_, score in found.items()})
         await opened.close()
     assert scores[:5] == scores[5:]

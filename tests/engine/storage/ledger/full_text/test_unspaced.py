@@ -12,7 +12,7 @@ from engine.storage.ledger.full_text import update
 from engine.storage.ledger.full_text.fts5 import PRIVATE, segment
 from engine.storage.ledger.postgres import ledger as database_of_servers
 from engine.storage.ledger.postgres.ledger import PostgresLedger
-from engine.storage.ledger.queries import lookup
+from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.sql.connection import Connection
 from engine.storage.sql.lists import text_list
@@ -75,7 +75,7 @@ QUESTIONS = {
 
 async def best(ledger: LedgerFixture, question: str) -> str:
     """The key of the document that matches a question best."""
-    found = await ledger.read(lookup.search_chunks, question, 1, await ledger.scope_ids())
+    found = await ledger.read(Search.search_chunks, question, 1, await ledger.scope_ids())
     keys = "SELECT d.key FROM chunk c JOIN document d ON d.id = c.document WHERE c.id = ?"
     return "".join([key for id_ in found for key in await ledger.column(keys, id_)])
 
@@ -84,14 +84,14 @@ async def test_words_are_found_in_scripts_without_spaces(ledger: LedgerFixture) 
     for key, text in TEXTS.items():
         await ledger.add(doc(key, text))
     assert {question: await best(ledger, question) for question in QUESTIONS} == QUESTIONS
-    scores = await ledger.read(lookup.score_passages, "谁决定预算", list(TEXTS.values()))
+    scores = await ledger.read(Search.score_passages, "谁决定预算", list(TEXTS.values()))
     assert [key for key, score in zip(TEXTS, scores, strict=True) if score] == ["budget"]
 
 
 async def test_names_are_found_in_scripts_without_spaces(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("東京大学", "京都タワー"))
     await ledger.project()
-    found = await ledger.read(lookup.search_entities, "大学はどこ", 9, await ledger.scope_ids())
+    found = await ledger.read(Search.search_entities, "大学はどこ", 9, await ledger.scope_ids())
     assert await ledger.column(f"SELECT name FROM entity WHERE id IN ({','.join(map(str, found))})") == ["東京大学"]
 
 
@@ -101,8 +101,8 @@ async def test_both_databases_have_the_same_terms_of_all_characters(postgres_led
     texts = [*filter(has_unspaced, texts), *filter(has_unspaced, TEXTS.values())]
     postgres = await PostgresLedger.open(postgres_ledger_url, clock=SYSTEM_CLOCK)
 
-    async def load_terms(db: Connection) -> list[list[str]]:
-        rows = await db.execute_fetchall(
+    def load_terms(db: Connection) -> list[list[str]]:
+        rows = db.execute_fetchall(
             "SELECT tsvector_to_array(unspaced_vector(j.value)) FROM json_each(?) j", (text_list(texts),)
         )
         return [row[0] for row in rows]
@@ -141,17 +141,17 @@ async def test_rows_of_an_earlier_version_are_indexed_again_step_by_step(
         await old.ledger.close()
     monkeypatch.setattr(update, "BATCH", 2)
     ledger = await open_ledger()
-    assert await ledger.ledger.work.count_unsegmented() >= len(TEXTS)
+    assert await ledger.ledger.full_text.count_unsegmented() >= len(TEXTS)
     assert await best(ledger, "谁决定预算") == ""
     assert await best(ledger, "when does the ferry leave") == "english"
     await ledger.forget("holiday")  # before it is indexed again
     await ledger.add(doc("later", "図書館は九時に開きます。"))
-    while await ledger.ledger.work.index_next_batch():
+    while await ledger.ledger.full_text.index_next_batch():
         await ledger.ledger.close()  # as after a kill: what was committed is all that is left
         ledger = await open_ledger()
     rest = {question: title for question, title in QUESTIONS.items() if title != "holiday"}
     assert {question: await best(ledger, question) for question in [*rest, "図書館"]} == rest | {"図書館": "later"}
-    assert await ledger.ledger.work.count_unsegmented() == 0
+    assert await ledger.ledger.full_text.count_unsegmented() == 0
     for key in [*TEXTS, "later", "facts"]:
         await ledger.forget(key)
     while await ledger.stale():

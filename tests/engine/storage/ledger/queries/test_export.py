@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from engine.storage.ledger.api import ExportFormat
 from engine.storage.ledger.queries.export import export_canonical, export_lines
+from engine.storage.ledger.records import ExportFormat
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import HERE
 

@@ -11,7 +11,7 @@ import pytest
 from engine.models import Document, Filters, Passage, Scope
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import filters
-from engine.storage.ledger.queries.dates import has_excluded_undated
+from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.records import ResolvedFilters, ScopeIds
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.sql.connection import Connection
@@ -95,9 +95,9 @@ def some_filters(chance: random.Random) -> list[Filters]:
     return [each for each in made if each.is_active]
 
 
-async def resolve(db: Connection, within: Filters, scope: ScopeIds, max_listed: int) -> ResolvedFilters:
-    some = await filters.find_matching_chunks(db, within, scope, max_listed)
-    return ResolvedFilters(some, await filters.find_fully_matching_chunks(db, within, some))
+def resolve(db: Connection, within: Filters, scope: ScopeIds, max_listed: int) -> ResolvedFilters:
+    some = filters.find_matching_chunks(db, within, scope, max_listed)
+    return ResolvedFilters(some, filters.find_fully_matching_chunks(db, within, some))
 
 
 async def test_indexes_find_what_a_full_scan_finds(ledger: LedgerFixture, max_listed: int) -> None:
@@ -108,10 +108,10 @@ async def test_indexes_find_what_a_full_scan_finds(ledger: LedgerFixture, max_li
     in_scope = set(await ledger.column(f"SELECT c.id {IN_SCOPE}"))
     scope = await ledger.scope_ids({"here"}, {"attic"})
 
-    async def find(db: Connection, within: Filters) -> tuple[set[int], set[int]]:
-        found = await resolve(db, within, scope, max_listed)
+    def find(db: Connection, within: Filters) -> tuple[set[int], set[int]]:
+        found = resolve(db, within, scope, max_listed)
         some, fully = [
-            set(await filters.filter_ids(db, ResolvedFilters(each, each), KeyKind.CHUNK, every))
+            set(filters.filter_ids(db, ResolvedFilters(each, each), KeyKind.CHUNK, every))
             for each in (found.matching_chunks, found.fully_matching_chunks)
         ]
         if found.matching_chunks.ids is None:  # a condition says nothing of the scope: searches keep to it
@@ -130,11 +130,11 @@ async def test_names_and_pairs_are_those_of_its_chunks(ledger: LedgerFixture, ma
     pairs = await ledger.column("SELECT id FROM pair ORDER BY id")
     scope = await ledger.scope_ids()
 
-    async def stated(db: Connection, within: Filters) -> tuple[set[str], list[int]]:
-        async def keep(kind: KeyKind, ids: Iterable[int]) -> list[int]:
-            return sorted(await filters.filter_ids(db, await resolve(db, within, scope, max_listed), kind, list(ids)))
+    def stated(db: Connection, within: Filters) -> tuple[set[str], list[int]]:
+        def keep(kind: KeyKind, ids: Iterable[int]) -> list[int]:
+            return sorted(filters.filter_ids(db, resolve(db, within, scope, max_listed), kind, list(ids)))
 
-        return {names[id_] for id_ in await keep(KeyKind.NAME, names)}, await keep(KeyKind.PAIR, pairs)
+        return {names[id_] for id_ in keep(KeyKind.NAME, names)}, keep(KeyKind.PAIR, pairs)
 
     assert await ledger.read(stated, Filters(since=day(0))) == ({"ada", "cyd"}, pairs[1:])
     assert await ledger.read(stated, Filters(until=day(0))) == ({"ada", "bob"}, pairs[:1])
@@ -146,7 +146,7 @@ async def count_steps(ledger: LedgerFixture, within: Filters) -> int:
     assert isinstance(ledger.ledger, Ledger)
     async with ledger.ledger.stream_connection() as db:
         await db.sqlite.set_progress_handler(lambda: steps.append(None), 1000)
-        await filters.resolve_filters(db, within, scope)
+        await db.run(lambda plain: filters.resolve_filters(plain, within, scope))
     return len(steps)
 
 
@@ -193,4 +193,4 @@ async def test_undated_documents_of_the_scope_count(
 ) -> None:
     await ledger.add(doc("dated", "x", time=NOON))
     await ledger.add(doc("undated", "y"))
-    assert await ledger.read(has_excluded_undated, scope, within) is excluded
+    assert await ledger.read(Search.has_excluded_undated, scope, within) is excluded

@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterable
 
 from engine.errors import ModelUnavailable
-from engine.storage.ledger.queries import stats
+from engine.models import Scope
+from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.queries.stats import Stats
 from engine.storage.ledger.records import IndexStatus
-from engine.storage.ledger.work import work_queue
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
-from tests.support.engine_fixture import doc
+from tests.support.engine_fixture import HERE, doc
 
 IDS = {"id", "generation", "name_id", "since", "embedded", "graphed", "text_hash"}
 KINDS = ["document", "passage", "chunk", "mention", "link", "entity", "relation"]
@@ -41,7 +42,7 @@ async def test_the_canonical_export_of_a_space_holds_nothing_of_another(ledger: 
 
 
 async def status(ledger: LedgerFixture, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> IndexStatus:
-    return await ledger.ledger.read(stats.load_index_status, await ledger.scope_ids(spaces, rooms))
+    return await ledger.ledger.stats.load_index_status(Scope(frozenset(spaces), frozenset(rooms)))
 
 
 async def test_a_status_counts_what_is_in_the_scope_and_nothing_else(ledger: LedgerFixture) -> None:
@@ -64,23 +65,23 @@ async def test_a_status_says_why_a_chunk_of_the_scope_waits(ledger: LedgerFixtur
     [chunk] = await ledger.column("SELECT id FROM chunk")
     error = ModelUnavailable("The model is away.")
     for retry_at, trouble in ((1e10, "The model is away."), (float("inf"), "")):
-        await ledger.write(work_queue.record_extraction_failure, chunk, error, retry_at)
+        await ledger.write(Facts.record_extraction_failure, chunk, error, retry_at)
         assert [(await status(ledger, {space})).trouble for space in ("here", "there")] == [trouble, ""]
 
 
 async def test_documents_are_listed_by_title_within_the_scope(ledger: LedgerFixture) -> None:
     for key, texts, space, room in (("b", 2, "here", "hall"), ("a", 1, "here", "hall"), ("c", 1, "there", "attic")):
         await ledger.add(doc(key, *map(str, range(texts)), space=space, room=room))
-    listed = await ledger.read(stats.list_documents, await ledger.scope_ids())
+    listed = await ledger.ledger.stats.list_documents(HERE)
     rows = [(each.title, each.room, each.chunks, each.passages) for each in listed]
     assert rows == [("A", "hall", 1, 1), ("B", "hall", 2, 2)]
-    assert await ledger.read(stats.list_documents, await ledger.scope_ids(), "indexed") == []
+    assert await ledger.ledger.stats.list_documents(HERE, "indexed") == []
 
 
 async def test_nodes_and_edges_are_what_the_graph_should_hold(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada", "Bob", "Carla"), extraction("Ada", "Bob"))
     await ledger.project()
-    nodes, edges = await ledger.read(stats.list_nodes), await ledger.read(stats.list_edges)
+    nodes, edges = await ledger.read(Stats.list_nodes), await ledger.read(Stats.list_edges)
     names = dict(await ledger.rows("SELECT id, canonical FROM name"))
     assert {names[node.id] for node in nodes} == {"ada", "bob", "carla"}
     assert {node.space for node in nodes} == set(await ledger.column("SELECT space FROM entity"))

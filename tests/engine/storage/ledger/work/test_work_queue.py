@@ -12,7 +12,8 @@ from engine.errors import (
     PromptTooLong,
     RateLimited,
 )
-from engine.storage.ledger.work import work_queue
+from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.work.work_queue import WorkQueue
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import doc
 
@@ -31,17 +32,17 @@ async def chunk(ledger: LedgerFixture) -> int:
 async def test_a_new_start_does_not_try_what_would_fail_again(
     ledger: LedgerFixture, chunk: int, error: EngineError
 ) -> None:
-    await ledger.write(work_queue.record_extraction_failure, chunk, error, NEVER)
-    await ledger.write(work_queue.resume_work)
+    await ledger.write(Facts.record_extraction_failure, chunk, error, NEVER)
+    await ledger.write(WorkQueue.resume)
     assert await ledger.column("SELECT error FROM document") == [str(error)]
     assert await ledger.column("SELECT retry_at FROM chunk") == [NEVER]
-    assert await ledger.write(work_queue.retry_documents) == 1
+    assert await ledger.write(WorkQueue.retry_documents) == 1
     assert await ledger.column("SELECT error FROM chunk WHERE retry_at = 0 AND NOT permanent_failure") == [""]
 
 
 async def test_a_chunk_that_another_process_has_read_meanwhile_is_not_blamed(ledger: LedgerFixture, chunk: int) -> None:
     await ledger.execute("UPDATE chunk SET extraction = ?", parameters=(b"read",))
-    await ledger.write(work_queue.record_extraction_failure, chunk, InvalidReply("slow"), NEVER)
+    await ledger.write(Facts.record_extraction_failure, chunk, InvalidReply("slow"), NEVER)
     assert await ledger.column("SELECT error FROM chunk UNION ALL SELECT error FROM document") == ["", ""]
 
 
@@ -50,7 +51,7 @@ async def test_a_new_start_tries_what_may_have_been_mended(
     ledger: LedgerFixture, chunk: int, error: EngineError
 ) -> None:
     await ledger.give_up_embedding(chunk, error)
-    await ledger.write(work_queue.resume_work)
+    await ledger.write(WorkQueue.resume)
     assert await ledger.column("SELECT status FROM document WHERE error = ''") == ["pending"]
     assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [chunk]
 
@@ -59,10 +60,10 @@ async def test_only_an_answer_of_the_model_is_a_try_and_a_new_start_counts_from_
     ledger: LedgerFixture, chunk: int
 ) -> None:
     for error in (InvalidReply("odd"), RateLimited("slow down"), ModelUnreachable("nobody")):
-        await ledger.write(work_queue.record_extraction_failure, chunk, error, 5e9)
+        await ledger.write(Facts.record_extraction_failure, chunk, error, 5e9)
     assert await ledger.column("SELECT attempts FROM chunk WHERE error = 'nobody'") == [1]
-    assert await ledger.read(work_queue.has_pending_extraction)
-    await ledger.write(work_queue.resume_work)
+    assert await ledger.read(Facts.has_pending_extraction)
+    await ledger.write(WorkQueue.resume)
     assert await ledger.column("SELECT attempts + retry_at FROM chunk WHERE error = ''") == [0]
 
 
@@ -71,18 +72,18 @@ async def test_beside_a_hopeless_chunk_the_others_are_tried_at_a_new_start(ledge
     [hopeless, other] = await ledger.column("SELECT id FROM chunk ORDER BY ordinal")
     await ledger.give_up_embedding(hopeless, ModelRefused("no"))
     await ledger.give_up_embedding(other, InvalidApiKey("wrong"))
-    await ledger.write(work_queue.resume_work)
+    await ledger.write(WorkQueue.resume)
     assert await ledger.column("SELECT status FROM document WHERE error <> ''") == ["failed"]
     assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [other]
     assert await ledger.column("SELECT id FROM chunk WHERE retry_at = 0") == [other]
 
 
 async def test_what_another_program_or_model_gave_up_is_tried_again(ledger: LedgerFixture, chunk: int) -> None:
-    assert await ledger.write(work_queue.retry_after_change, "one")
-    await ledger.write(work_queue.record_extraction_failure, chunk, ModelRefused("no"), NEVER)
-    assert await ledger.read(work_queue.count_given_up) == 1
-    assert not await ledger.write(work_queue.retry_after_change, "one")
+    assert await ledger.write(WorkQueue.retry_after_change, "one")
+    await ledger.write(Facts.record_extraction_failure, chunk, ModelRefused("no"), NEVER)
+    assert await ledger.read(WorkQueue.count_given_up) == 1
+    assert not await ledger.write(WorkQueue.retry_after_change, "one")
     assert await ledger.column("SELECT retry_at FROM chunk") == [NEVER]
-    assert await ledger.write(work_queue.retry_after_change, "two")
+    assert await ledger.write(WorkQueue.retry_after_change, "two")
     assert await ledger.column("SELECT retry_at FROM chunk WHERE error = ''") == [0]
-    assert await ledger.read(work_queue.count_given_up) == 0
+    assert await ledger.read(WorkQueue.count_given_up) == 0

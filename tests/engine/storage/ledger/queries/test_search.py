@@ -9,8 +9,10 @@ import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from engine.models import Passage
-from engine.storage.ledger import Ledger, corrections
-from engine.storage.ledger.queries import filters, lookup
+from engine.storage.ledger import Ledger
+from engine.storage.ledger.names.corrections import Corrections
+from engine.storage.ledger.queries import filters
+from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters, ScopeIds
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
@@ -27,9 +29,9 @@ async def search(
     ledger: LedgerFixture, text: str, scope: ScopeIds | None = None, only: ChunkFilter | None = None
 ) -> list[str]:
     within = ResolvedFilters(only, only) if only else None
-    ids = list(await ledger.read(lookup.search_chunks, text, 9, scope or await ledger.scope_ids(), within))
+    ids = list(await ledger.read(Search.search_chunks, text, 9, scope or await ledger.scope_ids(), within))
     everything = await ledger.scope_ids({"here", "there"}, {"hall", "attic"})
-    found = await ledger.read(lookup.load_chunk_texts, ids, everything)
+    found = await ledger.read(Search.load_chunk_texts, ids, everything)
     assert [each.id for each in found] == ids
     return [each.text for each in found]
 
@@ -70,7 +72,7 @@ async def test_a_chunk_is_in_scope_by_its_space_or_its_room(
         await ledger.add(doc(key, f"ferry {key}", space=space, room=room))
     scope = await ledger.scope_ids(spaces, rooms)
     assert set(await search(ledger, "ferry", scope)) == found
-    texts = await ledger.read(lookup.load_chunk_texts, await ledger.column("SELECT id FROM chunk"), scope)
+    texts = await ledger.read(Search.load_chunk_texts, await ledger.column("SELECT id FROM chunk"), scope)
     assert {each.text for each in texts} == found
 
 
@@ -78,7 +80,7 @@ async def test_a_chunk_comes_with_its_pieces_their_places_and_times(ledger: Ledg
     passage = Passage("p0", "hello", "part 0", "https://example.org", "Ada", NOON)
     await ledger.add(replace(doc("a", "x", time=NOON - timedelta(days=1)), passages=(passage,)))
     ids = await ledger.column("SELECT id FROM chunk")
-    [chunk] = await ledger.read(lookup.load_chunk_texts, ids, await ledger.scope_ids())
+    [chunk] = await ledger.read(Search.load_chunk_texts, ids, await ledger.scope_ids())
     [piece] = chunk.pieces
     assert (piece.title, piece.label, piece.link, piece.author) == ("A", "part 0", "https://example.org", "Ada")
     assert (piece.time, piece.text, piece.space, piece.room) == (NOON, "hello", "here", "hall")
@@ -92,29 +94,29 @@ async def test_only_the_given_chunks_are_searched(ledger: LedgerFixture) -> None
 
 
 async def names_of(ledger: LedgerFixture, ids: Iterable[int]) -> list[str]:
-    known = await ledger.read(lookup.load_entities, list(ids), await ledger.scope_ids())
+    known = await ledger.read(Search.load_entities, list(ids), await ledger.scope_ids())
     return [known[id_].canonical for id_ in ids]
 
 
 async def test_names_are_found_exactly_by_alias_and_by_words_within_the_spaces(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada Lovelace", "Bob"))
     await ledger.add_facts("b", extraction("Ada Lovelace"), space="there")
-    await ledger.write(corrections.merge_names, "here", "Enchantress", "Ada Lovelace")
+    await ledger.write(Corrections.merge_names, "here", "Enchantress", "Ada Lovelace")
     await ledger.project()
     here, nowhere = await ledger.scope_ids(), await ledger.scope_ids((), {"room of here"})
-    exact = await ledger.read(lookup.find_entities_by_name, {"enchantress", "bob", "zoe"}, here)
+    exact = await ledger.read(Search.find_entities_by_name, {"enchantress", "bob", "zoe"}, here)
     assert sorted(await names_of(ledger, exact)) == ["ada lovelace", "bob"]
-    assert await names_of(ledger, await ledger.read(lookup.search_entities, "lovelace", 9, here)) == ["ada lovelace"]
-    assert await ledger.read(lookup.find_entities_by_name, {"bob"}, nowhere) == []
-    assert await ledger.read(lookup.search_entities, "bob", 9, nowhere) == []
-    assert await ledger.read(lookup.find_names_by_prefix, "", nowhere, 9) == []
+    assert await names_of(ledger, await ledger.read(Search.search_entities, "lovelace", 9, here)) == ["ada lovelace"]
+    assert await ledger.read(Search.find_entities_by_name, {"bob"}, nowhere) == []
+    assert await ledger.read(Search.search_entities, "bob", 9, nowhere) == []
+    assert await ledger.read(Search.find_names_by_prefix, "", nowhere, 9) == []
 
 
 async def test_names_that_begin_alike_come_with_the_most_mentioned_first(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada"), extraction("Adam"), extraction("Adam"), extraction("Bob"))
     await ledger.project()
     for limit, names in ((9, ["Adam", "Ada"]), (1, ["Adam"])):
-        assert await ledger.read(lookup.find_names_by_prefix, "ad", await ledger.scope_ids(), limit) == names
+        assert await ledger.read(Search.find_names_by_prefix, "ad", await ledger.scope_ids(), limit) == names
 
 
 async def test_profiles_come_from_the_scope_only_and_say_whether_they_are_stale(ledger: LedgerFixture) -> None:
@@ -124,9 +126,9 @@ async def test_profiles_come_from_the_scope_only_and_say_whether_they_are_stale(
     await ledger.add_facts("c", extraction("Ada"))
     names, pairs = await ledger.column("SELECT id FROM entity"), await ledger.column("SELECT id FROM relation")
     assert (len(names), len(pairs)) == (4, 2)
-    known = await ledger.read(lookup.load_entities, names, await ledger.scope_ids())
+    known = await ledger.read(Search.load_entities, names, await ledger.scope_ids())
     assert {each.canonical: each.is_stale for each in known.values()} == {"ada": True, "bob": False}
-    assert len(await ledger.read(lookup.load_relations, pairs, await ledger.scope_ids())) == 1
+    assert len(await ledger.read(Search.load_relations, pairs, await ledger.scope_ids())) == 1
 
 
 async def test_evidence_is_the_newest_chunks_first_also_through_an_alias(ledger: LedgerFixture) -> None:
@@ -134,11 +136,11 @@ async def test_evidence_is_the_newest_chunks_first_also_through_an_alias(ledger:
         (await ledger.add_facts(f"d{n}", extraction(name), time=NOON + timedelta(hours=n)))[0]
         for n, name in enumerate(["Ada", "Lovelace", "Ada"])
     ]
-    await ledger.write(corrections.merge_names, "here", "Lovelace", "Ada")
+    await ledger.write(Corrections.merge_names, "here", "Lovelace", "Ada")
     [ada] = await ledger.column("SELECT id FROM name WHERE canonical = 'ada'")
 
     async def evidence(limit: int, only: ChunkFilter | None, *names: int) -> dict[int, list[int]]:
-        return await ledger.ledger.read(lookup.find_evidence_chunks, KeyKind.NAME, [ada, *names], limit, only)
+        return await ledger.ledger.read(Search.find_evidence_chunks, KeyKind.NAME, [ada, *names], limit, only)
 
     assert await evidence(9, None) == {ada: chunks[::-1]}
     assert await evidence(9, listed(chunks[0]), 999) == {ada: chunks[:1], 999: []}
@@ -153,7 +155,7 @@ async def test_a_filtered_question_searches_the_names_that_its_chunks_state(ledg
     assert sorted(await names_of(ledger, stated)) == ["ada lovelace", "bob"]
     assert len(await ledger.read(filters.find_stated_keys, KeyKind.PAIR, listed(one), 9)) == 1
     within = ResolvedFilters(listed(one), listed(one), stated)
-    found = await ledger.read(lookup.search_entities, "ada", 1, await ledger.scope_ids(), within)
+    found = await ledger.read(Search.search_entities, "ada", 1, await ledger.scope_ids(), within)
     assert await names_of(ledger, found) == ["ada lovelace"]
 
 
@@ -170,7 +172,7 @@ async def test_the_rows_of_each_space_are_counted(ledger: LedgerFixture) -> None
     await ledger.add(thread("t", "x", space="there"))
     await ledger.project()
     spaces = dict(await ledger.rows("SELECT id, name FROM space"))
-    counts = await ledger.read(lookup.count_by_space, spaces)
+    counts = await ledger.read(Search.count_by_space, spaces)
     shown = {kind: {spaces[id_]: rows for id_, rows in by_space.items()} for kind, by_space in counts.items()}
     assert shown == {KeyKind.CHUNK: {"here": 1, "there": 1}, KeyKind.NAME: {"here": 2}, KeyKind.PAIR: {"here": 1}}
 
@@ -179,8 +181,8 @@ async def test_one_of_the_other_spaces_shows_that_there_are_more(ledger: LedgerF
     for number in range(4):
         await ledger.add(doc(f"d{number}", "x", "y", space=f"s{number}", room=f"r{number}"))
     [one, *others] = await ledger.column("SELECT id FROM space ORDER BY id")
-    counts = (await ledger.read(lookup.count_by_space, {one}))[KeyKind.CHUNK]
+    counts = (await ledger.read(Search.count_by_space, {one}))[KeyKind.CHUNK]
     assert counts.pop(one) == 2
     [(other, rows)] = counts.items()
     assert (other in others, rows > 0) == (True, True)
-    assert await ledger.read(lookup.count_by_space, set()) != {}
+    assert await ledger.read(Search.count_by_space, set()) != {}

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import CorrectionChanged, InvalidQuestion, NotFound
-from engine.storage.ledger import Ledger, corrections
-from engine.storage.ledger.api import Corrections
-from engine.storage.ledger.names import resolve_aliases
+from engine.storage.ledger import Ledger
+from engine.storage.ledger.names.corrections import Corrections
+from engine.storage.ledger.names.names import Names
 from engine.storage.ledger.records import CorrectionChange
+from engine.storage.sql.database import SqlDatabase
 from engine.text.names import normalize_name
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 
@@ -22,19 +23,19 @@ Correction = Callable[[LedgerFixture], Awaitable[None]]
 
 
 async def merge(ledger: LedgerFixture, name: str, into: str) -> list[str]:
-    return await ledger.ledger.write(corrections.merge_names, "here", name, into)
+    return await ledger.ledger.write(Corrections.merge_names, "here", name, into)
 
 
 async def unmerge(ledger: LedgerFixture, name: str) -> None:
-    await ledger.write(corrections.unmerge_name, "here", name)
+    await ledger.write(Corrections.unmerge_name, "here", name)
 
 
 async def pin(ledger: LedgerFixture, description: str, name: str, other: str = "") -> None:
-    await ledger.write(corrections.pin_description, "here", (name, other), description)
+    await ledger.write(Corrections.change_description, "here", (name, other), description)
 
 
 async def hide(ledger: LedgerFixture, name: str, other: str = "", *, hidden: bool = True) -> None:
-    await ledger.write(corrections.set_hidden, "here", (name, other), hidden=hidden)
+    await ledger.write(Corrections.change_hidden, "here", (name, other), hidden=hidden)
 
 
 async def export(ledger: LedgerFixture) -> list[dict[str, Any]]:
@@ -71,7 +72,7 @@ async def test_aliases_lead_on_in_chains_and_never_in_circles(ledger: LedgerFixt
     await merge(ledger, "Bob", "Carla")
     assert await profiles(ledger) == {"carla": 3}
     names = {"ada": "carla", "bob": "carla", "carla": "carla", "d d": "d d"}
-    assert await ledger.read(resolve_aliases, 1, list(names)) == names
+    assert await ledger.read(Names.resolve_aliases, 1, list(names)) == names
     before = await export(ledger)
     with pytest.raises(InvalidQuestion, match="circle"):
         await merge(ledger, "Carla", "Ada")
@@ -184,7 +185,7 @@ def test_undoing_every_merge_restores_everything(tmp_path: Path, merges: list[tu
     asyncio.run(merge_and_undo())
 
 
-Act = Callable[[Corrections], Awaitable[CorrectionChange]]
+Act = Callable[[Corrections[SqlDatabase]], Awaitable[CorrectionChange]]
 ACTS: dict[str, Act] = {
     "merge": lambda made: made.merge("here", "Bob", "Ada"),
     "merge what was merged": lambda made: made.merge("here", "Carla", "Bob"),
@@ -292,7 +293,7 @@ async def test_a_correction_of_forgotten_names_can_be_undone(ledger: LedgerFixtu
         (lambda ledger: hide(ledger, "Ada", "Dora"), NotFound),
         (lambda ledger: hide(ledger, "Ada", "ADA"), InvalidQuestion),
         (lambda ledger: unmerge(ledger, "Ada"), NotFound),
-        (lambda ledger: ledger.write(corrections.merge_names, "nowhere", "Ada", "Bob"), NotFound),
+        (lambda ledger: ledger.write(Corrections.merge_names, "nowhere", "Ada", "Bob"), NotFound),
     ],
 )
 async def test_what_is_unknown_can_be_neither_pinned_nor_hidden_nor_merged(

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import NotFound
-from engine.storage.ledger import Ledger, corrections, facts
-from engine.storage.ledger.joins import refresh
+from engine.storage.ledger import Ledger
+from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.names import joins
+from engine.storage.ledger.names.corrections import Corrections
+from engine.storage.ledger.names.joins import Joins
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 
@@ -21,7 +24,7 @@ async def add(ledger: LedgerFixture, key: str, text: str, *names: str, space: st
     await ledger.add(doc(key, text, space=space, room=f"room of {space}"))
     sql = "SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.key = ? AND c.extraction IS NULL"
     for chunk in await ledger.column(sql, key):
-        await ledger.write(facts.save_extraction, chunk, f"{key} {text}".encode(), extraction(*names))
+        await ledger.write(Facts.save_extraction, chunk, f"{key} {text}".encode(), extraction(*names))
 
 
 async def aliases(ledger: LedgerFixture) -> dict[str, tuple[str, str]]:
@@ -30,15 +33,15 @@ async def aliases(ledger: LedgerFixture) -> dict[str, tuple[str, str]]:
 
 
 async def unmerge(ledger: LedgerFixture, name: str) -> None:
-    await ledger.write(corrections.unmerge_name, "here", name)
+    await ledger.write(Corrections.unmerge_name, "here", name)
 
 
 async def merge(ledger: LedgerFixture, name: str, into: str) -> None:
-    await ledger.write(corrections.merge_names, "here", name, into)
+    await ledger.write(Corrections.merge_names, "here", name, into)
 
 
 async def separate(ledger: LedgerFixture, name: str, other: str) -> None:
-    await ledger.write(corrections.separate_names, "here", name, other)
+    await ledger.write(Corrections.separate_names, "here", name, other)
 
 
 async def profiles(ledger: LedgerFixture) -> dict[str, int]:
@@ -158,12 +161,12 @@ async def test_corrections_under_any_name_of_a_cluster_hold(ledger: LedgerFixtur
     await add(ledger, "a", "one", "Covid-19", "Ada")
     await add(ledger, "b", "two", "COVID 19", "Ada")
     for name in ("Covid-19", "COVID 19"):
-        await ledger.write(corrections.pin_description, "here", (name, ""), f"{name} pinned")
-        await ledger.write(corrections.pin_description, "here", (name, "Ada"), f"{name} with Ada")
+        await ledger.write(Corrections.change_description, "here", (name, ""), f"{name} pinned")
+        await ledger.write(Corrections.change_description, "here", (name, "Ada"), f"{name} with Ada")
         await ledger.project()
         texts = {row["description"] for row in await ledger.export() if row["kind"] in {"entity", "relation"}}
         assert {f"{name} pinned", f"{name} with Ada"} <= texts
-    await ledger.write(corrections.set_hidden, "here", ("Covid-19", ""), hidden=True)
+    await ledger.write(Corrections.change_hidden, "here", ("Covid-19", ""), hidden=True)
     assert (await profiles(ledger)).keys() == {"ada"}
     await unmerge(ledger, "Covid-19")
     assert (await profiles(ledger)).keys() == {"ada", "covid 19"}
@@ -173,18 +176,18 @@ async def test_many_spellings_of_one_name_are_compared_up_to_a_limit(ledger: Led
     word = "abcdefghij"
     names = [f"{word[:n]}-{word[n:m]}-{word[m:]}" for n in range(1, 9) for m in range(n + 1, 10)]
     await add(ledger, "a", "one", *names)
-    assert len(names) > refresh.MAX_NAMES
-    assert len(await aliases(ledger)) == refresh.MAX_NAMES - 1
+    assert len(names) > joins.MAX_NAMES
+    assert len(await aliases(ledger)) == joins.MAX_NAMES - 1
 
 
 async def test_joins_can_be_turned_off_and_on(ledger: LedgerFixture) -> None:
     await add(ledger, "a", "one", "Covid-19", "COVID 19")
     joined = await profiles(ledger)
-    await ledger.write(refresh.set_automatic_joins, enabled=False)
+    await ledger.write(Joins.set_automatic_joins, enabled=False)
     await add(ledger, "b", "two", "steam engine", "steam engines")
     assert await aliases(ledger) == {}
     assert joined.keys() < (await profiles(ledger)).keys()
-    await ledger.write(refresh.set_automatic_joins, enabled=True)
+    await ledger.write(Joins.set_automatic_joins, enabled=True)
     assert (await aliases(ledger)).keys() == {"covid-19"}
 
 
@@ -221,7 +224,7 @@ async def add_with_names(ledger: LedgerFixture, key: str, text: str) -> None:
     )
     for chunk, content in await ledger.rows(sql, key):
         names = [name for name in NAMES if name in content]
-        await ledger.write(facts.save_extraction, chunk, f"{key} {content}".encode(), extraction(*names))
+        await ledger.write(Facts.save_extraction, chunk, f"{key} {content}".encode(), extraction(*names))
 
 
 def graph(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

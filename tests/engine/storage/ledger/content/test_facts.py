@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from engine.errors import ModelRefused
 from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.models import Extraction, Link, Mention
-from engine.storage.ledger import facts
-from engine.storage.ledger.facts import excerpt_section
+from engine.storage.ledger.content.facts import Facts, excerpt_section
 from engine.storage.ledger.records import UnextractedChunk
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.work import work_queue
+from engine.storage.ledger.work.work_queue import WorkQueue
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction, only_sqlite
 from tests.support.engine_fixture import doc
 
@@ -37,15 +36,15 @@ def test_an_extraction_is_cleaned(found: Extraction, mentions: list[Mention], li
 
 
 async def unextracted(ledger: LedgerFixture, limit: int = 9, now: float = 0.0, *running: int) -> list[UnextractedChunk]:
-    return await ledger.ledger.read(facts.list_unextracted, limit, now, list(running))
+    return await ledger.ledger.read(Facts.list_unextracted, limit, now, list(running))
 
 
 async def test_an_extraction_is_stored_once_and_not_for_a_chunk_that_is_gone(ledger: LedgerFixture) -> None:
     [chunk] = await ledger.add_facts("a", extraction("Ada", "Bob"))
-    assert not await ledger.write(facts.save_extraction, chunk, b"again", extraction("Carla"))
+    assert not await ledger.write(Facts.save_extraction, chunk, b"again", extraction("Carla"))
     assert await ledger.column("SELECT canonical FROM name ORDER BY 1") == ["ada", "bob"]
     await ledger.forget("a")
-    assert not await ledger.write(facts.save_extraction, chunk, b"late", extraction("Carla"))
+    assert not await ledger.write(Facts.save_extraction, chunk, b"late", extraction("Carla"))
     assert await ledger.rows("SELECT * FROM name") == []
 
 
@@ -53,8 +52,8 @@ async def test_a_late_extraction_leaves_a_chunk_that_could_not_be_embedded_so(le
     await ledger.add(doc("a", "one"))
     [chunk] = await ledger.column("SELECT id FROM chunk")
     await ledger.give_up_embedding(chunk, ModelRefused("not that"))
-    assert await ledger.write(facts.save_extraction, chunk, b"late", extraction("Ada"))
-    assert await ledger.read(work_queue.list_failed_keys) == [(KeyKind.CHUNK, chunk)]
+    assert await ledger.write(Facts.save_extraction, chunk, b"late", extraction("Ada"))
+    assert await ledger.read(WorkQueue.list_failed_keys) == [(KeyKind.CHUNK, chunk)]
 
 
 async def test_the_extraction_of_the_same_words_is_known_within_a_space_only(ledger: LedgerFixture) -> None:
@@ -62,17 +61,17 @@ async def test_the_extraction_of_the_same_words_is_known_within_a_space_only(led
     [here] = await ledger.add_facts("a", made)
     [key] = await ledger.column("SELECT extraction FROM chunk")
     [there] = await ledger.add_facts("b", extraction("Zoe"), space="there")
-    found, known = await ledger.read(facts.find_extraction, (b"other", key), here)
+    found, known = await ledger.read(Facts.find_extraction, (b"other", key), here)
     assert (found, known.mentions) == (key, made.mentions)
     [link] = known.links  # which has no direction
     assert (sorted((link.source, link.target)), link.keywords, link.description) == (["Ada", "Bob"], "beside", "met")
-    assert await ledger.read(facts.find_extraction, (b"unknown", b"other"), here) is None
-    assert await ledger.read(facts.find_extraction, (key, b"other"), there) is None
+    assert await ledger.read(Facts.find_extraction, (b"unknown", b"other"), here) is None
+    assert await ledger.read(Facts.find_extraction, (key, b"other"), there) is None
 
 
 @only_sqlite
 async def test_an_extraction_is_looked_up_in_its_index_not_among_the_chunks_of_a_space(ledger: LedgerFixture) -> None:
-    plan = await ledger.explain(facts.find_extraction, (b"one", b"two"), 1)
+    plan = await ledger.explain(Facts.find_extraction, (b"one", b"two"), 1)
     assert sum("INDEX chunk_extraction" in step for step in plan) == 2
     assert not any("space=?" in step for step in plan)
 
@@ -126,6 +125,6 @@ async def test_the_unextracted_chunks_of_a_document_are_counted(ledger: LedgerFi
         await ledger.add(doc("a", *texts))
         counts += await ledger.column("SELECT unextracted_chunks FROM document")
         [first, *_] = await unextracted(ledger)
-        await ledger.write(facts.save_extraction, first.id, b"read", extraction("Ada"))
+        await ledger.write(Facts.save_extraction, first.id, b"read", extraction("Ada"))
         counts += await ledger.column("SELECT unextracted_chunks FROM document")
     assert counts == [2, 1, 2, 1]

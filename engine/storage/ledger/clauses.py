@@ -1,0 +1,88 @@
+"""SQL expressions of several topics: rows of a scope, the corrections of a key, the first rows of a correlated query.
+
+The numbers in them are the ledger's own. Corrections made under any of a key's names count. SQLite has no LATERAL, and
+PostgreSQL is slow without.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.storage.sql.connection import Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from engine.storage.ledger.records.query_results import ScopeIds
+
+FEW_SPACES = 8
+
+# Corrections of a name `n`.
+NAME_DESCRIPTION = (
+    "(SELECT p.description FROM name m CROSS JOIN description_override p"
+    " ON p.space = m.space AND p.a = m.canonical AND p.b = '' WHERE m.target = n.id"
+    " ORDER BY m.id <> m.target, p.a LIMIT 1)"
+)
+NAME_HIDDEN = (
+    "EXISTS (SELECT 1 FROM name m CROSS JOIN hidden_key h"
+    " ON h.space = m.space AND h.a = m.canonical AND h.b = '' WHERE m.target = n.id)"
+)
+# Corrections of a pair `p`.
+_BOTH_ENDS = (
+    "name m CROSS JOIN name q CROSS JOIN {table} c ON c.space = p.space AND c.a = MIN(m.canonical, q.canonical)"
+    " AND c.b = MAX(m.canonical, q.canonical) WHERE m.target = p.a AND q.target = p.b"
+)
+PAIR_DESCRIPTION = (
+    f"(SELECT c.description FROM {_BOTH_ENDS.format(table='description_override')}"
+    " ORDER BY m.id <> m.target, q.id <> q.target, c.a, c.b LIMIT 1)"
+)
+PAIR_HIDDEN = (
+    "(EXISTS (SELECT 1 FROM name m CROSS JOIN hidden_key h ON h.space = m.space AND h.a = m.canonical AND h.b = ''"
+    f" WHERE m.target IN (p.a, p.b)) OR EXISTS (SELECT 1 FROM {_BOTH_ENDS.format(table='hidden_key')}))"
+)
+
+
+def row_clause(scope_ids: ScopeIds, table: str) -> str:
+    """SQL that holds for rows in the scope's spaces or rooms."""
+    return f"({space_clause(scope_ids, table)} OR {table}.room IN ({join_ids(scope_ids.rooms)}))"
+
+
+def space_clause(scope_ids: ScopeIds, table: str) -> str:
+    """SQL that holds for rows in the scope's spaces."""
+    return f"{table}.space IN ({join_ids(scope_ids.spaces)})"
+
+
+def name_clause(scope_ids: ScopeIds, table: str) -> str:
+    """SQL that holds for names in the scope's spaces, in a query for certain canonical names.
+
+    The names are looked up in each of a few spaces. For many spaces they are looked up everywhere: the plus sign keeps
+    SQLite from using an index that starts with the space.
+    """
+    clause = space_clause(scope_ids, table)
+    return clause if len(scope_ids.spaces) <= FEW_SPACES else f"+{clause}"
+
+
+def join_ids(ids: Collection[int]) -> str:
+    """Ids as a list in SQL; no column is in an empty one."""
+    return ", ".join(map(str, sorted(ids))) or "NULL"
+
+
+def join_newest_facts(dialect: Dialect, facts: str, column: str, condition: str) -> str:
+    """SQL that joins each name or pair `k` with its newest facts `f`; of the facts `g` that fulfil a condition.
+
+    The last placeholder is the limit.
+    """
+    newest = f"FROM {facts} g WHERE g.{column} = k.id AND {condition} ORDER BY g.time DESC, g.hash DESC LIMIT ?"
+    if dialect == Dialect.POSTGRES:
+        return f" CROSS JOIN LATERAL (SELECT g.* {newest}) f"
+    return (
+        f" CROSS JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
+        f" (SELECT g.time, g.hash, g.chunk, g.number {newest})"
+    )
+
+
+def join_chunks(dialect: Dialect, query: str) -> str:
+    """SQL that joins with the chunks `n` whose ids a correlated query gives."""
+    if dialect == Dialect.POSTGRES:
+        return f" CROSS JOIN LATERAL ({query}) n"
+    return f" CROSS JOIN chunk n ON n.id IN ({query})"

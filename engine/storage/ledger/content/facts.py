@@ -1,0 +1,317 @@
+"""Mentions and links: facts extracted from chunks, saved and deleted with them, and chunks that wait for extraction.
+
+Only a database that several processes share has claims of chunks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.errors import is_outage
+from engine.knowledge.extraction_cleanup import clean_extraction
+from engine.knowledge.merge import description_hash
+from engine.models import Extraction, Link, Mention
+from engine.storage.ledger.names.invalidation import Invalidation
+from engine.storage.ledger.names.joins import Joins
+from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.records.content import UnextractedChunk
+from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
+from engine.storage.ledger.work.claims import list_due_spaces, share_out
+from engine.storage.ledger.work.settings import Settings
+from engine.storage.ledger.work.stale_keys import StaleKeys
+from engine.storage.ledger.work.work_queue import PERMANENT_ERRORS
+from engine.storage.sql.connection import Dialect
+from engine.storage.sql.lists import id_list
+from engine.storage.sql.topic import Place_co, Topic, reading, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from engine.errors import EngineError
+    from engine.knowledge.extraction_cleanup import ExtractedFacts
+    from engine.storage.sql.connection import Connection
+
+
+FIRST_TURN = SpaceTurn()
+MAX_EXTRACTED_SPACES = 16  # whose chunks are listed at once, with their texts
+
+
+class _ExtractedChunk(NamedTuple):
+    """A chunk of a space: its id, time and text, and its facts."""
+
+    id: int
+    time: int
+    text: str
+    facts: ExtractedFacts
+
+
+class Facts(Topic[Place_co]):
+    """Mentions and links of chunks, and the chunks that wait for extraction."""
+
+    @writing
+    def record_extraction_failure(self, chunk: int, error: EngineError, retry_at: float) -> None:
+        """Record a failed extraction; an infinite `retry_at` gives the chunk up and fails its document.
+
+        An outage of the model does not count as a try. A chunk that another process has read meanwhile stays as it is.
+        """
+        self.release_chunks([chunk])
+        counts = not is_outage(error)
+        self.db.execute(
+            "UPDATE chunk SET attempts = attempts + ?, retry_at = ?, error = ?, hint = ?, permanent_failure = ?"
+            " WHERE id = ? AND extraction IS NULL",
+            (int(counts), retry_at, str(error), error.hint, isinstance(error, PERMANENT_ERRORS), chunk),
+        )
+        if retry_at == float("inf"):
+            self.db.execute(
+                "UPDATE document SET error = ?, hint = ?"
+                " WHERE id = (SELECT document FROM chunk WHERE id = ? AND extraction IS NULL)",
+                (str(error), error.hint, chunk),
+            )
+
+    @reading
+    def has_due_extraction(self, now: float) -> bool:
+        """Whether any chunk waits for extraction now."""
+        [[exists]] = self.db.execute_fetchall(
+            "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+            " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at <= ?)",
+            (now,),
+        )
+        return bool(exists)
+
+    @reading
+    def has_pending_extraction(self) -> bool:
+        """Whether any chunk waits for extraction, now or for its next try."""
+        [[exists]] = self.db.execute_fetchall(
+            "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+            " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+        )
+        return bool(exists)
+
+    @writing
+    def claim_chunks(self, ids: Collection[int], process: int) -> set[int]:
+        """Claim chunks for extraction; returns those that were free.
+
+        A chunk is not free while another process extracts the same text: its facts can be copied afterwards.
+        """
+        if self.db.dialect is Dialect.SQLITE:
+            return set(ids)
+        rows = self.db.execute_fetchall(
+            "INSERT INTO extraction_claim (chunk, process) SELECT c.id, ?2 FROM json_each(?1) j"
+            " CROSS JOIN chunk c ON c.id = j.value"
+            f" WHERE c.extraction IS NULL AND {free_text_clause(self.db, process)}"
+            " ON CONFLICT (chunk) DO UPDATE SET process = excluded.process"
+            " WHERE extraction_claim.process = excluded.process RETURNING chunk",
+            (id_list(sorted(ids)), process),
+        )
+        return {row[0] for row in rows}
+
+    @writing
+    def release_chunks(self, ids: Collection[int]) -> None:
+        """Free chunks that were claimed for extraction."""
+        if self.db.dialect is Dialect.POSTGRES:
+            self.db.execute(
+                "DELETE FROM extraction_claim WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(ids),)
+            )
+
+    @writing
+    def save_extraction(self, chunk: int, key: bytes, extraction: Extraction) -> bool:
+        """Save the facts of a chunk; returns False if the chunk is gone or was extracted before."""
+        return chunk in self.save_extractions({chunk: (key, extraction)})
+
+    @writing
+    def save_extractions(self, found: Mapping[int, tuple[bytes, Extraction]]) -> set[int]:
+        """Save the facts of chunks, with their keys; returns those that still exist and were not extracted before."""
+        rows = self.db.execute_fetchall(
+            "SELECT c.id, c.document, c.space, c.time, c.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
+            " WHERE c.extraction IS NULL",
+            (id_list(sorted(found)),),
+        )
+        if not rows:
+            return set()
+        generation = Settings(self.db).next_generation()
+        by_space = defaultdict[int, list[_ExtractedChunk]](list)
+        for id_, _, space, time, text in rows:
+            by_space[space].append(_ExtractedChunk(id_, time, text, clean_extraction(found[id_][1])))
+        saved = [row[0] for row in rows]
+        # A chunk given up by the embedder keeps its error.
+        self.db.executemany(
+            "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < 9e999 THEN '' ELSE error END,"
+            " hint = CASE WHEN retry_at < 9e999 THEN '' ELSE hint END,"
+            " retry_at = CASE WHEN retry_at < 9e999 THEN 0 ELSE retry_at END WHERE id = ?",
+            [(found[id_][0], id_) for id_ in saved],
+        )
+        self.release_chunks(saved)
+        for space, chunks in by_space.items():
+            self._save_facts(space, chunks, generation)
+        self.db.executemany(
+            "UPDATE document SET generation = ? WHERE id = ?", [(generation, id_) for id_ in {row[1] for row in rows}]
+        )
+        return set(saved)
+
+    def _save_facts(self, space: int, chunks: Sequence[_ExtractedChunk], generation: int) -> None:
+        """Save the facts of chunks of one space."""
+        names = Names(self.db).intern_names(space, {name for chunk in chunks for name, _ in chunk.facts.mentions})
+        links = [
+            (chunk, number, (min(names[a], names[b]), max(names[a], names[b])), link)
+            for chunk in chunks
+            for number, (a, b, link) in enumerate(chunk.facts.links)
+        ]
+        pairs = Names(self.db).intern_pairs(space, {ends for _, _, ends, _ in links})
+        self.db.executemany(
+            "INSERT INTO mention (chunk, number, name, time, hash, surface, type, description)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    chunk.id,
+                    number,
+                    names[name],
+                    chunk.time,
+                    description_hash(m.description),
+                    m.name,
+                    m.type,
+                    m.description,
+                )
+                for chunk in chunks
+                for number, (name, m) in enumerate(chunk.facts.mentions)
+            ],
+        )
+        self.db.executemany(
+            "INSERT INTO link (chunk, number, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (chunk.id, number, pairs[ends], chunk.time, description_hash(x.description), x.keywords, x.description)
+                for chunk, number, ends, x in links
+            ],
+        )
+        defined = {key for chunk in chunks for key in Joins(self.db).save_definitions(chunk.id, space, chunk.text)}
+        Joins(self.db).refresh(space, names, defined)
+        StaleKeys(self.db).add_targets(names.values(), pairs.values(), generation)
+
+    @reading
+    def find_extraction(self, keys: tuple[bytes, bytes], chunk: int) -> tuple[bytes, Extraction] | None:
+        """Facts extracted from the same text by the same extractor, in the space of the chunk, with their key.
+
+        Other spaces are left out: a saved extraction would reveal that they contain the text.
+        """
+        first = (
+            "SELECT id, extraction FROM chunk WHERE extraction = ? AND +space = (SELECT space FROM chunk WHERE id = ?)"
+        )
+        rows = self.db.execute_fetchall(
+            f"SELECT * FROM ({first} LIMIT 1) x UNION ALL SELECT * FROM ({first} LIMIT 1) y",
+            [each for key in keys for each in (key, chunk)],
+        )
+        by_key = {bytes(key): id_ for id_, key in rows}
+        for key in keys:
+            if key in by_key:
+                return key, self._load_facts(by_key[key])
+        return None
+
+    def _load_facts(self, chunk: int) -> Extraction:
+        mentions = self.db.execute_fetchall(
+            "SELECT surface, type, description FROM mention WHERE chunk = ? AND type <> '' ORDER BY number", (chunk,)
+        )
+        links = self.db.execute_fetchall(
+            "SELECT x.canonical, y.canonical, f.keywords, f.description FROM link f JOIN pair p ON p.id = f.pair"
+            " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE f.chunk = ? ORDER BY f.number",
+            (chunk,),
+        )
+        surfaces = self.db.execute_fetchall(
+            "SELECT n.canonical, m.surface FROM mention m JOIN name n ON n.id = m.name WHERE m.chunk = ?", (chunk,)
+        )
+        shown = {row[0]: row[1] for row in surfaces}
+        return Extraction(
+            tuple(Mention(*row) for row in mentions),
+            tuple(Link(shown.get(a, a), shown.get(b, b), keywords, text) for a, b, keywords, text in links),
+        )
+
+    def delete_facts(self, chunks: Collection[int]) -> tuple[set[int], set[int]]:
+        """Delete the facts of these chunks; returns the affected names and pairs. The chunks remain."""
+        listed = (id_list(chunks),)
+        names = {
+            row[0]
+            for row in self.db.execute_fetchall(
+                "DELETE FROM mention WHERE chunk IN (SELECT value FROM json_each(?)) RETURNING name", listed
+            )
+        }
+        pairs = {
+            row[0]
+            for row in self.db.execute_fetchall(
+                "DELETE FROM link WHERE chunk IN (SELECT value FROM json_each(?)) RETURNING pair", listed
+            )
+        }
+        return names, pairs
+
+    def delete_chunks(self, chunks: Collection[int], *, removed: bool) -> None:
+        """Delete chunks with their facts, and every cached vector and answer that depends on them.
+
+        `removed`: text was deleted and must leave the files; otherwise other chunks of the document contain it.
+        """
+        if not chunks:
+            return
+        listed = (id_list(chunks),)
+        generation = Settings(self.db).next_generation()
+        for key in ("last_rechunk", "last_removal") if removed else ("last_rechunk",):
+            Settings(self.db).set(key, generation)
+        names, pairs = self.delete_facts(chunks)
+        defined = Joins(self.db).find_defined_keys(chunks)
+        Invalidation(self.db).delete_cached_answers(KeyKind.CHUNK, chunks)
+        gone = self.db.execute_fetchall(
+            "DELETE FROM chunk WHERE id IN (SELECT value FROM json_each(?)) RETURNING text_hash", listed
+        )
+        self.db.executemany(
+            "DELETE FROM vector WHERE text_hash = ?1 AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?1)",
+            [tuple(row) for row in gone],
+        )
+        StaleKeys(self.db).add(KeyKind.CHUNK, chunks, generation)
+        Joins(self.db).refresh_by_id(names, defined)
+        Invalidation(self.db).invalidate_keys(names, pairs, generation)
+
+    @reading
+    def list_unextracted(
+        self, limit: int, now: float, skip: Collection[int], turn: SpaceTurn = FIRST_TURN, least: int = 1
+    ) -> list[UnextractedChunk]:
+        """Chunks of closed documents that may be extracted at the time `now`, the oldest of each space.
+
+        About `limit` ones, of some spaces in turn; each may have `least`. Those that other processes extract are left
+        out.
+        """
+        free = "c.extraction IS NULL AND NOT d.open AND c.retry_at <= ? AND " + free_text_clause(self.db, turn.process)
+        find_next = (
+            "(SELECT c.space FROM chunk c CROSS JOIN document d ON d.id = c.document"
+            f" WHERE {free} AND c.space > due.space ORDER BY c.space LIMIT 1)"
+        )
+        spaces = list_due_spaces(self.db, find_next, (now,), turn.after, MAX_EXTRACTED_SPACES)
+
+        def load(space: int, count: int) -> list[UnextractedChunk]:
+            rows = self.db.execute_fetchall(
+                "SELECT c.id, c.document, c.text, d.title, d.kind, c.attempts, c.space, c.tokens,"
+                " (SELECT p.label FROM chunk_passage i JOIN passage p ON p.id = i.passage WHERE i.chunk = c.id"
+                "  ORDER BY i.ordinal LIMIT 1)"
+                f" FROM chunk c JOIN document d ON d.id = c.document WHERE {free} AND c.space = ?"
+                " AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
+                (now, space, id_list(skip), count),
+            )
+            return [
+                UnextractedChunk(
+                    id_, document, text, excerpt_section(kind, title, label or ""), attempts, space, tokens, kind
+                )
+                for id_, document, text, title, kind, attempts, _, tokens, label in rows
+            ]
+
+        return share_out(spaces, limit, load, least)
+
+
+def free_text_clause(db: Connection, process: int) -> str:
+    """A condition: no process but this one extracts the text of the chunk `c`."""
+    if db.dialect is Dialect.SQLITE:
+        return "true"
+    return (
+        "NOT EXISTS (SELECT 1 FROM extraction_claim k JOIN chunk o ON o.id = k.chunk"
+        f" WHERE k.process <> {process:d} AND o.text_hash = c.text_hash)"
+    )
+
+
+def excerpt_section(kind: str, title: str, label: str) -> str:
+    """The headings above a chunk, for the prompt, each once; "" for conversations."""
+    place = label.removeprefix(title).lstrip(" ›")
+    return "" if kind == "conversation" else " › ".join(part for part in (title, place) if part)

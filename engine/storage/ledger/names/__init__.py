@@ -1,0 +1,1 @@
+"""Names and pairs of names: their joins, possible duplicates, corrections, and what their changes make outdated."""

@@ -1,0 +1,136 @@
+"""Entities to compare, pairs of them that may be the same, and what is known about such pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.clauses import join_ids
+from engine.storage.ledger.full_text.bm25 import rank_rows
+from engine.storage.ledger.full_text.index import NAME_INDEX
+from engine.storage.ledger.full_text.search_words import select_search_words
+from engine.storage.ledger.records.query_results import CandidatePair, ComparedEntity, JoinedName, ScopeIds
+from engine.storage.sql.lists import id_list
+from engine.storage.sql.topic import Place_co, Topic, reading, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+
+SORTED_NEIGHBORS, WORD_NEIGHBORS = 6, 8  # names before and after in alphabetical order; names with common words
+MAX_RELATIONS = 256  # of an entity whose neighbors are compared
+SURFACE = "(SELECT m.surface FROM mention m WHERE m.name = {}.id ORDER BY m.time, m.hash, m.surface LIMIT 1)"
+
+
+class Duplicates(Topic[Place_co]):
+    """Pairs of entities of one space that may be the same, and names that are joined automatically."""
+
+    @reading
+    def list_uncompared(self, limit: int) -> list[ComparedEntity]:
+        """The oldest entities that are not compared yet and not stale."""
+        rows = self.db.execute_fetchall(
+            "SELECT u.id, n.space, n.canonical FROM uncompared_entity u CROSS JOIN name n ON n.id = u.id"
+            " WHERE NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 1 AND s.id = u.id) ORDER BY u.id LIMIT ?",
+            (limit,),
+        )
+        return [ComparedEntity(*row) for row in map(tuple, rows)]
+
+    @reading
+    def find_similar_names(self, entities: Sequence[ComparedEntity]) -> dict[int, list[ComparedEntity]]:
+        """For each entity: those of its space that are next to it in alphabetical order, or share words with it."""
+        return {each.id: self._find_similar(each) for each in entities}
+
+    def _find_similar(self, entity: ComparedEntity) -> list[ComparedEntity]:
+        found: dict[int, str] = {}
+        for sign, order in (("<", "DESC"), (">", "ASC")):
+            rows = self.db.execute_fetchall(
+                f"SELECT n.id, n.canonical FROM name n WHERE n.space = ? AND n.canonical {sign} ?"
+                f" AND EXISTS (SELECT 1 FROM entity e WHERE e.id = n.id) ORDER BY n.canonical {order} LIMIT ?",
+                (entity.space, entity.canonical, SORTED_NEIGHBORS),
+            )
+            found.update(map(tuple, rows))
+        scope_ids = ScopeIds(frozenset({entity.space}), frozenset())
+        words = select_search_words(self.db, NAME_INDEX, entity.canonical, scope_ids)
+        ids = rank_rows(self.db, NAME_INDEX, words, scope_ids, None, WORD_NEIGHBORS)
+        found.update({each.id: each.canonical for each in self.load_names(ids)})
+        return [ComparedEntity(id_, entity.space, name) for id_, name in found.items() if id_ != entity.id]
+
+    @reading
+    def load_names(self, ids: Collection[int]) -> list[ComparedEntity]:
+        """The canonical names of these entities."""
+        rows = self.db.execute_fetchall(
+            "SELECT n.id, n.space, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
+            " CROSS JOIN entity e ON e.id = n.id",
+            (id_list(ids),),
+        )
+        return [ComparedEntity(*row) for row in map(tuple, rows)]
+
+    @writing
+    def save_candidates(
+        self, compared: Sequence[ComparedEntity], pairs: Sequence[tuple[int, int, float, float]]
+    ) -> None:
+        """Save pairs (a, b, similarity, score) of entities that still exist, and record that entities were compared."""
+        self.db.executemany(
+            "INSERT INTO duplicate_candidate (a, b, space, similarity, score)"
+            " SELECT MIN(?1, ?2), MAX(?1, ?2), x.space, ?3, ?4 FROM entity x, entity y WHERE x.id = ?1 AND y.id = ?2"
+            " ON CONFLICT (a, b) DO UPDATE SET space = excluded.space, similarity = excluded.similarity,"
+            " score = excluded.score",
+            {frozenset(row[:2]): row for row in pairs}.values(),
+        )
+        self.db.executemany("DELETE FROM uncompared_entity WHERE id = ?", [(each.id,) for each in compared])
+
+    @reading
+    def count_uncompared(self, scope_ids: ScopeIds) -> int:
+        """The number of entities in the scope's spaces that are not compared yet."""
+        [[count]] = self.db.execute_fetchall(
+            "SELECT COUNT(*) FROM uncompared_entity u CROSS JOIN entity e ON e.id = u.id"
+            f" WHERE e.space IN ({join_ids(scope_ids.spaces)})"
+        )
+        return int(count)
+
+    @reading
+    def list_candidates(self, scope_ids: ScopeIds, limit: int) -> list[CandidatePair]:
+        """The pairs in the scope's spaces that no person has separated, the most likely first."""
+        rows = self.db.execute_fetchall(
+            "SELECT s.name, c.a, c.b, x.canonical, y.canonical, d.name, e.name, d.type, e.type, c.similarity"
+            " FROM duplicate_candidate c CROSS JOIN space s ON s.id = c.space"
+            " CROSS JOIN name x ON x.id = c.a CROSS JOIN name y ON y.id = c.b"
+            " CROSS JOIN entity d ON d.id = c.a CROSS JOIN entity e ON e.id = c.b"
+            f" WHERE c.space IN ({join_ids(scope_ids.spaces)}) AND NOT EXISTS (SELECT 1 FROM distinct_names p"
+            " WHERE p.space = c.space AND p.a = MIN(x.canonical, y.canonical)"
+            " AND p.b = MAX(x.canonical, y.canonical)) ORDER BY c.score DESC, x.canonical, y.canonical LIMIT ?",
+            (limit,),
+        )
+        neighbors = self._load_neighbors({id_ for row in rows for id_ in row[1:3]})
+        return [
+            CandidatePair(space, a, b, canonicals, names, types, similarity, neighbors[a], neighbors[b])
+            for space, a, b, *texts, similarity in rows
+            for canonicals, names, types in [zip(texts[::2], texts[1::2], strict=True)]
+        ]
+
+    def _load_neighbors(self, ids: Collection[int]) -> dict[int, frozenset[str]]:
+        neighbors = {}
+        for id_ in ids:
+            rows = self.db.execute_fetchall(
+                "SELECT e.name FROM (SELECT r.b AS id FROM relation r WHERE r.a = ?1 UNION ALL"
+                " SELECT r.a FROM relation r WHERE r.b = ?1) k CROSS JOIN entity e ON e.id = k.id ORDER BY e.name"
+                " LIMIT ?2",
+                (id_, MAX_RELATIONS),
+            )
+            neighbors[id_] = frozenset(row[0] for row in rows)
+        return neighbors
+
+    @reading
+    def list_joined_names(self, scope_ids: ScopeIds, limit: int) -> list[JoinedName]:
+        """The names in the scope's spaces that are joined automatically, as they are written."""
+        rows = self.db.execute_fetchall(
+            f"SELECT s.name, n.id, n.target, a.name, t.canonical, COALESCE({SURFACE.format('n')}, a.name),"
+            f" COALESCE({SURFACE.format('t')}, e.name), a.reason,"
+            " (SELECT x.chunk FROM abbreviation x WHERE a.reason = 'abbreviation' AND x.space = a.space"
+            "  AND x.short_key = n.spelling_key ORDER BY x.chunk LIMIT 1)"
+            " FROM alias a CROSS JOIN space s ON s.id = a.space"
+            " CROSS JOIN name n ON n.space = a.space AND n.canonical = a.name"
+            " CROSS JOIN name t ON t.id = n.target CROSS JOIN entity e ON e.id = n.target"
+            f" WHERE a.reason <> '' AND a.space IN ({join_ids(scope_ids.spaces)}) ORDER BY a.name LIMIT ?",
+            (limit,),
+        )
+        return [JoinedName(*row) for row in map(tuple, rows)]

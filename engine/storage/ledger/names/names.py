@@ -1,0 +1,188 @@
+"""Names and pairs of names by id, and the targets of aliases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.errors import InvalidQuestion
+from engine.knowledge.duplicates.name_keys import spelling_key
+from engine.storage.sql.lists import id_list, text_list
+from engine.storage.sql.topic import Place_co, Topic, reading, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    Pair = tuple[int, int]
+
+
+_INSERT_PAIR = "INSERT INTO pair (space, a, b, target) VALUES (?, ?, ?, -1) ON CONFLICT DO NOTHING"
+
+
+class Names(Topic[Place_co]):
+    """Names and pairs of names by id, and the targets of aliases."""
+
+    @writing
+    def intern_names(self, space: int, names: Collection[str]) -> dict[str, int]:
+        """The ids of canonical names within a space; missing ones are created."""
+        self._insert_names(space, names)
+        rows = self.db.execute_fetchall(
+            "SELECT n.canonical, n.id, a.name IS NOT NULL FROM json_each(?) j"
+            " CROSS JOIN name n ON n.space = ? AND n.canonical = j.value"
+            " LEFT JOIN alias a ON a.space = n.space AND a.name = n.canonical",
+            (text_list(names), space),
+        )
+        aliased = [name for name, _, is_alias in rows if is_alias]
+        if aliased:
+            self.update_name_targets(space, aliased)
+        return {name: id_ for name, id_, _ in rows}
+
+    def _insert_names(self, space: int, names: Collection[str]) -> None:
+        """Create those of the names that are missing."""
+        self.db.executemany(
+            "INSERT INTO name (space, canonical, target, spelling_key) VALUES (?, ?, -1, ?) ON CONFLICT DO NOTHING",
+            [(space, name, spelling_key(name)) for name in sorted(names)],
+        )
+
+    def intern_pairs(self, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
+        """The ids of pairs of names (lower id first); missing ones are created."""
+        if not pairs:
+            return {}
+        self.db.executemany(
+            _INSERT_PAIR,
+            [(space, a, b) for a, b in sorted(pairs)],
+        )
+        rows = list(
+            self.db.fetch_each(
+                "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM pair p"
+                " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b WHERE p.a = ? AND p.b = ?",
+                pairs,
+            )
+        )
+        moved_ids = [id_ for _, _, id_, moved in rows if moved]
+        if moved_ids:
+            self.update_pair_targets(moved_ids)
+        return {(a, b): id_ for a, b, id_, _ in rows}
+
+    def find_targets(self, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
+        """The keys whose profiles include these names and pairs."""
+        led_names = self.db.execute_fetchall(
+            "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (id_list(names),)
+        )
+        led_pairs = self.db.execute_fetchall(
+            "SELECT DISTINCT p.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value WHERE p.target > 0",
+            (id_list(pairs),),
+        )
+        return {row[0] for row in led_names}, {row[0] for row in led_pairs}
+
+    @reading
+    def resolve_aliases(self, space: int, names: Collection[str]) -> dict[str, str]:
+        """The final targets of these names. Raises InvalidQuestion if their aliases form a circle."""
+        rows = self.db.execute_fetchall(
+            "WITH RECURSIVE walk (begun, at) AS"
+            " (SELECT value COLLATE BINARY, value COLLATE BINARY FROM json_each(?1)"
+            " UNION SELECT w.begun, a.target FROM walk w CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at)"
+            " SELECT begun, at FROM walk"
+            " WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at)",
+            (text_list(names), space),
+        )
+        ends: dict[str, str] = dict(rows)
+        for name in names:
+            if name not in ends:
+                raise InvalidQuestion(
+                    f"The aliases of “{name}” form a circle.", hint="Remove one of them with unmerge."
+                )
+        return ends
+
+    def resolve_manual_aliases(self, space: int, names: Collection[str]) -> dict[str, str]:
+        """The final targets of those names that have an alias made by hand."""
+        rows = self.db.execute_fetchall(
+            "WITH RECURSIVE walk (begun, at) AS"
+            " (SELECT value COLLATE BINARY, value COLLATE BINARY FROM json_each(?1)"
+            " UNION SELECT w.begun, a.target FROM walk w"
+            " CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at AND a.reason = '')"
+            " SELECT begun, at FROM walk WHERE begun <> at"
+            " AND NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at AND a.reason = '')",
+            (text_list(names), space),
+        )
+        return dict(map(tuple, rows))
+
+    def find_aliased_names(self, space: int, names: Collection[str]) -> set[str]:
+        """The names themselves, and all names that lead through them."""
+        rows = self.db.execute_fetchall(
+            "WITH RECURSIVE led (name) AS (SELECT value COLLATE BINARY FROM json_each(?2)"
+            " UNION SELECT a.name FROM led CROSS JOIN alias a ON a.space = ?1 AND a.target = led.name)"
+            " SELECT name FROM led",
+            (space, text_list(names)),
+        )
+        return {row[0] for row in rows}
+
+    def update_name_targets(self, space: int, names: Collection[str]) -> None:
+        """Point these names and their pairs at the current targets of the space's aliases."""
+        ends = self.resolve_aliases(space, names)
+        self._insert_names(space, {*ends, *ends.values()})
+        self.db.executemany(
+            "UPDATE name SET target = (SELECT t.id FROM name t WHERE t.space = ?1 AND t.canonical = ?2)"
+            " WHERE space = ?1 AND canonical = ?3",
+            [(space, end, name) for name, end in ends.items()],
+        )
+        touching = self.db.execute_fetchall(
+            "SELECT p.id FROM json_each(?2) j CROSS JOIN name n ON n.space = ?1 AND n.canonical = j.value"
+            " CROSS JOIN pair p ON p.a = n.id OR p.b = n.id",
+            (space, text_list(ends)),
+        )
+        self.update_pair_targets({row[0] for row in touching})
+
+    def update_pair_targets(self, pairs: Collection[int]) -> None:
+        """Point pairs at the pair of their ends' targets; 0 if both ends have the same target."""
+        rows = self.db.execute_fetchall(
+            "SELECT p.id, p.space, x.target, y.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
+            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
+            (id_list(pairs),),
+        )
+        for id_, space, x, y in rows:
+            a, b = min(x, y), max(x, y)
+            if a == b:
+                self.db.execute("UPDATE pair SET target = 0 WHERE id = ?", (id_,))
+                continue
+            self.db.execute(_INSERT_PAIR, (space, a, b))
+            self.db.execute(
+                "UPDATE pair SET target = (SELECT t.id FROM pair t WHERE t.a = ? AND t.b = ?) WHERE id = ?", (a, b, id_)
+            )
+
+    def delete_unused_names(self, names: Collection[int], pairs: Collection[int]) -> None:
+        """Delete names without facts and aliases, and the profiles of names and pairs without facts.
+
+        Pairs hold no text; they remain until the graph has dropped them (`delete_unused_pairs`).
+        """
+        has_facts = "EXISTS (SELECT 1 FROM pair p JOIN link f ON f.pair = p.id WHERE p.target = relation.id)"
+        self.db.execute(
+            f"DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?)) AND NOT {has_facts}",
+            (id_list(pairs),),
+        )
+        deleted = self.db.execute_fetchall(
+            "DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))"
+            " AND NOT EXISTS (SELECT 1 FROM mention f WHERE f.name = name.id)"
+            " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
+            " AND NOT EXISTS (SELECT 1 FROM alias x WHERE x.space = name.space"
+            " AND name.canonical IN (x.name, x.target))"
+            " RETURNING id",
+            (id_list(names),),
+        )
+        self.db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in deleted])
+
+    def delete_unused_pairs(self, pairs: Collection[int]) -> None:
+        """Delete pairs without facts that are no target of another pair."""
+        self.db.execute(
+            "DELETE FROM pair WHERE id IN (SELECT value FROM json_each(?))"
+            " AND NOT EXISTS (SELECT 1 FROM link f WHERE f.pair = pair.id)"
+            " AND NOT EXISTS (SELECT 1 FROM pair p WHERE p.target = pair.id AND p.id <> pair.id)",
+            (id_list(pairs),),
+        )
+
+    @reading
+    def load_space_names(self, ids: Collection[int]) -> tuple[str, ...]:
+        """The names of spaces, in order."""
+        rows = self.db.execute_fetchall(
+            "SELECT name FROM space WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name", (id_list(sorted(ids)),)
+        )
+        return tuple(row[0] for row in rows)
