@@ -119,11 +119,14 @@ class AccessControl:
         if is_login(token):
             await self.revoke_token(token.id)
 
-    async def authorize(self, text: str, permission: Permission) -> AccessToken:
-        """The token with this text, whose use is counted. Raises InvalidToken, NotPermitted, TooManyRequests."""
+    async def authorize(self, text: str, *accepted: Permission) -> AccessToken:
+        """The token with this text, whose use is counted; one of the `accepted` permissions is enough.
+
+        Raises InvalidToken, NotPermitted, TooManyRequests.
+        """
         token = await self.authenticate(text)
-        if permission not in token.permissions:
-            raise NotPermitted(f"This access token does not permit “{permission}”.")
+        if not {*accepted}.intersection(token.permissions):
+            raise NotPermitted(f"This access token does not permit “{accepted[0]}”.")
         who = ("token", "", token.id)
         if not await self._store.recent_questions.count_if_below(who, token.requests_per_minute, self._clock.time()):
             raise TooManyRequests(f"This access token permits {token.requests_per_minute} requests a minute.")

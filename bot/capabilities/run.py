@@ -14,7 +14,7 @@ from bot.capabilities.caller import at_terminal, for_space
 from bot.capabilities.documents.errors import word_errors
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
 from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult
-from bot.capabilities.row import Limit
+from bot.capabilities.row import Limit, Who
 from bot.capabilities.table import find_row
 from bot.errors import NotPermitted
 from engine.errors import EngineError
@@ -37,7 +37,7 @@ async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[Operation
         case Authorized(token, inner):
             results = _run_for_token(deps, token, inner)
         case WithoutLogin(space, inner):
-            _get_permission(find_row(type(inner)))
+            _list_permissions(find_row(type(inner)))
             results = _run_counted(deps, for_space(space), inner)
         case AtSpace(space, inner):
             results = _run_counted(deps, at_terminal(space), inner)
@@ -87,12 +87,12 @@ async def _run_for_token(deps: Deps, text: str, request: OperationRequest) -> As
     Raises AudienceChanged if the scope became smaller meanwhile; the results so far are then not to be used.
     """
     row = find_row(type(request))
-    permission, is_question = _get_permission(row), Limit.QUESTIONS in row.limits
+    accepted, is_question = _list_permissions(row), Limit.QUESTIONS in row.limits
     record, is_person = QuestionRecord(deps.metrics if is_question else None, deps.clock, PROGRAM), False
     with record.closing():
         try:
             access: AccessControl = (await deps.parts.open()).access
-            token = await access.authorize(text, permission)
+            token = await access.authorize(text, *accepted)
             is_person = not token.subject.space
             if is_question:
                 await access.check_question(token.subject)
@@ -126,8 +126,8 @@ async def _run_within_scope(
         await reading.record_usage()
 
 
-def _get_permission(row: Capability) -> Permission:
-    """The permission that a token needs. Raises NotPermitted."""
+def _list_permissions(row: Capability) -> tuple[Permission, ...]:
+    """The permissions of which a token needs one; who manages may review, too. Raises NotPermitted."""
     if row.permission is None:
         raise NotPermitted("No access token permits this.")
-    return row.permission
+    return (row.permission, "manage") if row.who is Who.REVIEWER else (row.permission,)

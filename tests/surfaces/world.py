@@ -18,6 +18,7 @@ from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.requests import AtSpace, Authorized, Envelope, OperationRequest, WithoutLogin
 from bot.capabilities.results import OperationResult
 from bot.capabilities.row import Capability
+from bot.capabilities.row import Who as Least
 from bot.capabilities.run import run
 from bot.commands.management.table import perform_management
 from bot.monitoring.report import BotState
@@ -78,7 +79,8 @@ class World:
     async def create_weak_token(self, row: Capability) -> str:
         """The token of a manager that permits everything but what a capability needs."""
         access = (await self.deps.parts.open()).access
-        others: tuple[Permission, ...] = tuple(each for each in PERMISSIONS if each != row.permission)
+        needed = {row.permission, "manage"} if row.who is Least.REVIEWER else {row.permission}
+        others: tuple[Permission, ...] = tuple(each for each in PERMISSIONS if each not in needed)
         return (await access.create_token("weak", Subject("slack", "T1", "ada"), others, 100_000, None))[1]
 
     async def wrap(self, row: Capability, who: Who) -> OperationRequest:
