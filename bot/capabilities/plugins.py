@@ -22,15 +22,16 @@ def has_plugins() -> bool:
 
 
 def load_rows(taken: Iterable[Capability]) -> list[Capability]:
-    """The rows of installed packages, offered wherever they say. Raises BadSetting for a name that is taken."""
-    names, rows = {each.name for each in taken}, list["Capability"]()
+    """The rows of installed packages, offered wherever they say. Raises BadSetting for what is taken already."""
+    listed, rows = list(taken), list["Capability"]()
     for entry in sorted(entry_points(group=GROUP)):
         for row in entry.load()():
-            if row.name in names:
-                raise BadSetting(
-                    f"The package of “{entry.value}” has a capability “{row.name}”, which exists already.",
-                    hint="Remove the package, or ask its author to rename it.",
-                )
-            names.add(row.name)
+            for each in (*listed, *rows):
+                if row.name == each.name or row.request.__name__ == each.request.__name__:
+                    raise BadSetting(
+                        f"The package of “{entry.value}” has a capability “{row.name}” ({row.request.__name__}), which"
+                        " exists already.",
+                        hint="Remove the package, or ask its author to rename it.",
+                    )
             rows.append(replace(row, derived=row.surfaces))
     return rows

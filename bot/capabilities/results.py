@@ -8,6 +8,7 @@ from bot.capabilities.documents.results import DocumentResults
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
+from bot.permissions.provenance import Provenance  # noqa: TC001  - as below
 from bot.store import AccessToken  # noqa: TC001  - read at run time
 from engine import (
     Answer,
@@ -30,6 +31,13 @@ class AnswerBegun:
     """The answer that will be streamed, for whoever checks and counts it; it does not leave the process."""
 
     answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class DrawsOn:
+    """What an answer rests on that was not retrieved for it; as AnswerBegun, it does not leave the process."""
+
+    provenance: Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,4 +279,5 @@ OperationResult = (
     | ManagementResult
 )
 
-HandlerResult = OperationResult | AnswerBegun
+Internal = AnswerBegun | DrawsOn
+HandlerResult = OperationResult | Internal

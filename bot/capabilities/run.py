@@ -6,6 +6,8 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import structlog
+
 from bot.capabilities.access.hints import word_hint
 from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
 from bot.capabilities.access.reading import TokenReading, check_who
@@ -13,7 +15,7 @@ from bot.capabilities.access.server_paths import hide_paths, hide_paths_of_error
 from bot.capabilities.caller import at_terminal, for_space
 from bot.capabilities.documents.errors import word_errors
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
-from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult
+from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult, Internal
 from bot.capabilities.row import Limit, Who
 from bot.capabilities.table import find_row
 from bot.errors import NotPermitted
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from bot.capabilities.results import HandlerResult, OperationResult
     from bot.capabilities.row import Capability
     from bot.store import Permission
+
+
+log = structlog.get_logger(__name__)
 
 
 async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[OperationResult]:
@@ -68,6 +73,7 @@ async def _run_counted(deps: Deps, caller: Caller, request: OperationRequest) ->
                 async for result in results:
                     if isinstance(result, AnswerBegun):
                         record.observe_answer(result.answer)
+                    if isinstance(result, Internal):
                         continue
                     record.observe_result(result)
                     yield result
@@ -76,9 +82,14 @@ async def _run_counted(deps: Deps, caller: Caller, request: OperationRequest) ->
 
 
 async def _record_usage(deps: Deps, caller: Caller, record: QuestionRecord) -> None:
-    """Count what an answer took for a space of the terminal, if the bot has a database."""
-    if record.answer is not None and caller.subject.space and (parts := await deps.parts.find()):
-        await parts.access.record_usage(caller.subject, record.answer.usage)
+    """Count what an answer took for a space of the terminal, if the bot has a database; the answer was given."""
+    if record.answer is None or not caller.subject.space:
+        return
+    try:
+        if parts := await deps.parts.find():
+            await parts.access.record_usage(caller.subject, record.answer.usage)
+    except EngineError as error:
+        log.warning("usage.not_recorded", space=caller.subject.space, error=type(error).__name__)
 
 
 async def _run_for_token(deps: Deps, text: str, request: OperationRequest) -> AsyncGenerator[OperationResult]:
@@ -116,9 +127,8 @@ async def _run_within_scope(
     try:
         async with aclosing(row.load_handler()(deps, caller, request)) as results:
             async for result in results:
-                if isinstance(result, AnswerBegun):
-                    reading.observe_answer(result.answer)
-                    record.observe_answer(result.answer)
+                if isinstance(result, Internal):
+                    _observe(result, reading, record)
                     continue
                 await reading.check(result)
                 yield replace(result, gap=gap) if isinstance(result, AnswerEnd | ContextResult) else result
@@ -126,8 +136,17 @@ async def _run_within_scope(
         await reading.record_usage()
 
 
+def _observe(result: Internal, reading: TokenReading, record: QuestionRecord) -> None:
+    """Learn what an answer draws on, and what it takes."""
+    if isinstance(result, AnswerBegun):
+        reading.observe_answer(result.answer)
+        record.observe_answer(result.answer)
+    else:
+        reading.observe_provenance(result.provenance)
+
+
 def _list_permissions(row: Capability) -> tuple[Permission, ...]:
     """The permissions of which a token needs one; who manages may review, too. Raises NotPermitted."""
-    if row.permission is None:
+    if row.permission is None or row.who is Who.OWNER:
         raise NotPermitted("No access token permits this.")
     return (row.permission, "manage") if row.who is Who.REVIEWER else (row.permission,)

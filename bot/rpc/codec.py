@@ -113,7 +113,7 @@ def _parse_object(line: bytes) -> dict[str, Any]:
 
 def _build_record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
     kind = plain.pop("kind", "")
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise ProtocolError(f"“{kind}” is unknown to this version.")
     if issubclass(kinds[kind], Envelope):
         return _build_envelope(kinds[kind], plain)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import discord
@@ -124,5 +125,6 @@ def test_it_is_a_command_of_the_terminal(installed: Path, tmp_path: Path) -> Non
 def test_a_name_that_exists_is_refused(installed: Path) -> None:
     del installed
     [row] = load_rows(ROWS)
-    with pytest.raises(BadSetting, match="“glossary”"):
-        load_rows([row])
+    for taken in (row, replace(ROWS[0], name="glossary"), replace(row, name="other")):
+        with pytest.raises(BadSetting, match="“glossary”"):
+            load_rows([taken])

@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.caller import Caller
 from bot.capabilities.row import Capability, Surface
 from bot.capabilities.row import Who as Least
 from bot.capabilities.table import ROWS
+from bot.store import Subject
+from tests.bot.commands.conftest import ATTIC
+from tests.support.builders import ROOF
 from tests.surfaces.world import CALLERS, SECRET, Who, World, open_world
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -126,6 +131,17 @@ async def test_nothing_of_the_closed_channel_reaches_those_who_cannot_read_it(wo
         assert "agate" not in shown.text
         assert shown.status_code == unknown.status_code
         assert shown.text.replace(SECRET, "").replace("Zi", "") == unknown.text.replace("Xyzzy", "").replace("Xy", "")
+
+
+async def test_the_name_of_a_channel_that_cannot_be_read_is_unknown(world: World) -> None:
+    store = (await world.deps.parts.open()).store
+    assert await store.channels.find_rooms("slack", "T1", names={"attic"}, ids=()) == [ATTIC.room]
+    for person, known in (("ada", {ATTIC.room}), ("dan", set())):
+        access = (await world.deps.parts.open()).access
+        subject = Subject("slack", "T1", person)
+        caller = Caller("person", subject, (await access.resolve_scope(subject)).scope)
+        assert await resolve_rooms(world.deps, caller, "attic") == known
+        assert await resolve_rooms(world.deps, caller, "roof") == {ROOF.room}
 
 
 async def test_http_offers_what_the_table_says_and_nothing_else(world: World) -> None:

@@ -55,7 +55,7 @@ class QuestionRecord:
             self._has_text = True
             self._metrics.record_first_token(self._platform, self._clock.monotonic() - self._began)
         elif isinstance(result, AnswerEnd):
-            self._outcome = "answered" if result.sources else "nothing"
+            self._outcome = "answered" if result.sources or result.verified else "nothing"
         elif isinstance(result, ContextResult):
             self._outcome = "nothing" if result.context.is_empty else "answered"
 

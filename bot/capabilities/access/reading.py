@@ -49,6 +49,7 @@ class TokenReading:
         self._token = token
         self._clock = clock
         self._answer: Answer | None = None
+        self._provenance: Provenance | None = None
         self._scope = EMPTY_SCOPE
         self._since = self._checked = 0.0
 
@@ -71,6 +72,10 @@ class TokenReading:
         """Keep the answer: all that was retrieved for it is checked, and what it takes is counted."""
         self._answer = answer
 
+    def observe_provenance(self, provenance: Provenance) -> None:
+        """Keep what an answer rests on that is not retrieved."""
+        self._provenance = provenance
+
     async def check(self, result: OperationResult) -> None:
         """Check what is due before a result. Raises AudienceChanged, and InvalidToken if the token ended meanwhile."""
         if not isinstance(result, CHECKED) and self._clock.monotonic() - self._checked < CHECK_INTERVAL:
@@ -86,6 +91,8 @@ class TokenReading:
         """What a result draws on, if that is text."""
         if isinstance(result, DocumentResult):
             return document_provenance(result.document.space, result.document.room, self._scope, self._since)
+        if self._provenance is not None:
+            return self._provenance
         retrieved = _find_retrieved(result) or (self._answer.context if self._answer is not None else None)
         return build_provenance(retrieved, self._scope, EMPTY_SCOPE, self._since) if retrieved else None
 

@@ -12,18 +12,16 @@ if TYPE_CHECKING:
 
 
 async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]:
-    """The rooms of the chats with a name: those of a person's workspace, or those in scope of a space.
-
-    Only what is in scope is found in them.
-    """
+    """The rooms in scope of the chats with a name; that of a channel which cannot be read is unknown."""
+    documents = await deps.engine.documents.list(caller.scope)
     if caller.kind == "person":
         store, subject = (await deps.parts.open()).store, caller.subject
         names = {name.casefold()}
         found = await store.channels.find_rooms(subject.platform, subject.workspace, names=names, ids=())
         imported = await store.imported_spaces.find_rooms(subject.platform, subject.workspace, names)
-        return frozenset([*found, *imported])
-    there = (each.room for each in await deps.engine.documents.list(caller.scope) if each.kind == "conversation")
-    return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())
+        return frozenset({each.room for each in documents} & {*found, *imported})
+    chats = {each.room for each in documents if each.kind == "conversation"}
+    return frozenset(room for room in chats if room.rpartition(":")[2].casefold() == name.casefold())
 
 
 async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> frozenset[str]:

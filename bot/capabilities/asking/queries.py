@@ -19,6 +19,7 @@ from bot.capabilities.results import (
     AnswerEnd,
     ContextResult,
     DocumentList,
+    DrawsOn,
     EntityResult,
     FilterNames,
     ProgressUpdate,
@@ -61,6 +62,7 @@ async def ask(deps: Deps, caller: Caller, request: Ask) -> AsyncGenerator[Handle
     """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
     question = await _build_question(deps, caller, request)
     if request.output == "answer" and (verified := await find_verified(deps, caller, question)) is not None:
+        yield DrawsOn(verified.provenance)
         yield AnswerDelta(verified.text)
         yield verified.end
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.answers.review.lookup import VerifiedLookup
+from bot.answers.review.lookup import VerifiedLookup, provenance_of
 from bot.capabilities.results import AnswerEnd
 from bot.platform.models import Location
 from engine import Source
@@ -13,16 +13,18 @@ from engine import Source
 if TYPE_CHECKING:
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
+    from bot.permissions.provenance import Provenance
     from bot.store import AnswerSource
     from engine import Question
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedResult:
-    """The text of a verified answer, and its end."""
+    """The text of a verified answer, its end, and what it rests on."""
 
     text: str
     end: AnswerEnd
+    provenance: Provenance
 
 
 async def find_verified(deps: Deps, caller: Caller, question: Question) -> VerifiedResult | None:
@@ -36,7 +38,8 @@ async def find_verified(deps: Deps, caller: Caller, question: Question) -> Verif
     if found is None:
         return None
     sources = tuple(_to_source(each) for each in found.sources)
-    return VerifiedResult(found.text, AnswerEnd(sources, (), verified=await lookup.describe(found)))
+    end = AnswerEnd(sources, (), verified=await lookup.describe(found))
+    return VerifiedResult(found.text, end, provenance_of(found))
 
 
 def _to_source(source: AnswerSource) -> Source:

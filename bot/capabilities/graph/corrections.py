@@ -137,13 +137,12 @@ async def _find_place(parts: BotParts, caller: Caller, room: str) -> Location:
 
 
 async def find_duplicates(deps: Deps, caller: Caller, request: FindDuplicates) -> AsyncGenerator[OperationResult]:
-    """Yield the likely duplicates and the automatic joins; names that were not compared are compared on request."""
+    """Yield the likely duplicates and the automatic joins; the owner has those compared that were not."""
     engine, reports = deps.engine, list["DuplicateReport"]()
 
     async def find() -> None:
-        reports.append(
-            await engine.corrections.find_duplicates(caller.scope, request.limit, compare_all=request.compare_all)
-        )
+        compare_all = request.compare_all and caller.is_owner
+        reports.append(await engine.corrections.find_duplicates(caller.scope, request.limit, compare_all=compare_all))
 
     async for step in run_with_progress(engine, "comparing names", find()):
         yield step

@@ -14,7 +14,7 @@ from bot.capabilities.deps import BotParts, Deps, LazyParts
 from bot.capabilities.document_lookup import LOCAL_SPACE, file_key
 from bot.capabilities.ingest.files import IngestTarget, build_conversations
 from bot.capabilities.requests import AtSpace, Envelope, OperationRequest
-from bot.capabilities.results import AnswerBegun, OperationResult
+from bot.capabilities.results import Internal, OperationResult
 from bot.capabilities.run import run as run_request
 from bot.capabilities.run import run_for_person
 from bot.context import EngineContext
@@ -48,7 +48,7 @@ async def run(deps: Deps | EngineContext, request: OperationRequest, space: str 
 async def run_as(deps: Deps, caller: Caller, request: OperationRequest) -> list[OperationResult]:
     """All results of a request of a person."""
     results = run_for_person(deps, caller, request)
-    return [event async for event in results if not isinstance(event, AnswerBegun)]
+    return [event async for event in results if not isinstance(event, Internal)]
 
 
 def last(events: Iterable[OperationResult], kind: type[Kind]) -> Kind:

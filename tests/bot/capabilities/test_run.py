@@ -11,8 +11,11 @@ import pytest
 
 from bot.access.control import AccessControl
 from bot.capabilities import requests
+from bot.capabilities import run as run_module
 from bot.capabilities.access import requests as token_requests
 from bot.capabilities.access.hints import word_hint
+from bot.capabilities.asking import queries
+from bot.capabilities.asking.verified import VerifiedResult
 from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents import requests as document_requests
@@ -23,7 +26,7 @@ from bot.capabilities.requests import Authorized, Envelope, OperationRequest, Wi
 from bot.capabilities.results import AnswerDelta, AnswerEnd, Completed, Corrected, DocumentList, OperationResult
 from bot.capabilities.row import Limit, Who
 from bot.capabilities.run import run as run_request
-from bot.capabilities.table import ROWS
+from bot.capabilities.table import ROWS, find_row
 from bot.context import EngineContext
 from bot.errors import AudienceChanged, InvalidToken, NotAllowed, NotConnected, NotPermitted
 from bot.monitoring.metrics import Metrics
@@ -32,7 +35,7 @@ from bot.permissions.provenance import Provenance
 from bot.permissions.resolver import AudienceResolver
 from bot.store import PERMISSIONS, BotStore, FileRecord, Subject
 from engine import Scope, Usage
-from engine.errors import InvalidQuestion, NotFound
+from engine.errors import InvalidQuestion, NotFound, StoreError
 from engine.models import Document, Passage
 from tests.bot.capabilities.conftest import last, run
 from tests.support.clock import ManualClock
@@ -280,6 +283,45 @@ async def test_what_an_answer_took_counts_for_its_space_at_every_door(deps: Deps
     for request in (Authorized(token, ABOUT_PASSWORD), WithoutLogin(LOCAL_SPACE, ABOUT_PASSWORD), ABOUT_PASSWORD):
         await run(deps, request)
     assert access.counted == [space] * 3
+
+
+async def test_a_verified_answer_is_checked_before_it_is_sent(
+    deps: Deps, access: ScriptedAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provenance = Provenance(Scope(frozenset(), frozenset({f"{SECRET_SPACE}:room"})), {}, 0.0)
+    verified = VerifiedResult("It is agate.", AnswerEnd((), ()), provenance)
+
+    async def find(*_: object) -> VerifiedResult:
+        return verified
+
+    monkeypatch.setattr(queries, "find_verified", find)
+    token, access.scopes = await make(access, PERSON), [EVERYTHING, EVERYTHING]
+    assert [type(each) for each in await run(deps, Authorized(token, ABOUT_PASSWORD))] == [AnswerDelta, AnswerEnd]
+    assert access.checked == [provenance]
+    access.readable, access.scopes = False, [EVERYTHING, EVERYTHING]
+    with pytest.raises(AudienceChanged):
+        await run(deps, Authorized(token, ABOUT_PASSWORD))
+
+
+async def test_what_only_the_owner_may_is_refused_whatever_permission_its_row_names(
+    deps: Deps, access: ScriptedAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = replace(find_row(requests.Export), permission="read")
+    monkeypatch.setattr(run_module, "find_row", lambda _: row)
+    token = await make(access, Subject(space=LOCAL_SPACE))
+    for request in (WithoutLogin(LOCAL_SPACE, requests.Export()), Authorized(token, requests.Export())):
+        with pytest.raises(NotPermitted):
+            await run(deps, request)
+
+
+async def test_an_answer_that_cannot_be_counted_is_given(
+    deps: Deps, access: ScriptedAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise StoreError("The disk is gone.")
+
+    monkeypatch.setattr(access, "record_usage", fail)
+    assert isinstance((await run(deps, ABOUT_PASSWORD))[-1], AnswerEnd)
 
 
 def test_every_request_is_a_row_and_every_row_has_a_handler() -> None:

@@ -15,7 +15,7 @@ from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.management import requests
 from bot.capabilities.management.results import HealthReport, QuestionList, UsageReport, VerifiedList, WorkspaceChannels
 from bot.capabilities.requests import OperationRequest
-from bot.capabilities.results import AnswerBegun, OperationResult
+from bot.capabilities.results import Internal, OperationResult
 from bot.capabilities.table import find_row
 from bot.context import EngineContext
 from bot.errors import NotConnected
@@ -52,7 +52,7 @@ async def deps(deps: Deps) -> Deps:
 async def ask(deps: Deps, subject: Subject, request: OperationRequest) -> OperationResult:
     kind: Literal["space", "person"] = "space" if subject.space else "person"
     [result] = [each async for each in find_row(type(request)).load_handler()(deps, Caller(kind, subject), request)]
-    assert not isinstance(result, AnswerBegun)
+    assert not isinstance(result, Internal)
     return result
 
 
