@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.capabilities.results import Completed
@@ -13,21 +12,9 @@ if TYPE_CHECKING:
 
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
+    from bot.capabilities.requests import ForgetMe, RememberMe
     from bot.capabilities.results import OperationResult
     from bot.store import Subject
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetMe:
-    """Forget what the person wrote, shared and asked, and read their messages no more; they remain in the chat."""
-
-
-@dataclass(frozen=True, slots=True)
-class RememberMe:
-    """Read what the person writes from now on; what was forgotten stays forgotten."""
-
-
-PrivacyRequest = ForgetMe | RememberMe
 
 
 async def forget_me(deps: Deps, caller: Caller, _request: ForgetMe) -> AsyncGenerator[OperationResult]:

@@ -10,7 +10,6 @@ from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
-from bot.capabilities.privacy import PrivacyRequest
 from engine import ChatTurn, CorrectionChange, RetrievalMode  # noqa: TC001  - the socket reads these at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
@@ -116,6 +115,16 @@ class ForgetWorkspace:
 
     platform: str
     workspace: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetMe:
+    """Forget what the person wrote, shared and asked, and read their messages no more; they remain in the chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RememberMe:
+    """Read what the person writes from now on; what was forgotten stays forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,5 +320,6 @@ OperationRequest = (
     | DocumentRequest
     | GraphRequest
     | ManagementRequest
-    | PrivacyRequest
+    | ForgetMe
+    | RememberMe
 )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bot.capabilities.documents.results import DocumentResults
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
-from bot.permissions.provenance import Provenance  # noqa: TC001  - as below
 from bot.store import AccessToken  # noqa: TC001  - read at run time
 from engine import (
-    Answer,
     Context,
     ContextEntity,
     ContextRelation,
@@ -24,6 +23,10 @@ from engine import (
     Usage,
 )
 from engine.parsers.sandbox.state import SandboxState  # noqa: TC001  - read at run time
+
+if TYPE_CHECKING:
+    from bot.permissions.provenance import Provenance
+    from engine import Answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from bot.capabilities import privacy, requests
+from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
@@ -63,8 +63,8 @@ ROWS = (
             derived=HTTP,
         )
         for name, request, summary in (
-            ("forget-me", privacy.ForgetMe, "forget what you wrote"),
-            ("remember-me", privacy.RememberMe, "read what you write again"),
+            ("forget-me", requests.ForgetMe, "forget what you wrote"),
+            ("remember-me", requests.RememberMe, "read what you write again"),
         )
     ),
     # The graph.

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from bot.capabilities.privacy import ForgetMe, RememberMe
+from bot.capabilities.requests import ForgetMe, RememberMe
 from bot.capabilities.results import Completed
 from bot.errors import NotAllowed
 from bot.i18n import gettext

@@ -96,7 +96,7 @@ async def test_orders_in_pictures_and_threads_do_no_harm(trial: InjectionTrial) 
         await town.say("mallory", "square", order, thread=asked)
         await live.wait_until_idle()
         await live.answer(await town.follow_up("bob", asked, "And what else?"))
-    assert {"answer", "condense", "extract_system", "picture"} < set(trial.model.calls)  # and one or both summaries
+    assert {"answer", "condense", "extract_system", "picture"} <= set(trial.model.calls)
     assert "\n".join(trial.list_violations()) == ""
 
 

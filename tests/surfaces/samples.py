@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.capabilities import privacy, requests
+from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
@@ -51,8 +51,8 @@ def build_samples(space: str, room: str) -> dict[str, Sample]:
         "import": Sample(requests.ImportHistory("slack", "/nowhere")),
         "retry": Sample(requests.Retry()),
         "confirm-retention": Sample(requests.ConfirmRetention()),
-        "forget-me": Sample(privacy.ForgetMe(), "POST", f"{API}/forget-me", {}),
-        "remember-me": Sample(privacy.RememberMe(), "POST", f"{API}/remember-me", {}),
+        "forget-me": Sample(requests.ForgetMe(), "POST", f"{API}/forget-me", {}),
+        "remember-me": Sample(requests.RememberMe(), "POST", f"{API}/remember-me", {}),
         "status": Sample(requests.GetStatus(), "GET", f"{API}/status"),
         "filters": Sample(requests.ListFilterNames()),
         "entity": Sample(requests.GetEntity("Mina"), "GET", f"{API}/entities/Mina", None, "entity", {"name": "Mina"}),

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bot.capabilities import privacy, requests, results
+from bot.capabilities import requests, results
 from bot.capabilities.access import requests as token_requests
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
@@ -40,8 +40,8 @@ REQUESTS: list[OperationRequest] = [
     requests.Ingest(("/a", "/b"), "s", "files"),
     requests.GetStatus(with_sandbox=True),
     requests.ListDocuments(),
-    privacy.ForgetMe(),
-    privacy.RememberMe(),
+    requests.ForgetMe(),
+    requests.RememberMe(),
     requests.ListFilterNames(),
     requests.GetEntity("Ada", 5),
     requests.Forget("x", "/a"),
