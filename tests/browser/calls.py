@@ -175,6 +175,17 @@ API_CALLS: dict[str, list[Call]] = {
     ],
     "GET /api/v1/graph/corrections": [Call("/api/v1/graph/corrections", "name correction")],
     "POST /api/v1/graph/corrections": [Call("/api/v1/graph/corrections", body=DESCRIBE, is_same=False)],
+    "GET /api/v1/graph/duplicates": [Call("/api/v1/graph/duplicates")],
+    "POST /api/v1/graph/facts": [
+        Call(
+            "/api/v1/graph/facts",
+            body={"name": SHARED_NAME, "description": "A lie.", "channel": "<room>"},
+            is_same=False,
+        )
+    ],
+    # These change what is known of whoever sends them, which this walk must not.
+    "POST /api/v1/forget-me": [],
+    "POST /api/v1/remember-me": [],
     "GET /api/v1/channels": [Call("/api/v1/channels", "channel")],
     "GET /api/v1/channels/{room}": [Call("/api/v1/channels/<room>", "channel style")],
     "PATCH /api/v1/channels/{room}": [
