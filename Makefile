@@ -90,7 +90,7 @@ test: $(DEV) $(PAGE) $(CHROMIUM) ## the whole suite, offline
 	  || { test $$? -eq 1 && $(BIN)/pytest -x --last-failed --last-failed-no-failures=none; }
 
 test-long: $(DEV) $(PAGE) $(CHROMIUM) ## what the suite leaves out because it takes long: kills at every step, whole days, processes
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --thorough -m long
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --long
 
 test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --database=postgres tests/acceptance tests/engine

@@ -55,12 +55,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database", choices=["files", "postgres"], default="files", help="where data is kept")
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the files in an order drawn with this seed")
     parser.addoption("--share", type=int, default=1, metavar="N", help="run one in N tests, the same ones each time")
+    parser.addoption("--long", action="store_true", help="run only what takes long")
     parser.addoption("--thorough", action="store_true", help="try all cases where tests otherwise try a share")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
-    config.addinivalue_line("markers", "long: takes many seconds; runs with --thorough, or if its file is named")
+    config.addinivalue_line(
+        "markers", "long: takes many seconds; runs with --long or --thorough, or if its file is named"
+    )
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -95,9 +98,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out long tests, and order files: those that take long, those with many tests; or all by `--shuffle`."""
     if not config.getoption("--thorough"):
         named = find_named_files(config.args, config.invocation_params.dir)
-        long = [item for item in items if item.get_closest_marker("long") and item.path not in named]
-        config.hook.pytest_deselected(items=long)
-        left_out = set(long)
+        only_long = config.getoption("--long")
+        left_out = {
+            item
+            for item in items
+            if (item.get_closest_marker("long") is None) is only_long and (only_long or item.path not in named)
+        }
+        config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
     if (share := config.getoption("--share")) > 1:
         items[:] = [item for item in items if crc32(item.name.encode()) % share == 0]
