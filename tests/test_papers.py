@@ -62,6 +62,12 @@ def test_the_papers_are_there_and_the_readme_is_short() -> None:
     assert len(TEXTS["README.md"].splitlines()) <= 120
 
 
+def test_the_index_of_the_operations_leads_to_each_section_once() -> None:
+    index, _, rest = TEXTS["operations.md"].partition("\n## ")
+    sections = re.findall(r"^#{2,} (.+)$", f"## {rest}", re.MULTILINE)
+    assert sorted(re.findall(r"\]\(#([^)]+)\)", index)) == sorted(map(slug, sections))
+
+
 @by_paper
 def test_no_paper_has_traces_of_a_merge(name: str) -> None:
     assert re.findall(r"^(?:<{7}|={7}|>{7})(?:\s|$)", TEXTS[name], re.MULTILINE) == []
