@@ -147,6 +147,7 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         await ours.wait_for(lambda: [each for each in theirs.slack.socket.deliveries if each.lost])
         ours.plug()
         theirs.slack.socket.redeliver(next(each for each in theirs.slack.socket.deliveries if each.lost))
+        await theirs.slack.wait_until_delivered()
         assert await ask(theirs, "tim", "hall") == ""
         assert await ask(theirs, "eve") == "topaz zircon"
 
