@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver import Context
 
 from adapters.mcp.caller import read_headers
-from bot.capabilities.fields import REQUIRED, build_request, list_fields
+from bot.capabilities.fields import build_request, list_fields
 from bot.capabilities.results import ProgressUpdate
 from bot.capabilities.row import Surface
 from bot.capabilities.table import list_rows
@@ -34,9 +35,10 @@ def build_tool(row: Capability, caller: Caller) -> Any:
     async def tool(context: Context[Any, Any], **values: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
         headers = read_headers(context.request_context.request)
-        async for result in caller.perform(headers, build_request(row, values)):
-            if not isinstance(result, ProgressUpdate):
-                found = dump_fields(result)
+        async with aclosing(caller.perform(headers, build_request(row, values))) as results:
+            async for result in results:
+                if not isinstance(result, ProgressUpdate):
+                    found = dump_fields(result)
         return found
 
     fields = list_fields(row)
@@ -44,7 +46,7 @@ def build_tool(row: Capability, caller: Caller) -> Any:
         Parameter(
             each.name,
             Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if each.default is REQUIRED else each.default,
+            default=Parameter.empty if each.is_required else each.default,
             annotation=each.type,
         )
         for each in fields

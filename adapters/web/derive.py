@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
+from contextlib import aclosing
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,10 @@ def add_route(router: APIRouter, row: Capability) -> None:
 
     async def endpoint(http: Request, token: str, body: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        async for result in perform(http, token, build_request(row, body.model_dump())):
-            if not isinstance(result, ProgressUpdate):
-                found = dump_fields(result)
+        async with aclosing(perform(http, token, build_request(row, body.model_dump()))) as results:
+            async for result in results:
+                if not isinstance(result, ProgressUpdate):
+                    found = dump_fields(result)
         return found
 
     endpoint.__name__, endpoint.__doc__ = row.name.replace("-", "_"), row.request.__doc__
@@ -51,6 +52,6 @@ def add_route(router: APIRouter, row: Capability) -> None:
 def _build_body(row: Capability) -> type[Body]:
     """The body of a request, with its fields and their checks."""
     fields: dict[str, Any] = {
-        each.name: (each.type, ... if each.default is MISSING else each.default) for each in list_fields(row)
+        each.name: (each.type, ... if each.is_required else each.default) for each in list_fields(row)
     }
     return create_model(f"{row.request.__name__}Body", __base__=Body, __doc__=row.request.__doc__, **fields)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
@@ -32,9 +32,13 @@ class RequestField:
 
 
 def list_fields(row: Capability) -> list[RequestField]:
-    """The fields of the request of a capability, those without a default first."""
+    """The fields of the request of a capability, in their order."""
     hints = get_type_hints(row.request, include_extras=True)
-    return [RequestField(each.name, hints[each.name], each.default) for each in fields(row.request)]
+    return [RequestField(each.name, hints[each.name], _get_default(each)) for each in fields(row.request)]
+
+
+def _get_default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def build_request(row: Capability, values: Mapping[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from bot.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from importlib.metadata import EntryPoint
 
     from bot.capabilities.row import Capability
 
@@ -25,7 +26,7 @@ def load_rows(taken: Iterable[Capability]) -> list[Capability]:
     """The rows of installed packages, offered wherever they say. Raises BadSetting for what is taken already."""
     listed, rows = list(taken), list["Capability"]()
     for entry in sorted(entry_points(group=GROUP)):
-        for row in entry.load()():
+        for row in _load(entry):
             for each in (*listed, *rows):
                 if row.name == each.name or row.request.__name__ == each.request.__name__:
                     raise BadSetting(
@@ -35,3 +36,13 @@ def load_rows(taken: Iterable[Capability]) -> list[Capability]:
                     )
             rows.append(replace(row, derived=row.surfaces))
     return rows
+
+
+def _load(entry: EntryPoint) -> list[Capability]:
+    try:
+        return [*entry.load()()]
+    except Exception as error:
+        raise BadSetting(
+            f"The capabilities of “{entry.value}” cannot be loaded: {type(error).__name__}: {error}.",
+            hint="Update the package, or remove it.",
+        ) from error

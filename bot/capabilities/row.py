@@ -44,7 +44,6 @@ class Surface(Flag):
     PAGE = auto()
     NONE = 0
     PROGRAMS = HTTP | MCP | PAGE
-    ALL = CHAT | CLI | PROGRAMS
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,14 @@ def register(app: typer.Typer) -> None:
     if has_plugins():
         from bot.capabilities.row import Surface  # noqa: PLC0415  - as above
         from bot.capabilities.table import list_rows  # noqa: PLC0415  - as above
+        from bot.errors import BadSetting  # noqa: PLC0415  - as above
 
-        for row in list_rows():
+        try:
+            rows = list_rows()
+        except BadSetting as error:
+            typer.echo(f"{error} {error.hint}", err=True)
+            return
+        for row in rows:
             if Surface.CLI in row.derived:
                 app.command(row.name, help=row.summary or row.request.__doc__)(build_command(row))
 

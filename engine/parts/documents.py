@@ -134,6 +134,10 @@ class EngineDocuments:
         """The documents in the scope, without their passages."""
         return await self._ledger.stats.list_documents(scope)
 
+    async def count_by_room(self, scope: Scope, kind: str = "") -> dict[str, int]:
+        """The number of documents in each room within a scope, of one kind ("conversation", …) or of all."""
+        return await self._ledger.stats.count_by_room(scope, kind)
+
     async def get(self, key: str, scope: Scope) -> Document:
         """A document with its passages. Raises NotFound if it is not in the scope."""
         return await self._ledger.documents.load(key, scope)

@@ -103,6 +103,12 @@ def read(town: SlackTown, asked: Asked) -> str:
     return "\n".join(each.text for each in town.posts(asked))
 
 
+async def redeliver_lost(town: SlackTown) -> None:
+    """Deliver once more what did not arrive, and wait until it has."""
+    town.slack.socket.redeliver(next(each for each in town.slack.socket.deliveries if each.lost))
+    await town.slack.wait_until_delivered()
+
+
 @pytest.mark.long
 async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
     tmp_path: Path, models: EngineModels, postgres_url: str
@@ -146,8 +152,7 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         await theirs.make_private("square", "eve")
         await ours.wait_for(lambda: [each for each in theirs.slack.socket.deliveries if each.lost])
         ours.plug()
-        theirs.slack.socket.redeliver(next(each for each in theirs.slack.socket.deliveries if each.lost))
-        await theirs.slack.wait_until_delivered()
+        await redeliver_lost(theirs)
         assert await ask(theirs, "tim", "hall") == ""
         assert await ask(theirs, "eve") == "topaz zircon"
 

@@ -128,3 +128,11 @@ def test_a_name_that_exists_is_refused(installed: Path) -> None:
     for taken in (row, replace(ROWS[0], name="glossary"), replace(row, name="other")):
         with pytest.raises(BadSetting, match="“glossary”"):
             load_rows([taken])
+
+
+def test_a_package_that_cannot_be_loaded_is_named(installed: Path) -> None:
+    (installed / "threadlore_glossary-0.1.0.dist-info" / "entry_points.txt").write_text(
+        "[threadlore.capabilities]\nglossary = glossary_capability:missing\n"
+    )
+    with pytest.raises(BadSetting, match="“glossary_capability:missing” cannot be loaded"):
+        load_rows(ROWS)

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]:
     """The rooms in scope of the chats with a name; that of a channel which cannot be read is unknown."""
-    documents = await deps.engine.documents.list(caller.scope)
     if caller.kind == "person":
         store, subject = (await deps.parts.open()).store, caller.subject
         names = {name.casefold()}
         found = await store.channels.find_rooms(subject.platform, subject.workspace, names=names, ids=())
         imported = await store.imported_spaces.find_rooms(subject.platform, subject.workspace, names)
-        return frozenset({each.room for each in documents} & {*found, *imported})
-    chats = {each.room for each in documents if each.kind == "conversation"}
+        named = {*found, *imported}
+        readable = await deps.engine.documents.count_by_room(caller.scope) if named else {}
+        return frozenset(named & readable.keys())
+    chats = await deps.engine.documents.count_by_room(caller.scope, "conversation")
     return frozenset(room for room in chats if room.rpartition(":")[2].casefold() == name.casefold())
 
 

@@ -217,7 +217,7 @@ async def list_documents(deps: Deps, caller: Caller, _request: ListDocuments) ->
 async def list_filter_names(deps: Deps, caller: Caller, _request: ListFilterNames) -> AsyncGenerator[OperationResult]:
     """Yield the names of channels and people."""
     engine, scope = deps.engine, caller.scope
-    rooms = {each.room for each in await engine.documents.list(scope) if each.kind == "conversation"}
+    rooms = await engine.documents.count_by_room(scope, "conversation")
     authors = await engine.documents.list_authors(scope)
     yield FilterNames(tuple(sorted(room.rpartition(":")[2] for room in rooms)), tuple(authors))
 

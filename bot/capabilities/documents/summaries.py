@@ -50,9 +50,9 @@ async def _find_rooms(deps: Deps, caller: Caller, request: Summarize) -> frozens
     name = request.channel.removeprefix("#")
     if not name:
         return frozenset()
-    readable = {each.room for each in await deps.engine.documents.list(caller.scope)}
-    if found := readable & {name} or readable & await resolve_rooms(deps, caller, name):
-        return frozenset(found)
+    readable = await deps.engine.documents.count_by_room(caller.scope)
+    if found := frozenset(readable.keys() & {name}) or await resolve_rooms(deps, caller, name):
+        return found
     raise NotFound(f"There is no channel “{name}”.", hint="The list of documents names the channels.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from bot.capabilities.management.results import ChannelEntry, ChannelResult, WorkspaceChannels
@@ -28,7 +27,7 @@ async def list_channels(manager: Manager, _: ListChannels) -> WorkspaceChannels:
     """The channels that the manager can read now."""
     call, store = manager.stand(), manager.services.context.store
     scope, subject = await call.resolve_scope(), manager.subject
-    counts = await _count_documents(call, scope)
+    counts = await call.engine.documents.count_by_room(scope)
     names = await store.channels.list_names(subject.platform, subject.workspace)
     found = [await _describe(call, Location.from_room(room), name, scope, counts) for room, name in names]
     return WorkspaceChannels(tuple(each for each in found if each is not None))
@@ -53,7 +52,7 @@ async def describe_channel(call: PersonAtPlace) -> ChannelResult:
     """The channel of a command with its settings, as forms show them."""
     scope, location = await call.resolve_scope(), call.location
     name = await call.store.channels.get_name(location.room) or location.channel
-    counts = await _count_documents(call, scope)
+    counts = await call.engine.documents.count_by_room(scope)
     entry = await _describe(call, location, name, scope, counts)
     groups = [(gettext(title), await settings_form.build_fields(call, group)) for group, title in FORM_TITLES.items()]
     return ChannelResult(
@@ -81,8 +80,3 @@ async def _describe(
         counts.get(room, 0),
         await context.store.backfill_cursors.get_position(room) is not None,
     )
-
-
-async def _count_documents(call: PersonAtPlace, scope: Scope) -> Counter[str]:
-    """The documents in scope by room."""
-    return Counter(each.room for each in await call.engine.documents.list(scope))

@@ -121,6 +121,17 @@ class Stats(Topic[Place_co]):
         ]
 
     @reading
+    def count_by_room(self, scope: Scope, kind: str = "") -> dict[str, int]:
+        """The documents within a scope by room, of one kind or of all."""
+        scope_ids = Search(self.db).resolve_scope(scope)
+        rows = self.db.execute_fetchall(
+            "SELECT r.name, COUNT(*) FROM document d JOIN room r ON r.id = d.room"
+            f" WHERE {row_clause(scope_ids, 'd')} AND (?1 = '' OR d.kind = ?1) GROUP BY r.name",
+            (kind,),
+        )
+        return {str(name): int(count) for name, count in rows}
+
+    @reading
     def find_last_chunk_id(self) -> int:
         """The highest id that any chunk ever had, 0 if there was none."""
         rows = self.db.execute_fetchall(_LAST_CHUNK_ID[self.db.dialect])
