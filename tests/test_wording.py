@@ -21,9 +21,9 @@ TEXTS = (
 RULES = (
     "engine/llm/",
     "engine/storage/ledger/full_text/search_words",
-    "bot/dispatch/follow_up/phrases",
-    "bot/dispatch/follow_up/question_rules",
-    "bot/dispatch/follow_up/addressee",
+    "bot/text/speech/phrases",
+    "bot/text/speech/question_rules",
+    "bot/text/speech/addressee",
     "engine/text/author_request",
     "engine/text/overview_request",
     "engine/text/word_lists",

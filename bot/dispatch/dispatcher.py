@@ -16,7 +16,6 @@ from bot.answers.request import request_from_command, request_from_message, star
 from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
 from bot.commands.table import run_command
-from bot.dispatch.follow_up.question_rules import is_small_talk
 from bot.dispatch.reply_policy import ReplyPolicy
 from bot.dispatch.review_phrases import parse_review_command
 from bot.errors import PermissionDenied, PlatformError
@@ -33,6 +32,7 @@ from bot.platform.events import (
 )
 from bot.platform.models import SUGGESTION_ACTION, Card, Location
 from bot.platform.ports import ReplyTarget
+from bot.text.speech.question_rules import is_small_talk
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, cast
 
 from bot import texts
 from bot.answers.request import strip_mention
-from bot.dispatch.follow_up.question_rules import classify_message
 from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
+from bot.text.speech.question_rules import classify_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from bot.answers.control.stops import StopRequests
     from bot.answers.history import ThreadHistory
     from bot.context import BotContext
-    from bot.dispatch.follow_up.question_rules import Verdict
     from bot.platform.models import Location, Message
     from bot.store.models import MessageRecord
+    from bot.text.speech.question_rules import Verdict
 
 MUTE_WORDS = frozenset({"stop", "be quiet", "quiet"})
 STOP_WORDS = MUTE_WORDS | {"stop it", "cancel", "abort", "enough", "stopp", "halt", "arrête", "alto", "pare", "止めて"}

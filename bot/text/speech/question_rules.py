@@ -22,10 +22,10 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from bot.dispatch.follow_up import phrases
-from bot.dispatch.follow_up.addressee import is_for_others
-from bot.dispatch.follow_up.chat_sentences import SHORTCODE, Sentence, normalize_word, split_sentences
-from bot.dispatch.follow_up.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced
+from bot.text.speech import phrases
+from bot.text.speech.addressee import is_for_others
+from bot.text.speech.chat_sentences import SHORTCODE, Sentence, normalize_word, split_sentences
+from bot.text.speech.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.dispatch.follow_up.question_rules import classify_message, is_small_talk
+from bot.text.speech.question_rules import classify_message, is_small_talk
 
 HERE = Path(__file__).parent / "follow_ups"
 PEOPLE = dict(

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.dispatch.follow_up import phrases
-from bot.dispatch.follow_up.chat_sentences import normalize_word
+from bot.text.speech import phrases
+from bot.text.speech.chat_sentences import normalize_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.dispatch.follow_up.chat_sentences import Sentence
+    from bot.text.speech.chat_sentences import Sentence
 
 _GREETINGS = phrases.parse_words("hey hi hello hallo hola salut yo dear liebe lieber und et y")
 _TITLES = phrases.parse_words(

@@ -1,1 +1,0 @@
-"""Whether a message that does not mention the bot asks it something. Pure rules over words."""

@@ -1,0 +1,1 @@
+"""What kind of speech a message is: pure rules over its words."""
