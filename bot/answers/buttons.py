@@ -9,7 +9,7 @@ from bot import review_texts, texts
 from bot.answers import footer
 from bot.answers.control.stops import StopRequests
 from bot.answers.footer import link_citations, source_urls
-from bot.answers.request import shared_answer_id, strip_mention
+from bot.answers.request import shared_answer_id
 from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.rights import check_room
 from bot.answers.review.verification import AnswerVerifier
@@ -20,6 +20,7 @@ from bot.platform.models import Card, title_with_time
 from bot.platform.ports import ReplyTarget
 from bot.store import AnswerResult
 from bot.text import splitting
+from bot.text.mentions import strip_mention
 from bot.texts import control as control_texts
 from engine.errors import EngineError, InvalidQuestion, NotFound
 

@@ -15,6 +15,7 @@ import structlog
 
 from bot import texts
 from bot.answers.review.notices import WithdrawalNotices
+from bot.errors import PermissionDenied
 from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Location
@@ -111,7 +112,10 @@ class AnswerCorrector:
             await self._store.answer_corrections.delay(correction.answer_id, self._clock.time() + wait)
 
     async def _correct(self, correction: AnswerCorrection) -> bool:
-        """Replace the answer. False if its audience cannot be checked now. Raises PlatformError."""
+        """Replace the answer, or delete it with its question. Raises PlatformError.
+
+        False if its audience cannot be checked now.
+        """
         if not correction.is_confirmed:
             return await self._check_audience(correction)
         target = ReplyTarget(
@@ -122,11 +126,20 @@ class AnswerCorrector:
             reply_ref=correction.reply_ref,
             asked_at=correction.asked_at,
         )
+        if await self._is_question_deleted(correction):
+            with suppress(PermissionDenied):
+                await self._context.platform_for(correction.location).delete_answer(target)
+            return True
         find = self._context.find_channel_language
         with use_language(await find(correction.location, correction.asker)):
             notice = gettext(texts.SOURCE_REMOVED)
         await self._context.platform_for(correction.location).replace_answer(target, notice)
         return True
+
+    async def _is_question_deleted(self, correction: AnswerCorrection) -> bool:
+        """Whether the message of a question was deleted: its answer then goes as a whole."""
+        room, message = correction.location.room, correction.message_id
+        return bool(message and await self._store.messages.find_tombstones(room, [message]))
 
     async def _check_audience(self, correction: AnswerCorrection) -> bool:
         """Retract the answer if its audience may no longer read all of its sources. False if that cannot be checked."""

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.answers.request import strip_mention
 from bot.errors import PlatformError
 from bot.ingest.conversations import author_key
 from bot.permissions.audience import named_rooms, scope_covers
 from bot.platform.models import Location, Message
 from bot.store.models import message_key
+from bot.text.mentions import strip_mention
 from engine import ChatTurn, Scope
 from engine.errors import EngineError
 
@@ -106,10 +106,13 @@ class ThreadHistory:
         homes = await self._current_spaces({room for each in answers for room in each.rooms} - named_rooms(scope))
         return [each for each in answers if scope_covers(scope, Scope(each.spaces, each.rooms), homes)]
 
-    async def has_answered(self, location: Location) -> bool:
-        """Whether the bot answered in a thread or posted its first message, even if that was forgotten since."""
+    async def has_answered(self, location: Location, *, finished: bool = False) -> bool:
+        """Whether the bot answers or answered in a thread, or posted its first message.
+
+        An answer counts even if it was forgotten since. `finished`: those in progress do not count.
+        """
         answers = self._context.store.answers
-        if await answers.has_answered_in(location.room, location.thread):
+        if await answers.has_answered_in(location.room, location.thread, finished=finished):
             return True
         first = await answers.get_by_message(location.without_thread, location.thread)
         return first is not None and first.state in {"done", "redacted"} and not first.private

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, cast
 from zoneinfo import ZoneInfo
 
 from bot import texts
-from bot.answers.request import strip_mention
 from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
 from bot.permissions import resolver
 from bot.platform.events import QuestionAsked
+from bot.text.mentions import strip_mention
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
 from engine import Filters, Question
 from engine.answers.mentions import find_mentions

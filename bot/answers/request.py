@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from bot.platform.events import ButtonPressed, QuestionAsked
 from bot.platform.ports import ReplyTarget
 from bot.store import StoredAnswer
+from bot.text.mentions import strip_mention
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from bot.platform.models import Location, Message, Upload
 
 REFERENCE_LENGTH = 8  # characters of an answer's id that are shown to people
-
-_LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?(\w++)(?:\|[^>]*+)?>[\s,:]*+(?:<@[!&]?\1(?:\|[^>]*+)?>[\s,:]*+)*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +143,3 @@ def shared_answer_id(answer: str) -> str:
 def started_answer_id(given: CommandInvoked | ButtonPressed | FormSubmitted) -> str:
     """The id of the answer that a command, a button or a form starts."""
     return shared_answer_id(given.value) if isinstance(given, ButtonPressed) else answer_id(given.location, given.id)
-
-
-def strip_mention(text: str) -> str:
-    """Remove the leading mention of the bot from a question, also if it is repeated."""
-    found = _LEADING_MENTION.match(text)
-    return text[found.end() :].strip() if found else text.strip()

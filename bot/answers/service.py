@@ -19,6 +19,7 @@ from bot import texts
 from bot.answers.attachments import Attachments
 from bot.answers.attribution import record_graph_facts
 from bot.answers.control.stops import StopRequests
+from bot.answers.control.turns import ThreadTurns
 from bot.answers.delivery import StreamingReply
 from bot.answers.draft import AnswerDraft, build_draft_footer
 from bot.answers.footer import source_urls
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from bot.ingest.files import FileIngest
     from bot.monitoring.metrics import Metrics
     from bot.permissions.quotas import Quotas
+    from bot.store import StoredAnswer
     from engine import Answer, Question
 
 log = structlog.get_logger(__name__)
@@ -58,6 +60,7 @@ class AnswerService:
         self._metrics = metrics
         self._thread_history = ThreadHistory(context)
         self.stops = StopRequests(context)
+        self.turns = ThreadTurns()
         self._verified_answers = VerifiedLookup(context.store, context.audience, context.engine_context.engine)
         self._suggestions = SuggestionFinder(context)
         self._in_progress: set[str] = set()
@@ -109,6 +112,13 @@ class AnswerService:
             return True
         if stored is None and not await self._admit(request):
             return not request.overheard
+        async with self.turns.take(request.location):
+            return await self._answer_admitted(request, enclosed, stored)
+
+    async def _answer_admitted(
+        self, request: AnswerRequest, enclosed: Attachments, stored: StoredAnswer | None
+    ) -> bool:
+        """Answer a question whose turn it is."""
         target = request.reply_target(stored.reply_ref if stored else "")
         target = replace(target, is_new=stored is None, progress_buttons=self.stops.list_buttons(request))
         platform = self._context.platform_for(request.location)

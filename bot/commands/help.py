@@ -24,12 +24,16 @@ INVITED_CHANNELS = N_("the channels that I was invited to")
 ENABLED_CHANNELS = N_("the channels that a manager enabled")
 
 
+def describe_reading(traits: PlatformTraits) -> str:
+    """What the bot is, and what it reads."""
+    channels = gettext(INVITED_CHANNELS if traits.reads_by_default else ENABLED_CHANNELS)
+    return gettext(INTRODUCTION).format(channels=channels)
+
+
 def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, manager: bool) -> str:
     """List what a person can do on a platform, a line each."""
     lines = [
-        gettext(INTRODUCTION).format(
-            channels=gettext(INVITED_CHANNELS if traits.reads_by_default else ENABLED_CHANNELS)
-        ),
+        describe_reading(traits),
         "",
         gettext(traits.usage_heading),
     ]

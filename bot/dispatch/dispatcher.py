@@ -10,16 +10,18 @@ import structlog
 
 from bot import texts
 from bot.answers.buttons import AnswerButtons
-from bot.answers.control.repeats import REPEAT_ACTION, AnswerRepeater
+from bot.answers.control.repeats import EDIT_PERIOD, REPEAT_ACTION, AnswerRepeater
 from bot.answers.history import ThreadHistory
-from bot.answers.request import request_from_command, request_from_message, started_answer_id, strip_mention
+from bot.answers.request import request_from_command, request_from_message, started_answer_id
 from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
+from bot.commands.introduction import introduce
 from bot.commands.table import run_command
 from bot.dispatch.reply_policy import ReplyPolicy
 from bot.dispatch.review_phrases import parse_review_command
 from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import SOURCE_LANGUAGE, gettext, use_language
+from bot.ingest.messages import is_for_bot
 from bot.platform.events import (
     ButtonPressed,
     CommandInvoked,
@@ -32,7 +34,8 @@ from bot.platform.events import (
 )
 from bot.platform.models import SUGGESTION_ACTION, Card, Location
 from bot.platform.ports import ReplyTarget
-from bot.text.speech.question_rules import is_small_talk
+from bot.text.mentions import strip_mention
+from bot.text.speech.addressed import classify_addressed
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -47,9 +50,11 @@ if TYPE_CHECKING:
     from bot.platform.events import PlatformEvent
     from bot.platform.models import Message
     from bot.platform.ports import Platform
+    from bot.text.speech.addressed import Speech
 
 log = structlog.get_logger(__name__)
 
+_TOLD = frozenset({"statement", "aside"})  # what is ingested as any other message of its channel
 HELP_WORDS = frozenset({"help", "help!", "help?", "hi", "hi!", "hello", "hello!"})  # a message of one of these
 
 
@@ -98,6 +103,11 @@ class Dispatcher:
 
     async def ingest(self, event: PlatformEvent) -> None:
         """Ingest an event, and decide whether a message is answered."""
+        if isinstance(event, MessageReceived) and await self._classify(event) in _TOLD:
+            await self.ingest_service.ingest_told(event.message)
+            return
+        if isinstance(event, MessageEdited):
+            await self._repeater.begin_edited(event.message)
         if (
             isinstance(event, MessageReceived)
             and not event.addressed
@@ -108,6 +118,13 @@ class Dispatcher:
             self._addressed.add(_message_key(event.message))
         await self.ingest_service.handle(event)
 
+    async def _classify(self, event: MessageReceived) -> Speech | None:
+        """What a message that addresses the bot is; None for other messages, and for commands in words."""
+        message = event.message
+        if not event.addressed or message.own or parse_review_command(strip_mention(message.text)):
+            return None
+        return await self._reply_policy.classify(message)
+
     async def process(self, event: PlatformEvent) -> None:
         """Answer a question, run a command, handle a button or a form, or ingest the files of a message."""
         with use_language(await self._find_language(event)):
@@ -116,6 +133,8 @@ class Dispatcher:
     async def _find_language(self, event: PlatformEvent) -> str:
         """The language of the person whom an event may get a private message."""
         match event:
+            case MessageEdited(message) if message.addressed:
+                return await self.context.find_person_language(message.location, message.author)
             case MessageReceived(message) if event.addressed or message.uploads or self._is_addressed(message):
                 return await self.context.find_person_language(message.location, message.author)
             case QuestionAsked() | CommandInvoked() | ButtonPressed() | FormSubmitted():
@@ -124,15 +143,17 @@ class Dispatcher:
 
     async def _process(self, event: PlatformEvent) -> None:
         match event:
+            case MessageReceived(message) if (speech := await self._classify(event)) in _TOLD:
+                await self._acknowledge(message, is_told=speech == "statement")
+                await self._ingest_attachments(message)
+            case MessageReceived(message) if not self._is_addressed(message):
+                await self._ingest_attachments(message)
             case MessageReceived(message):
-                if not self._is_addressed(message):
-                    await self.ingest_service.files.ingest_and_confirm(message)
-                    await self.ingest_service.links.ingest(message)
-                    return
                 await self._answer_message(message, overheard=not event.addressed)
                 self._addressed.discard(_message_key(message))
             case MessageEdited(message):
                 await self.ingest_service.links.ingest(message)
+                await self._answer_edited(message)
             case QuestionAsked():
                 await self.answer_service.answer(request_from_command(event))
             case CommandInvoked():
@@ -170,24 +191,57 @@ class Dispatcher:
 
     async def _answer_message(self, message: Message, *, overheard: bool) -> None:
         """Answer a message; ingest an overheard one that is not meant for the bot."""
-        if strip_mention(message.text).casefold() in HELP_WORDS and not message.uploads and not overheard:
-            thread = replace(message.location, thread=message.reply_thread)
-            await self._run_command(
-                CommandInvoked(message.id, thread, message.author, "help", time=message.time, message=message)
-            )
-        elif not overheard and (found := parse_review_command(strip_mention(message.text))):
-            thread = replace(message.location, thread=message.reply_thread)
-            await self._run_command(
-                CommandInvoked(message.id, thread, message.author, *found, time=message.time, message=message)
-            )
-        elif not overheard and not message.uploads and is_small_talk(strip_mention(message.text)):
-            with suppress(PermissionDenied):
-                await self.context.platform_for(message.location).set_reaction(message.location, message.id, "done")
+        thread = replace(message.location, thread=message.reply_thread)
+        words = strip_mention(message.text)
+        call = CommandInvoked(message.id, thread, message.author, "help", time=message.time, message=message)
+        if not overheard and not message.uploads and (speech := classify_addressed(message.text)) != "question":
+            await self._greet(message, call, speech)
+        elif not overheard and (found := parse_review_command(words)):
+            await self._run_command(replace(call, command=found[0], words=found[1]))
         elif not await self._reply_policy.handle_stop(message) and not await self.answer_service.answer(
             request_from_message(message, overheard=overheard)
         ):
             await self.ingest_service.ingest_unaddressed(message)
             await self.ingest_service.links.ingest(message)
+
+    async def _answer_edited(self, message: Message) -> None:
+        """Answer a question whose author edited it, or made it one to the bot."""
+        if message.own or message.by_bot or await self._repeater.answer_edited(message):
+            return
+        is_recent = self.context.clock.now() - message.time < EDIT_PERIOD
+        if message.edited and message.addressed and is_recent and is_for_bot(message):
+            await self._answer_message(message, overheard=False)
+
+    async def _greet(self, message: Message, call: CommandInvoked, speech: Speech) -> None:
+        """Reply to thanks with a reaction, to a greeting and a question about the bot with what it can do."""
+        if strip_mention(message.text).casefold() in HELP_WORDS:
+            await self._run_command(call)
+        elif speech == "introduction":
+            await self._run_and_report(call, introduce(self, call))
+        else:
+            await self._set_done(message)
+
+    async def _acknowledge(self, message: Message, *, is_told: bool) -> None:
+        """Show that a statement to the bot is kept, or tell its author why it is not; nothing for one in passing."""
+        if not is_told:
+            return
+        known = await self.context.store.messages.get(message.location.room, message.id)
+        if known and known.document:
+            await self._set_done(message)
+        elif refusal := await self.ingest_service.find_refusal(message):
+            thread = replace(message.location, thread=message.reply_thread)
+            await self.context.send_private(
+                ReplyTarget("", thread, message.author, message.id), Card(texts.not_kept(refusal))
+            )
+
+    async def _set_done(self, message: Message) -> None:
+        with suppress(PermissionDenied):
+            await self.context.platform_for(message.location).set_reaction(message.location, message.id, "done")
+
+    async def _ingest_attachments(self, message: Message) -> None:
+        """Ingest the files of a message and the pages that it links to."""
+        await self.ingest_service.files.ingest_and_confirm(message)
+        await self.ingest_service.links.ingest(message)
 
     def _is_addressed(self, message: Message) -> bool:
         """Whether a message that is being handled was found to address the bot."""

@@ -8,11 +8,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from bot import texts
-from bot.answers.request import strip_mention
 from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
+from bot.text.mentions import strip_mention
+from bot.text.speech.addressed import classify_addressed
 from bot.text.speech.question_rules import classify_message
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.platform.models import Location, Message
     from bot.store.models import MessageRecord
+    from bot.text.speech.addressed import Speech
     from bot.text.speech.question_rules import Verdict
 
 MUTE_WORDS = frozenset({"stop", "be quiet", "quiet"})
@@ -54,11 +56,19 @@ class ReplyPolicy:
         if not await self.can_answer_unmentioned(message.location):
             return False
         if word in MUTE_WORDS:
-            return bool(message.location.thread)
+            return bool(message.location.thread) and await self._is_to_be_muted(message.location)
         if classify_message(message.text) not in self._answered_verdicts():
             return False
         answers_all = await self._reply_setting(message.location) == "all"
         return await (self._is_for_nobody_else(message) if answers_all else self._is_follow_up(message))
+
+    async def classify(self, message: Message) -> Speech:
+        """What a message that addresses the bot is. Raises PlatformError."""
+        speech = classify_addressed(message.text)
+        if speech != "aside":
+            return speech
+        channel = await self._context.audience.get_channel_info(message.location)
+        return classify_addressed(message.text, is_direct=channel.kind == "direct")
 
     async def can_answer_unmentioned(self, location: Location) -> bool:
         """Whether questions in a location are answered without a mention."""
@@ -66,6 +76,11 @@ class ReplyPolicy:
         if chosen == "all" or not location.thread:
             return chosen == "all"
         return chosen == "thread" and await self._thread_history.has_answered(location)
+
+    async def _is_to_be_muted(self, location: Location) -> bool:
+        """Whether a word that mutes a thread has something to mute: an answer that is not stopped by it."""
+        chosen = await self._reply_setting(location)
+        return chosen == "all" or await self._thread_history.has_answered(location, finished=True)
 
     async def handle_stop(self, message: Message) -> bool:
         """If a message to the bot says stop, stop the answers to its author, else mute the bot in the thread.

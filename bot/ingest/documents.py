@@ -160,7 +160,7 @@ class ConversationDocuments:
             key=run.document,
             space=home_space(channel),
             room=location.room,
-            title=f"#{channel.name}: {run.title}",
+            title=run.title if channel.kind == "direct" else f"#{channel.name}: {run.title}",
             passages=tuple(passages),
             time=passages[0].time,
             link=passages[0].link,

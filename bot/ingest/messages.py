@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from bot import texts
+from bot.i18n import gettext
 from bot.ingest.conversations import (
     EMPTY_DIGEST,
     MessageRun,
@@ -19,6 +21,7 @@ from bot.store import FILES_ONLY
 from bot.store.models import message_key
 from bot.text.content_words import content_words, has_any_word
 from bot.text.format import EPOCH
+from bot.text.speech.addressed import classify_addressed
 from engine.parsers.chat_export import CONVERSATION_GAP
 
 if TYPE_CHECKING:
@@ -29,6 +32,11 @@ if TYPE_CHECKING:
     from bot.ingest.documents import ConversationDocuments
     from bot.platform.models import Location, Message, Upload
     from bot.store import MessageRecord
+
+
+def is_for_bot(message: Message) -> bool:
+    """Whether a message asks the bot or commands it; what it is told is a message like any other."""
+    return message.addressed and classify_addressed(message.text) not in {"statement", "aside"}
 
 
 class ReadChannels(Protocol):
@@ -48,7 +56,7 @@ class MessageIngest:
         self._store = context.store
 
     async def ingest(self, message: Message, *, addressed: bool, is_explicit: bool = False) -> None:
-        """Ingest a new message; one that is addressed to the bot is stored, but not indexed.
+        """Ingest a new message; one that asks the bot is stored, but not indexed.
 
         `is_explicit`: its author asked for it, even if they had opted out at its time.
         """
@@ -58,6 +66,28 @@ class MessageIngest:
             await self._record_addressed(message, known)
         elif not (known and known.is_applied) and await self.is_indexable(message, is_explicit=is_explicit):
             await self._index(message, known)
+
+    async def ingest_told(self, message: Message) -> None:
+        """Ingest a statement to the bot, unless `find_refusal` has a reason against it.
+
+        Direct messages are kept in the space of their author.
+        """
+        room = message.location.room
+        known = await self._store.messages.get(room, message.id)
+        is_gone = bool(await self._store.messages.find_tombstones(room, [message.id]))
+        if not (is_gone or (known and known.is_applied) or await self.find_refusal(message)):
+            await self._index(replace(message, addressed=False), known)
+
+    async def find_refusal(self, message: Message) -> str:
+        """Why a statement to the bot is not kept, in the active language; empty if it is. Raises PlatformError."""
+        location = message.location
+        if await self._store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, message.time):
+            return texts.opted_out_notice(self._context.traits_of(location.platform))
+        if (await self._context.audience.get_channel_info(location)).kind == "direct":
+            return ""
+        chosen = await self._context.get_channel_settings(location.room)
+        is_read = await self._membership.ensure_joined(location) and chosen.content != FILES_ONLY
+        return "" if is_read else gettext(texts.CHANNEL_NOT_INDEXED)
 
     async def ingest_unaddressed(self, message: Message) -> None:
         """Ingest a message that was first treated as a question to the bot."""
@@ -75,7 +105,7 @@ class MessageIngest:
             await self._store.messages.delete(room, [message.id])
             await self._ingest_late(message)
         elif known.document and not (known.is_applied and known.digest == message_digest(message)):
-            indexed = None if message.addressed else await self._documents.render_message(message)
+            indexed = None if is_for_bot(message) else await self._documents.render_message(message)
             if indexed:
                 await self._documents.edit_message(indexed, known.document)
             else:
@@ -137,7 +167,7 @@ class MessageIngest:
     ) -> list[Message]:
         """The messages of a channel that may be indexed at all."""
         bots = any(each.by_bot for each in messages) and await self._context.indexes_bot_messages(location.room)
-        ours = [each for each in messages if not (each.own or each.addressed or (each.by_bot and not bots))]
+        ours = [each for each in messages if not (each.own or is_for_bot(each) or (each.by_bot and not bots))]
         if not ours or not await self._membership.ensure_joined(location):
             return []
         if (await self._context.get_channel_settings(location.room)).content == FILES_ONLY:

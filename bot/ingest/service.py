@@ -145,6 +145,15 @@ class IngestService:
         async with self._documents.lock(message.location.room):
             await self._messages.ingest(message, addressed=False, is_explicit=True)
 
+    async def ingest_told(self, message: Message) -> None:
+        """Ingest a statement to the bot, unless there is a reason against it."""
+        async with self._documents.lock(message.location.room):
+            await self._messages.ingest_told(message)
+
+    async def find_refusal(self, message: Message) -> str:
+        """Why a statement to the bot is not kept, in the active language; empty if it is."""
+        return await self._messages.find_refusal(message)
+
     async def ingest_unaddressed(self, message: Message) -> None:
         """Ingest a message that was first treated as a question to the bot."""
         async with self._documents.lock(message.location.room):

@@ -95,14 +95,18 @@ class Answers:
             seen, place.room, place.thread, to_micros(before), asker, limit=limit, skip=skip
         )
 
-    async def has_answered_in(self, room: str, thread: str) -> bool:
-        """Whether a question was answered publicly in a thread, even if the answer was redacted since."""
-        seen = "room = ? AND thread = ? AND state IN ('done', 'redacted') AND NOT private"
+    async def has_answered_in(self, room: str, thread: str, *, finished: bool = False) -> bool:
+        """Whether a question is or was answered publicly in a thread, even if the answer was redacted since.
+
+        `finished`: answers in progress do not count.
+        """
+        states = "'done', 'redacted'" if finished else "'started', 'done', 'redacted'"
+        seen = f"room = ? AND thread = ? AND state IN ({states}) AND NOT private"
         return await self._database.fetch_one(f"SELECT 1 FROM answer WHERE {seen} LIMIT 1", (room, thread)) is not None
 
     async def get_askers(self, room: str, thread: str) -> tuple[frozenset[str], datetime | None]:
-        """Askers of the public answers of a thread, and the time of the latest question."""
-        seen = "room = ? AND thread = ? AND state IN ('done', 'redacted') AND NOT private"
+        """Askers of the public answers of a thread, also of those in progress, and the time of the latest question."""
+        seen = "room = ? AND thread = ? AND state IN ('started', 'done', 'redacted') AND NOT private"
         rows = await self._database.fetch_all(
             f"SELECT asker, MAX(time) FROM answer WHERE {seen} GROUP BY asker", (room, thread)
         )
@@ -205,9 +209,8 @@ class Answers:
         await self._database.write(delete_answers_of, (platform, workspace, asker))
 
     async def delete_by_messages(self, room: str, messages: Collection[str]) -> None:
-        """Delete the answers to these messages."""
-        condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
-        await self._database.write(delete_answers, condition, (room, text_list(messages)))
+        """Delete the answers to these messages; a correction of each public one removes what was posted of it."""
+        self._wake_corrections(await self._database.write(_delete_by_messages, room, messages, self._clock))
 
     async def delete_in_channel(self, place: Location) -> None:
         """Delete the answers of a thread or a channel."""
@@ -232,6 +235,16 @@ def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:
         db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
         rows = [(each, id_) for each in parse_message_ids(reply_ref)]
         db.executemany("INSERT INTO answer_message VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+
+
+def _delete_by_messages(db: Connection, room: str, messages: Collection[str], clock: Clock) -> bool:
+    """Delete the answers to messages; returns whether posted ones must go, too."""
+    condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
+    parameters = (room, text_list(messages))
+    public = db.execute_fetchall(f"SELECT id FROM answer WHERE {condition} AND NOT private", parameters)
+    posted = request_corrections(db, {each for (each,) in public}, clock)
+    delete_answers(db, condition, parameters)
+    return posted
 
 
 def _finish_answer(db: Connection, id_: str, outcome: AnswerResult, clock: Clock) -> tuple[bool, bool]:

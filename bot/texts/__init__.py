@@ -229,6 +229,11 @@ def channel_welcome(traits: PlatformTraits, days: int) -> str:
     return f"{past} {rest}"
 
 
+def not_kept(reason: str) -> str:
+    """The notice that what a person told the bot is not kept."""
+    return gettext("I can't keep that. {reason}").format(reason=reason)
+
+
 def opted_out_notice(traits: PlatformTraits) -> str:
     """The notice to a person who opted out."""
     return gettext("You asked me not to read your messages. `{command_prefix}remember-me` changes that.").format(

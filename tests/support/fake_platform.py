@@ -183,7 +183,7 @@ class FakePlatform:
         self._count += 1
         self.advance(after)
         made = Message(f"m{self._count}", place, author, text, self._time, tuple(uploads), "", by_bot, title)
-        made = replace(made, replies_to=replies_to)
+        made = replace(made, replies_to=replies_to, addressed=_mentions_bot(made))
         self.people.setdefault(author, Person(author, author.title(), is_bot=by_bot))
         self.messages.append(made)
         self.posted[made.id] = made
@@ -197,7 +197,8 @@ class FakePlatform:
         return Upload(id_, name, len(data) if size is None else size, kind, f"https://files.example/{id_}")
 
     def edit_message(self, message: Message, text: str) -> Message:
-        return self._replace_message(message, replace(message, text=text, edited=f"{message.edited}+"))
+        edited = replace(message, text=text, edited=f"{message.edited}+")
+        return self._replace_message(message, replace(edited, addressed=_mentions_bot(edited)))
 
     def add_preview(self, message: Message) -> Message:
         """A message as it is sent again when the platform added a preview."""
@@ -342,6 +343,10 @@ class FakePlatform:
 
     def start_reply(self, target: ReplyTarget) -> FakeReply:
         return FakeReply(self, target)
+
+
+def _mentions_bot(message: Message) -> bool:
+    return "<@BOT>" in message.text and not message.by_bot
 
 
 def _message_key(message: Message) -> tuple[str, str]:

@@ -1,17 +1,24 @@
-"""Answer a question again, in place of its answer; where only the asker sees it, as a new message."""
+"""Answer a question again, by a button or because it was edited, in place of its answer.
+
+Where only the asker sees it, the answer is a new message.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.answers.request import AnswerRequest
+from bot.answers.request import AnswerRequest, request_from_message
 from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.platform.events import QuestionAsked
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
+from bot.text.mentions import strip_mention
 from bot.texts import control as control_texts
 
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from bot.store import StoredAnswer
 
 REPEAT_ACTION = "again"
+EDIT_PERIOD = timedelta(days=1)  # after which an edited question is not answered again
 
 
 class AnswerRepeater:
@@ -30,12 +38,60 @@ class AnswerRepeater:
     def __init__(self, context: BotContext, service: AnswerService) -> None:
         self._context = context
         self._service = service
+        self._reworded: set[str] = set()  # answers in progress whose questions were reworded meanwhile
 
     async def handle(self, pressed: ButtonPressed) -> None:
         """Answer again, or tell the person why not. Raises PlatformError."""
         if notice := await self._repeat(pressed):
             target = ReplyTarget("", pressed.location, pressed.person, private=True, handle=pressed.handle)
             await self._context.send_private(target, Card(notice))
+
+    async def begin_edited(self, message: Message) -> None:
+        """Begin to answer a question again because its author reworded it; durable when it returns.
+
+        One that is being answered is begun again once that is finished.
+        """
+        stored = await self._context.store.answers.get_by_message(message.location.without_thread, message.id)
+        if stored is None or stored.message_id != message.id or not self._is_reworded(stored, message):
+            return
+        if stored.state == "started":
+            self._reworded.add(stored.id)
+        elif not (await self._service.find_refusal(self._build_edited(stored, message)))[0]:
+            await self._begin(stored, stored.attempt, message)
+
+    async def answer_edited(self, message: Message) -> bool:
+        """Answer a reworded question in place of its answer; false if there is none. Raises PlatformError."""
+        stored = await self._context.store.answers.get_by_message(message.location.without_thread, message.id)
+        if stored is None or stored.message_id != message.id:
+            return False
+        if stored.id in self._reworded:
+            async with self._service.turns.take(stored.location):
+                self._reworded.discard(stored.id)
+                stored = await self._context.store.answers.get(stored.id) or stored
+                await self._begin(stored, stored.attempt, message)
+                stored = await self._context.store.answers.get(stored.id) or stored
+        if stored.attempt and await self._begin(stored, stored.attempt - 1, message):
+            await self._service.answer(self._build_edited(stored, message))
+        return True
+
+    def _is_reworded(self, stored: StoredAnswer, message: Message) -> bool:
+        """Whether an edit of a recent question changed more than its blanks."""
+        is_recent = self._context.clock.now() - message.time < EDIT_PERIOD
+        return (
+            is_recent
+            and not stored.private
+            and bool(stored.question)
+            and _words(stored.question) != _words(message.text)
+        )
+
+    async def _begin(self, stored: StoredAnswer, attempt: int, message: Message) -> bool:
+        now, event = self._context.clock.time(), f"edit:{sha256(message.text.encode()).hexdigest()[:20]}"
+        return await self._context.store.answer_repeats.begin(stored.id, attempt, event, now)
+
+    def _build_edited(self, stored: StoredAnswer, message: Message) -> AnswerRequest:
+        return replace(
+            request_from_message(message), location=stored.location, time=stored.time, attempt=stored.attempt
+        )
 
     async def post_failure(self, pressed: ButtonPressed, error: Exception) -> None:
         """Report that a question could not be answered again."""
@@ -98,3 +154,7 @@ class AnswerRepeater:
         with suppress(PlatformError):
             return await self._context.platform_for(location).fetch_message(location, stored.message_id)
         return None
+
+
+def _words(text: str) -> list[str]:
+    return strip_mention(text).split()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
 from bot.answers.footer import MAX_EXCERPT_LENGTH
-from bot.answers.request import strip_mention
 from bot.answers.review.lookup import can_recognize
 from bot.answers.review.rights import may_verify
 from bot.errors import NotAllowed
@@ -19,6 +18,7 @@ from bot.store import AnswerSource, VerifiedAnswer
 from bot.store.models import message_key, source_keys
 from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
+from bot.text.mentions import strip_mention
 from bot.texts import control as control_texts
 from engine.answers.links.stream import LinkFilter
 from engine.errors import InvalidQuestion, NotFound

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
-from bot.answers.request import strip_mention
 from bot.answers.review.verification import MAX_TEXT_LENGTH, AnswerVerifier
 from bot.i18n import gettext
 from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors
 from bot.platform.models import Card
 from bot.text.excerpts import truncate_line
+from bot.text.mentions import strip_mention
 from bot.texts import control as control_texts
 from engine.errors import NotFound
 

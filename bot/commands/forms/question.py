@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.answers.request import AnswerRequest, answer_id, strip_mention
+from bot.answers.request import AnswerRequest, answer_id
 from bot.i18n import N_, gettext
 from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors
 from bot.platform.models import Card
+from bot.text.mentions import strip_mention
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
-from bot.answers.request import strip_mention
 from bot.answers.review.lookup import provenance_of
 from bot.answers.review.same_question import QuestionWords
 from bot.errors import PlatformError
@@ -22,6 +21,7 @@ from bot.permissions.provenance import can_read
 from bot.platform.models import Card
 from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
+from bot.text.mentions import strip_mention
 from engine.errors import ModelError
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from bot.ingest.conversations import (
     thread_key,
     to_unindexed_record,
 )
+from bot.ingest.messages import is_for_bot
 from bot.ingest.shared_file import SharedFiles
 from engine.scheduling.tasks import gather_or_cancel
 
@@ -133,7 +134,7 @@ class Backfill:
             runs = await self._build_runs(location, remaining, stored)
             await self._write_runs(location, [run for run in runs if not run.thread])
             await self._write_runs(location, [run for run in runs if run.thread])  # moves roots out of windows
-            silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
+            silent = [each for each in messages if is_for_bot(each) or (each.uploads and each.id in wordless)]
             await self._store.messages.insert([to_unindexed_record(each) for each in silent])
         for each in unknown:
             await self._ingest_links(each)

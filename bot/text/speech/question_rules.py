@@ -73,6 +73,11 @@ def is_small_talk(text: str) -> bool:
     return bool(text.strip()) and not has_data and all(not s.is_question and _is_chatter(s.words) for s in sentences)
 
 
+def is_question_sentence(sentence: Sentence) -> bool:
+    """Whether a sentence by itself asks or requests something."""
+    return _classify_sentence(sentence, interrupted=False) == "question"
+
+
 def _classify_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
     if not is_unspaced(together := "".join(sentence.words)):
         return _classify_words(_core_words(sentence), sentence, interrupted=interrupted)

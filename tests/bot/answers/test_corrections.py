@@ -401,12 +401,16 @@ async def forget_asker(bot: BotFixture, reply: RecordedReply) -> None:
     await bot.forget_person("bob")
 
 
-@pytest.mark.parametrize("drop", [delete_question, forget_asker])
-async def test_an_answer_whose_question_is_gone_is_replaced_all_the_same(
-    bot: BotFixture, tiles: Message, drop: Any
-) -> None:
+async def test_an_answer_goes_with_its_question(bot: BotFixture, tiles: Message) -> None:
     reply = await bot.ask(ROOF, "bob", ASKED)
-    await drop(bot, reply)
+    await delete_question(bot, reply)
+    await bot.correct_answers()
+    assert reply.deleted
+
+
+async def test_an_answer_whose_asker_is_forgotten_is_replaced_all_the_same(bot: BotFixture, tiles: Message) -> None:
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    await forget_asker(bot, reply)
     left = await bot.stored(reply)
     assert (left.question, left.text) == ("", "")
     assert "Monday" in reply.text

@@ -1,0 +1,229 @@
+"""Decide what a message that addresses the bot is: something to answer, or something that it is told. Pure.
+
+A question is the default: a statement that is taken for a question costs an answer, a question that is taken for a
+statement is lost. The first rule decides that applies:
+
+1. Nothing but thanks, praise or greetings: thanks.
+2. It asks about the bot itself ("what can you do?"), or only calls it: introduction.
+3. It asks, requests, or contains a question mark: question.
+4. It begins with a request to remember, or with a contradiction that goes on: statement.
+5. It mentions the bot in passing ("cc @bot", "I asked @bot yesterday", "@bot is useful"): aside.
+6. It has a subject before a finite verb, and no word that asks between them: statement.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from bot.text.mentions import MENTION, strip_mention
+from bot.text.speech import phrases
+from bot.text.speech.chat_sentences import split_sentences
+from bot.text.speech.question_rules import is_question_sentence, is_small_talk
+from bot.text.speech.unspaced_questions import is_unspaced
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from bot.text.speech.chat_sentences import Sentence
+
+Speech = Literal["question", "statement", "thanks", "introduction", "aside"]
+Words = tuple[str, ...]
+
+MAX_ASIDE_WORDS = 3  # besides the mention: "cc @bot", "fyi @bot please"
+
+_CALLS = phrases.parse_words("test testing ping start prueba prova teste テスト")
+_COPIED = phrases.parse_words("cc fyi ping via with and also + & please pls bitte con avec com mit und y et e")
+_REMEMBER = re.compile(
+    r"(?:please |pls |bitte |por favor,? |merci de |s'il te plaît,? )?"
+    r"(?:remember|note|save|keep in mind|bear in mind|make a note|take note|for the record|fyi|heads up|correction"
+    r"|for your information|reminder|merke?(?: dir| euch)?|notiere?(?: dir)?|zur info|zu deiner info(?:rmation)?"
+    r"|fürs protokoll|korrektur|recuerda|anota|apunta|toma nota|ten en cuenta|para que conste|corrección"
+    r"|para tu información|souviens-toi|retiens|note bien|prends note|à noter|pour info|pour mémoire"
+    r"|lembra(?:-te|-se)?|lembre(?:-se)?|anote|tome nota|para constar|correção|para sua informação)\b",
+    re.IGNORECASE,
+)
+_THAT = re.compile(r"\s*(?:[:,–—-]|(?:this|das|esto|ceci|isto)?\s*[:–—]|(?:that|dass|de que|que)\b)\s*", re.IGNORECASE)
+# "Did you know that @bot can read files?"
+_ABOUT_MENTIONED = re.compile(
+    rf"\b(?:that|dass|que) {MENTION.pattern} (?:can|is|has|knows|does|kann|ist|puede|peut|pode)\b"
+)
+_REMEMBER_UNSPACED = re.compile(
+    r"覚えて(?:おいて)?(?:ください|ね)?|メモ(?:して)?[:：、]|記録して|记住|记一下|備忘|补充一下|更正|訂正"
+)
+_CONTRADICTION = re.compile(
+    r"(?:no+|nope|nah|wrong|incorrect|not true|not quite|actually|(?:that|this|it)(?:'|’)?s? (?:is |was )?"
+    r"(?:not (?:true|right|correct)|wrong|incorrect|outdated|out of date|old|no longer (?:true|right|correct))"
+    r"|nein|falsch|stimmt nicht|das (?:ist|stimmt) (?:nicht|falsch|veraltet)(?: mehr)?|eigentlich"
+    r"|incorrecto|falso|eso (?:no es|ya no es|está) (?:cierto|correcto|mal)|en realidad"
+    r"|non|c(?:'|’)est faux|c(?:'|’)est périmé|pas exact|en fait"
+    r"|não|errado|isso (?:não é|está) (?:verdade|certo|errado)|na verdade)[\s,.;:!–—-]+(?=\S)",
+    re.IGNORECASE,
+)
+_CONTRADICTION_UNSPACED = re.compile(
+    r"(?:いいえ|違います|違う|ちがいます|いや|不对|不是|错了|其实)[、。,，\s]*(?=.{3})"
+)
+_ABOUT_BOT = re.compile(
+    r"(?:so |and |hey |hi |hello |ok |okay )?(?:"
+    r"(?:what|who) (?:are|r) (?:you|u)(?: for| good for| exactly)?|what can (?:you|u) do(?: for (?:me|us)| here)?"
+    r"|what do you (?:do|know)(?: here)?|how (?:do|does|can) (?:you|this|i|we) (?:work|help|help me|use (?:you|this))"
+    r"|how can you help(?: me| us)?|help(?: me| us)?|are you (?:there|here|up|awake|online|alive|ok|working)"
+    r"|what (?:is|are) (?:this|your) (?:bot|commands|features)|what questions can i ask(?: you)?"
+    r"|can you help(?: me| us)?|introduce yourself|show me what you can do|who made you"
+    r"|was kannst du(?: alles| tun| machen)?|wer bist du|was bist du|wie funktionierst du|hilf mir|hilfe|bist du da"
+    r"|kannst du (?:mir )?helfen|was weißt du|wie benutze ich dich"
+    r"|qué puedes hacer(?: por mí)?|quién eres|qué eres|cómo funcionas|ayuda|ayúdame|estás ahí"
+    r"|puedes ayudarme|qué sabes"
+    r"|que (?:peux|sais)[ -]tu(?: faire)?|tu peux faire quoi|qui es[ -]tu|comment (?:ça marche|fonctionnes[ -]tu)"
+    r"|aide|aide[ -]moi|tu es là|peux[ -]tu m(?:'|’)?aider"
+    r"|o que (?:você|vc|tu) (?:pode|podes|sabe|sabes|faz)(?: fazer)?|quem (?:é você|és tu)"
+    r"|como (?:você )?funciona(?:s)?"
+    r"|ajuda|me ajuda|ajuda-me|você está aí|estás aí|pode me ajudar)",
+    re.IGNORECASE,
+)
+_ABOUT_BOT_UNSPACED = re.compile(
+    r"(?:あなたは|君は)?(?:何|なに)が(?:できます|できる)(?:の|のです)?か?|(?:あなたは|君は)?誰(?:です)?か?|使い方(?:は|を教えて(?:ください)?)?"
+    r"|助けて(?:ください)?|いますか|ヘルプ|你(?:能|会|可以)(?:做|干)?(?:什么|啥)|你是谁|怎么用|帮(?:我|帮我|助)"
+)
+# Finite verbs that a subject may stand before. The second list has the same form as an English noun or article.
+_FINITE = phrases.parse_words(
+    """
+    is are was were isnt arent wasnt werent im its were theyre hes shes has hasnt havent have had will wont would
+    can cant cannot could must should shouldnt may might became becomes means costs moved changed starts ends begins
+    belongs needs takes lives works runs owns uses happens expires closes opens pays said says told decided agreed
+    ist sind waren wird werden wurde wurden haben habe kostet kosten heißt beginnt endet gehört kommt bleibt gilt
+    liegt steht zieht muss müssen kann können soll sollen
+    son está están era eran fue fueron será serán tiene tienen cuesta cuestan empieza termina vive trabaja
+    est sont était étaient sera seront coûte coûtent ont commence appartient
+    é são foi foram será tem têm custa custam começa fica mora trabalha
+    """
+)
+_FINITE_ELSEWHERE = phrases.parse_words("war hat es a")
+_ENGLISH = phrases.parse_words("the of an and to for my our")
+_SUBJECTS = phrases.parse_words(
+    """
+    i we he she they it this that there everyone nobody ich wir er sie das dies nous je il elle ils elles on ça yo
+    nosotros ella ellos ellas eu nós ele ela eles elas
+    """
+)
+_CHANGE = phrases.parse_words("now instead anymore longer since nowadays jetzt seit stattdessen ahora desde")
+_WANTING = phrases.parse_words(
+    """
+    need needs want wanted wants wonder wondering looking look searching search like love know understand remember
+    recall find see tell ask hope brauche brauchen suche suchen möchte will wissen weiß finde verstehe necesito busco
+    quiero quisiera sé encuentro cherche cherchons voudrais veux sais trouve besoin preciso procuro quero sei encontro
+    """
+)
+_ASKING = phrases.QUESTION_WORDS | phrases.WHETHER - {"is", "si"} | phrases.parse_words("que that dass die der das")
+_NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
+_STATED_UNSPACED = re.compile(
+    r"(?:です|ます|でした|ました|である|だ|になった|になりました|った|ません)(?:よ|ね)?$|[是为在]|改(?:为|到|成)|已经|不再|搬到"
+)
+
+
+def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
+    """What a message that addresses the bot is; `is_direct`: nobody else reads it, so that it is never an aside."""
+    body = strip_mention(text)
+    without = " ".join(MENTION.sub(" ", body).split())
+    sentences = split_sentences(body)
+    if without and (called := _classify_call(without)):
+        return called
+    if not is_direct and _ABOUT_MENTIONED.search(text):
+        return "aside"
+    if not sentences or _asks(without, sentences):
+        return "question"
+    if is_told(without):
+        return "statement"
+    if not is_direct and _is_aside(text, body):
+        return "aside"
+    return "statement" if all(map(_is_declarative, sentences)) else "question"
+
+
+def _classify_call(text: str) -> Speech | None:
+    """The verdict about a text that is no more than a call, thanks, or a question about the bot itself."""
+    if _asks_about_bot(text):
+        return "introduction"
+    return "thanks" if is_small_talk(text) else None
+
+
+def is_told(text: str) -> bool:
+    """Whether a text without mentions begins with a request to remember, or contradicts and goes on."""
+    if found := _REMEMBER.match(text):
+        rest = text[found.end() :]
+        introduced = _THAT.match(rest)
+        body = rest[introduced.end() :] if introduced else rest
+        return len(body.split()) > 1 and (bool(introduced) or all(map(_is_declarative, split_sentences(body))))
+    if _REMEMBER_UNSPACED.search(text):
+        return True
+    found = _CONTRADICTION.match(text) or _CONTRADICTION_UNSPACED.match(text)
+    return found is not None and (len(text[found.end() :].split()) > 1 or is_unspaced(text[found.end() :]))
+
+
+def contradicts(text: str) -> bool:
+    """Whether a message begins by saying that something is wrong, and goes on."""
+    without = " ".join(MENTION.sub(" ", strip_mention(text)).split())
+    return bool(_CONTRADICTION.match(without) or _CONTRADICTION_UNSPACED.match(without))
+
+
+def _asks_about_bot(text: str) -> bool:
+    bare = text.strip(" ?!.…¿¡？！。:,").strip()
+    if not bare or bare.casefold() in _CALLS:
+        return bool(text.strip())
+    return bool(_ABOUT_BOT.fullmatch(bare) or _ABOUT_BOT_UNSPACED.fullmatch(bare))
+
+
+def _asks(text: str, sentences: Sequence[Sentence]) -> bool:
+    """Whether any part of a text asks or requests."""
+    if any(sentence.is_question for sentence in sentences):
+        return True
+    rest = sentences if not is_told(text) else sentences[1:]
+    return any(map(is_question_sentence, rest))
+
+
+def _is_aside(text: str, body: str) -> bool:
+    """Whether a text mentions the bot in passing; `body` is what follows a leading mention."""
+    words = [word for word in MENTION.sub(" ", text).casefold().replace(":", " ").replace(",", " ").split() if word]
+    if len(words) <= MAX_ASIDE_WORDS and words and all(word in _COPIED for word in words):
+        return True
+    if body != text.strip():  # it begins with the mention: "@bot is really useful"
+        return words[:1] != [] and words[0] in {"is", "was", "has", "can", "knows", "said", "told", "did", "does"}
+    found = MENTION.search(text)
+    if found is None or is_small_talk(text[: found.start()]):  # "hey @bot who pays"
+        return False
+    after = text[found.end() :]
+    return bool(after.strip(" .!,;:")) and after[:1] not in {":", ","}
+
+
+def _is_declarative(sentence: Sentence) -> bool:
+    """Whether a sentence has a subject before a finite verb, and no word that asks between them (rule 6)."""
+    together = "".join(sentence.words)
+    if is_unspaced(together):
+        return bool(_STATED_UNSPACED.search(together))
+    words = sentence.words
+    while len(words) > 1 and (words[0] in phrases.INTERJECTIONS or words[0] in phrases.CONJUNCTIONS):
+        words = words[1:]
+    if len(words) < 3 or words[0] in phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - {
+        "that",
+        "das",
+        "die",
+        "der",
+    }:
+        return len(words) >= 4 and words[0] in phrases.PREPOSITIONS and _find_verb(words) > 1
+    if words[0] in phrases.FIRST_PERSON and not _WANTING.isdisjoint(words[1:5]):
+        return False
+    if words[0] in _SUBJECTS:
+        return True
+    return _find_verb(words) > 0
+
+
+def _find_verb(words: Words) -> int:
+    """Where the finite verb of the main clause stands, after its subject and before its end; 0 if nowhere."""
+    english = not _ENGLISH.isdisjoint(words)
+    known: Collection[str] = _FINITE if english else _FINITE | _FINITE_ELSEWHERE
+    changes = not _CHANGE.isdisjoint(words)
+    for at, word in enumerate(words[1:-1], start=1):
+        if word in known or (changes and at < 4 and len(word) > 3 and word.endswith(("s", "ed", "t"))):
+            return at
+        if at > 0 and word in _ASKING:
+            return 0
+    return 0

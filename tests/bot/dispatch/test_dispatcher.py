@@ -1,0 +1,144 @@
+"""What people say to the bot is answered, kept, or acknowledged; what they reword or delete takes its answer along."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from bot import texts
+from bot.bot import Bot
+from bot.commands.introduction import ABOUT_WEEK, EXAMPLES_HEADING
+from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted
+from bot.platform.models import Location, Message
+from tests.support.bot_fixture import BotFixture, with_settings
+from tests.support.builders import ROOF
+from tests.support.patience import PATIENCE
+
+ASKED = "When do the Tiles come?"
+pytestmark = pytest.mark.usefixtures("tiles")
+
+
+async def settle(running: Bot) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await running.event_queue.wait_until_idle()
+
+
+async def say(bot: BotFixture, running: Bot, text: str, place: Location = ROOF, author: str = "bob") -> Message:
+    """Say something to the bot, and wait until it is handled."""
+    said = bot.platform.add_message(place, author, text)
+    await running.receive(MessageReceived(said, addressed=True), said.id)
+    await settle(running)
+    return said
+
+
+async def kept(bot: BotFixture, place: Location = ROOF) -> str:
+    return str(await bot.document_texts(place))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<@BOT> no, Brandt brings them since yesterday", "<@BOT> the gate code is 4711", "remember <@BOT>: ask Mina"],
+)
+async def test_a_statement_is_kept_like_any_message_and_acknowledged(bot: BotFixture, text: str) -> None:
+    async with bot.run_bot() as running:
+        said = await say(bot, running, text)
+        assert bot.platform.reactions[said.id] == ["done"]
+        assert bot.platform.replies == []
+        assert text.rsplit(maxsplit=1)[-1] in await kept(bot)
+
+
+async def test_a_statement_in_a_direct_message_is_kept_for_its_author_alone(bot: BotFixture) -> None:
+    direct = bot.platform.add_channel("DIRECT", "bob", kind="direct")
+    async with bot.run_bot() as running:
+        said = await say(bot, running, "remember: the gate code is 4711", direct)
+        assert bot.platform.reactions[said.id] == ["done"]
+        [document] = await bot.list_documents(direct)
+        assert document.space == "slack:T1:dm:bob"
+        await running.receive(MessagesDeleted(direct, (said.id,)), "gone")
+        await settle(running)
+        assert await bot.list_documents(direct) == []
+
+
+async def test_where_nothing_is_read_a_statement_is_refused_to_its_author(bot: BotFixture) -> None:
+    hall = bot.platform.add_channel("HALL", "bob")
+    await bot.save_settings(hall, ingest=False)
+    async with bot.run_bot() as running:
+        said = await say(bot, running, "<@BOT> the gate code is 4711", hall)
+    assert said.id not in bot.platform.reactions
+    assert bot.platform.private_messages[-1][1].text == texts.not_kept(texts.CHANNEL_NOT_INDEXED)
+
+
+async def test_a_mention_in_passing_is_kept_without_a_word(bot: BotFixture) -> None:
+    async with bot.run_bot() as running:
+        said = await say(bot, running, "I asked <@BOT> yesterday and it knew nothing")
+    assert said.id not in bot.platform.reactions
+    assert (bot.platform.replies, bot.platform.private_messages) == ([], [])
+    assert "yesterday" in await kept(bot)
+
+
+@pytest.mark.parametrize("text", ["what can you do?", "who are you?", "are you there?", "?"])
+async def test_a_question_about_the_bot_gets_an_introduction_with_examples(bot: BotFixture, text: str) -> None:
+    async with bot.run_bot() as running:
+        await say(bot, running, f"<@BOT> {text}")
+    card = bot.platform.private_messages[-1][1].text
+    assert EXAMPLES_HEADING in card
+    assert ABOUT_WEEK in card
+    assert bot.platform.replies == []
+
+
+@with_settings(llm_model="canned")
+async def test_a_follow_up_waits_for_the_answer_before_it_and_has_it_as_history(bot: BotFixture) -> None:
+    bot.language.reply = ("On Monday [1].",)
+    bot.language.answer_gate.clear()
+    async with bot.run_bot() as running:
+        asked = bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
+        await running.receive(MessageReceived(asked, addressed=True), asked.id)
+        async with asyncio.timeout(PATIENCE):
+            while not bot.platform.replies:  # noqa: ASYNC110 - there is no event for it
+                await asyncio.sleep(0.005)
+        follow_up = bot.platform.add_message(replace(ROOF, thread=asked.id), "bob", "And who brings them?")
+        await running.receive(MessageReceived(follow_up, addressed=False), follow_up.id)
+        bot.language.answer_gate.set()
+        await settle(running)
+    assert [each.target.message for each in bot.platform.replies] == [asked.id, follow_up.id]
+    assert any("On Monday" in turn.text for turn in bot.language.prompts[-1].history)
+
+
+async def test_an_edited_question_is_answered_again_in_place(bot: BotFixture) -> None:
+    async with bot.run_bot() as running:
+        asked = await say(bot, running, "<@BOT> When does the Glue come?")
+        edited = bot.platform.edit_message(asked, f"<@BOT> {ASKED}")
+        await running.receive(MessageEdited(edited), "edit")
+        await settle(running)
+    assert [each.question for each in bot.language.prompts] == ["When does the Glue come?", ASKED]
+    assert {each.target.message for each in bot.platform.replies} == {asked.id}
+    assert (await bot.stored(bot.last_reply)).question == f"<@BOT> {ASKED}"
+
+
+async def test_a_message_that_an_edit_makes_a_question_to_the_bot_is_answered(bot: BotFixture) -> None:
+    said = await bot.post(ROOF, "bob", ASKED)
+    async with bot.run_bot() as running:
+        edited = bot.platform.edit_message(said, f"<@BOT> {ASKED}")
+        await running.receive(MessageEdited(edited), "edit")
+        await settle(running)
+    assert "Monday" in bot.last_reply.text
+
+
+async def test_a_preview_of_a_question_asks_nothing_again(bot: BotFixture) -> None:
+    async with bot.run_bot() as running:
+        asked = await say(bot, running, f"<@BOT> {ASKED}")
+        questions = len(bot.language.prompts)
+        await running.receive(MessageEdited(bot.platform.add_preview(asked)), "preview")
+        await settle(running)
+    assert len(bot.language.prompts) == questions
+
+
+async def test_a_deleted_question_takes_its_answer_along(bot: BotFixture) -> None:
+    async with bot.run_bot() as running:
+        asked = await say(bot, running, f"<@BOT> {ASKED}")
+        await running.receive(MessagesDeleted(ROOF, (asked.id,)), "gone")
+        await settle(running)
+    await bot.correct_answers()
+    assert bot.last_reply.deleted

@@ -1,0 +1,94 @@
+"""Messages to the bot are questions unless they clearly tell it something; every rule decides alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.text.speech.addressed import classify_addressed, contradicts
+
+BOT = "<@B1>"
+SPEECH = """
+question: who builds the fence? | gate code | price of the pump | the price of the pump | what about Monday?
+question: list the error codes | tell me about the roof | summarize the thread | I need the link to the runbook
+question: I can't find the runbook
+question: I am looking for the onboarding document | and the deadline
+question: meeting minutes where the budget was discussed | everything that is known about the ferry
+question: who decided that
+question: when does the pool open | update on the roof | note on the pricing from Monday | is the archive open
+question: can you tell me who pays
+question: show me the minutes of Tuesday | translate the notice | documents shared yesterday
+question: remind me who signs | do you remember who signs
+question: what changed since May | explain how the pump works | no idea who pays, do you know?
+question: der Preis der Pumpe | wann kommt das Dach
+question: Preis der Pumpe | fasse den Kanal zusammen | wer hat das entschieden | ich suche das Protokoll
+question: el precio de la bomba
+question: quién firma | le prix de la pompe | résume le fil | o preço da bomba | quem assina
+question: 締め切りはいつですか | ポンプの値段 | 要点をまとめてください | 泵的价格是多少 | the fence?
+question: so what is the plan | hey, who has the key | find the invoice of Nagel | compare the two offers
+question: wifi password
+question: latest on the merger | steps to reset the router | how to reset the router | why the pump failed
+question: status of the migration
+question: did the vote pass | anything new on the roof | what I asked yesterday | Does Brandt still build it
+question: draft a reply to Ada
+question: Ada's phone number | the one who signed the lease | I'd like to know who signs | need the vpn address
+question: where is it that we keep the keys
+statement: no, the fence is built by Brandt since yesterday | remember: the gate code is 4711
+statement: the gate code is 4711 | remember that the gate code is 4711 | remember the gate code is 4711
+statement: FYI we moved the release to 7 May | we moved the release to 7 May
+statement: note: the pump costs 480 euros now | that's outdated: Brandt builds it now
+statement: that's wrong, Brandt builds it
+statement: actually it's Brandt | Brandt builds it since yesterday | The ferry leaves at seven now.
+statement: the office is closed on Friday | correction: the price is 490
+statement: from Monday on the office is closed | nein, der Zaun wird von Brandt gebaut | der Torcode ist 4711
+statement: merk dir: der Torcode ist 4711 | wir haben den Termin auf Montag verschoben
+statement: no, la valla la construye Brandt | recuerda: el código es 4711 | el código de la puerta es 4711
+statement: non, c'est Brandt qui la construit | retiens que le code est 4711
+statement: le code du portail est 4711 | não, quem constrói é o Brandt | lembre-se: o código é 4711
+statement: o código do portão é 4711 | 門のコードは4711です
+statement: いいえ、ブラントが建てます | 覚えて：門のコードは4711
+statement: 密码是4711 | 不对，是布兰特 | please note that the meeting starts at nine
+statement: keep in mind: guests need a badge | Ada has the key | She lives in Lyon now
+statement: The price was changed to 40 euros. It is valid from May. | heads up: the server moves on Sunday
+thanks: thanks! | great, thank you | 👍 | danke dir | ok cool
+introduction: what can you do? | who are you? | how do you work? | help me | are you there?
+introduction: ? | test | what can you do for me? | was kannst du? | wer bist du?
+introduction: qué puedes hacer? | que peux-tu faire ? | o que você pode fazer? | 何ができますか？ | 你能做什么？
+introduction: help | hilf mir
+"""
+IN_PASSING = """
+aside: I asked @ yesterday and it knew nothing | @ is really useful, try it | cc @ | fyi @
+aside: did you know that @ can read files?
+statement: remember @: the gate code is 4711
+question: who builds the fence, @? | can @ tell us who builds the fence? | hey @ who builds the fence
+question: @ is the archive open | maybe @ knows who pays? | @
+thanks: Thanks @!
+"""
+
+
+@pytest.mark.parametrize("line", SPEECH.strip().splitlines())
+def test_a_message_that_begins_with_the_mention_is_answered_or_kept(line: str) -> None:
+    verdict, _, texts = line.partition(": ")
+    assert [classify_addressed(f"{BOT} {text}") for text in texts.split(" | ")] == [verdict] * len(texts.split(" | "))
+
+
+@pytest.mark.parametrize("line", IN_PASSING.strip().splitlines())
+def test_a_mention_in_passing_asks_nothing(line: str) -> None:
+    verdict, _, texts = line.partition(": ")
+    for text in texts.split(" | "):
+        assert classify_addressed(text.replace("@", BOT)) == verdict, text
+
+
+def test_nothing_is_said_in_passing_where_nobody_else_reads_it() -> None:
+    assert classify_addressed(f"I asked {BOT} yesterday and it was wrong", is_direct=True) == "statement"
+
+
+def test_a_contradiction_goes_on() -> None:
+    assert contradicts(f"{BOT} no, Brandt builds it")
+    assert contradicts("that's outdated: Brandt builds it")
+    assert not contradicts("no")
+    assert not contradicts("nobody builds it")
+
+
+@pytest.mark.parametrize("text", ["no " * 40_000, "<@" * 50_000, "remember " * 20_000, "is " * 50_000])
+def test_a_long_message_takes_no_long_time(text: str) -> None:
+    classify_addressed(text)
