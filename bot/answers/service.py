@@ -10,6 +10,7 @@ import asyncio
 import traceback
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+LATE_AFTER = timedelta(minutes=10)  # after which an answer says why it is late
 MAX_CONCURRENT_QUERIES = 4  # so that the status of many questions does not wait for the search of the first ones
 
 
@@ -191,6 +193,8 @@ class AnswerService:
         reach = await resolve_request_scope(self._context, draft.request)
         question = await build_question(self._context, draft.request, reach)
         draft.scope, draft.gap = reach.scope, reach.gap
+        if draft.request.message and not draft.request.attempt and self._clock.now() - draft.request.time > LATE_AFTER:
+            draft.notices.append(gettext(texts.ANSWERED_LATE))
         if not question.text:
             await enclosed.prompt_for_question(draft)
             return

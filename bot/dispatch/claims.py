@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.store.event_queue import EventClaim
+from bot.store.event_queue import TOPIC, EventClaim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from engine import Clock
     from engine.scheduling.processes import Processes
 
-TOPIC = "events"  # of notifications to other processes
 MAX_HELD = 128  # events that wait or are handled: with an ordering key, and without one
 POLL_INTERVAL = 60 * 60.0  # seconds between two reads of the table without a new event
 SHARED_POLL_INTERVAL = 1.0  # the same where several processes share the table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import structlog
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+MAX_LATENESS = timedelta(hours=6)  # of an answer; to an older question, its author is asked to ask again
 _TOLD = frozenset({"statement", "aside"})  # what is ingested as any other message of its channel
 HELP_WORDS = frozenset({"help", "help!", "help?", "hi", "hi!", "hello", "hello!"})  # a message of one of these
 
@@ -191,6 +193,9 @@ class Dispatcher:
 
     async def _answer_message(self, message: Message, *, overheard: bool) -> None:
         """Answer a message; ingest an overheard one that is not meant for the bot."""
+        if not overheard and self.context.clock.now() - message.time > MAX_LATENESS:
+            await self._tell_away(message)
+            return
         thread = replace(message.location, thread=message.reply_thread)
         words = strip_mention(message.text)
         call = CommandInvoked(message.id, thread, message.author, "help", time=message.time, message=message)
@@ -203,6 +208,17 @@ class Dispatcher:
         ):
             await self.ingest_service.ingest_unaddressed(message)
             await self.ingest_service.links.ingest(message)
+
+    async def _tell_away(self, message: Message) -> None:
+        """Ask the author of a question that is too old to be answered to ask again; once a day for each author."""
+        location, day = message.location, f"{self.context.clock.now():%Y-%m-%d}"
+        if await self.context.store.answers.get(request_from_message(message).id) is not None:
+            return
+        hint = f"away:{day}:{message.author}"
+        if await self.context.store.hints.record_if_new(location.platform, location.workspace, hint):
+            thread = replace(location, thread=message.reply_thread)
+            target = ReplyTarget("", thread, message.author, message.id)
+            await self.context.send_private(target, Card(gettext(texts.ASK_AGAIN)))
 
     async def _answer_edited(self, message: Message) -> None:
         """Answer a question whose author edited it, or made it one to the bot."""

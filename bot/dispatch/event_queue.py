@@ -11,15 +11,16 @@ import asyncio
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
+from typing import TYPE_CHECKING, Protocol, Self
 
 import structlog
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from bot.dispatch.claims import POLL_INTERVAL, EventClaims
 from bot.dispatch.outages import Outages
 from bot.errors import NotConnected, is_transient
 from bot.platform import events
+from bot.platform.event_codec import decode_event, encode_event
 from bot.store.event_queue import NewEvent
 from engine.boundary import normalize_value
 from engine.errors import EngineError
@@ -47,10 +48,6 @@ UNCONNECTED_DELAY = 5.0  # seconds before a retry while the platform is not conn
 MAX_ATTEMPTS = 12  # of an event that fails; outages do not count
 MAX_BUG_ATTEMPTS = 3
 DRAIN_TIMEOUT = 20.0  # seconds for events in progress at exit
-
-_EVENT_TYPES: dict[str, TypeAdapter[Any]] = {
-    kind.__name__: TypeAdapter(kind) for kind in get_args(events.PlatformEvent)
-}
 
 
 class EventHandler(Protocol):
@@ -119,9 +116,9 @@ class EventQueue:
 
         `suspend`: as in `EventQueueTable.enqueue`.
         """
-        kind, event = type(event).__name__, normalize_value(event)
+        event = normalize_value(event)
         workspace = events.workspace_of(event)
-        payload = _EVENT_TYPES[kind].dump_json(event).decode()
+        kind, payload = encode_event(event)
         new = NewEvent(kind, payload, workspace, self._handler.ordering_key(event))
         is_new = await self._rows.enqueue(new, normalize_value(keys), self._clock.time(), suspend)
         if is_new:
@@ -183,7 +180,7 @@ class EventQueue:
         """Append an event to the partition of its ordering key."""
         self._idle.clear()
         try:
-            event: PlatformEvent = _EVENT_TYPES[row.event_type].validate_json(row.payload)
+            event = decode_event(row.event_type, row.payload)
         except (KeyError, ValidationError) as error:
             self._claims.hold(row.id)
             self._track_task(self._supervisor.spawn("refuse an event", self._refuse(row, type(error).__name__)))

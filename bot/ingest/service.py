@@ -28,6 +28,7 @@ from bot.ingest.sync.deletions import DeletionCheck
 from bot.ingest.sync.history_import import HistoryImport
 from bot.ingest.sync.import_target import ImportTarget
 from bot.ingest.sync.jobs import PeriodicJobs
+from bot.ingest.sync.missed import MissedMessages
 from bot.ingest.sync.queue import SyncQueue
 from bot.ingest.sync.reconcile import Reconciler
 from bot.ingest.sync.retention import Retention, confirm_held
@@ -88,11 +89,10 @@ class IngestService:
         self._visibility = RoomVisibility(context, self._documents, self._membership)
         self._messages = MessageIngest(context, self._documents, self._membership)
         deletion_check = DeletionCheck(context, self._documents, self._messages)
-        self._backfill = Backfill(context, self._documents, self._messages, self.files, self.links)
-        reconciler = Reconciler(context, self._backfill, deletion_check)
-        self._sync_queue = SyncQueue(
-            context, self._documents, self._membership, self._backfill, reconciler, deletion_check
-        )
+        missed = MissedMessages(context)
+        self._backfill = Backfill(context, self._documents, self._messages, self.files, self.links, missed)
+        reconciler = Reconciler(context, self._backfill, deletion_check, missed)
+        self._sync_queue = SyncQueue(context, self._documents, self._membership, self._backfill, reconciler)
         self._jobs = PeriodicJobs(
             context, Retention(context, self._documents), self._sync_queue, self._membership.updated
         )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
+TOPIC = "events"  # of notifications about new ones
 NO_PROCESS = -1  # as a parameter; no process has it
 # The lowest workspace with waiting events after another one: as many look-ups as there are workspaces.
 _LIST_WORKSPACES = """

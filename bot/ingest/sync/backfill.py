@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bot.ingest.files import FileIngest
     from bot.ingest.links.pages import LinkIngest
     from bot.ingest.messages import MessageIngest
+    from bot.ingest.sync.missed import MissedMessages
     from bot.platform.models import Location, Message
     from bot.store.channels import BackfillCursor
 
@@ -45,7 +46,10 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 900.0  # seconds before a retry; d
 
 
 class Backfill:
-    """Ingests the history of channels; `links` reads the pages that recent messages link to."""
+    """Ingests the history of channels; `links` reads the pages that recent messages link to.
+
+    `missed` queues the questions to the bot that it did not receive; None where the bot was not asked.
+    """
 
     def __init__(
         self,
@@ -54,8 +58,10 @@ class Backfill:
         hearing: MessageIngest,
         filing: FileIngest,
         links: LinkIngest | None = None,
+        missed: MissedMessages | None = None,
     ) -> None:
         self._context = context
+        self._missed = missed
         self._documents = documents
         self._messages = hearing
         self._files = filing
@@ -121,6 +127,8 @@ class Backfill:
 
     async def ingest_messages(self, location: Location, messages: Sequence[Message]) -> None:
         """Ingest the new messages among these; their files are recorded as pending."""
+        if self._missed is not None:
+            await self._missed.enqueue(messages)
         new = await self._select_new(location, messages)
         indexed = await self._render(new)
         wordless = {each.id for each in new} - {each.message.id for each in indexed}

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from bot.ingest.channels import ChannelMembership
     from bot.ingest.documents import ConversationDocuments
     from bot.ingest.sync.backfill import Backfill
-    from bot.ingest.sync.deletions import DeletionCheck
     from bot.ingest.sync.reconcile import Reconciler
     from bot.platform.models import Location
 
@@ -104,7 +103,6 @@ class SyncQueue:
         membership: ChannelMembership,
         past: Backfill,
         reconciler: Reconciler,
-        deletion_check: DeletionCheck,
     ) -> None:
         self._processes = context.engine_context.engine.processes
         self._clock = context.clock
@@ -112,7 +110,6 @@ class SyncQueue:
         self._membership = membership
         self._backfill = past
         self._reconciler = reconciler
-        self._deletion_check = deletion_check
         self._pending = RetryQueue()
         self._unannounced: set[Location] = set()
         self._lock = asyncio.Lock()
@@ -217,7 +214,7 @@ class SyncQueue:
         """Reconcile one channel; false if it must be repeated."""
         location = sync.location
         if not location.channel:
-            return await self._deletion_check.check_files(location.platform)
+            return await self._reconciler.reconcile_unread(location.platform)
         async with self._documents.lock(location.room):
             there = await self._membership.refresh(location)
             if there and location in self._unannounced:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.sync.backfill import Backfill
     from bot.ingest.sync.deletions import DeletionCheck
+    from bot.ingest.sync.missed import MissedMessages
     from bot.platform.models import Location, Message
     from bot.store import FileRecord, MessageRecord
 
@@ -52,9 +53,13 @@ class ChannelScan:
 
 
 class Reconciler:
-    """Compares stored channels with their platform; `missing` checks messages that lists lack."""
+    """Compares stored channels with their platform; `missing` checks messages that lists lack.
 
-    def __init__(self, context: BotContext, past: Backfill, missing: DeletionCheck) -> None:
+    `missed` finds what was said to the bot in direct messages while it was away.
+    """
+
+    def __init__(self, context: BotContext, past: Backfill, missing: DeletionCheck, missed: MissedMessages) -> None:
+        self._missed = missed
         self._context = context
         self._backfill = past
         self._deletion_check = missing
@@ -88,6 +93,14 @@ class Reconciler:
         had = await self._ingest_pending_files(scan)
         await self._store.channels.record_synced_until(room, began)
         return sure and had
+
+    async def reconcile_unread(self, platform: str) -> bool:
+        """Compare what is known of places outside of read channels: files, and direct messages with the bot.
+
+        False if it is incomplete and must be repeated.
+        """
+        await self._missed.check_direct(platform)
+        return await self._deletion_check.check_files(platform)
 
     async def _is_indexed(self, room: str) -> bool:
         """Whether a channel is or was read: stored messages must still match the platform."""

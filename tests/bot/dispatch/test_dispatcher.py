@@ -142,3 +142,52 @@ async def test_a_deleted_question_takes_its_answer_along(bot: BotFixture) -> Non
         await settle(running)
     await bot.correct_answers()
     assert bot.last_reply.deleted
+
+
+async def catch_up(bot: BotFixture, running: Bot, later: float = 0.0) -> None:
+    """Compare everything with the platform, as after a start."""
+    bot.platform.advance(later)
+    await running.ingest_service.start_reconciliation("slack")
+    await running.ingest_service.run_sync()
+    await settle(running)
+
+
+async def test_a_question_that_came_while_the_bot_was_away_is_answered_once_with_a_word(bot: BotFixture) -> None:
+    missed = bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
+    async with bot.run_bot() as running:
+        await catch_up(bot, running, later=3600)
+        assert bot.last_reply.target.message == missed.id
+        assert bot.last_reply.closing is not None
+        assert texts.ANSWERED_LATE in bot.last_reply.closing.notice
+        await catch_up(bot, running)
+        await running.receive(MessageReceived(missed, addressed=True), missed.id)
+        await settle(running)
+    assert len(bot.platform.replies) == 1
+
+
+async def test_whoever_asked_too_long_ago_is_told_once_to_ask_again(bot: BotFixture) -> None:
+    for question in (ASKED, "And who brings them?"):
+        bot.platform.add_message(ROOF, "bob", f"<@BOT> {question}")
+    async with bot.run_bot() as running:
+        await catch_up(bot, running, later=8 * 3600)
+    assert bot.platform.replies == []
+    assert [card.text for _, card in bot.platform.private_messages] == [texts.ASK_AGAIN]
+
+
+async def test_a_statement_that_came_while_the_bot_was_away_is_read_as_history(bot: BotFixture) -> None:
+    bot.platform.add_message(ROOF, "bob", "<@BOT> the gate code is 4711")
+    async with bot.run_bot() as running:
+        await catch_up(bot, running, later=3600)
+    assert "4711" in await kept(bot)
+    assert bot.platform.replies == []
+
+
+async def test_direct_messages_that_came_while_the_bot_was_away_are_answered_and_kept(bot: BotFixture) -> None:
+    direct = bot.platform.add_channel("DIRECT", "bob", kind="direct")
+    async with bot.run_bot() as running:
+        await say(bot, running, "When do the Nails come?", direct)
+        asked = bot.platform.add_message(direct, "bob", ASKED)
+        bot.platform.add_message(direct, "bob", "remember: the gate code is 4711")
+        await catch_up(bot, running, later=60)
+    assert bot.last_reply.target.message == asked.id
+    assert "4711" in await kept(bot, direct)

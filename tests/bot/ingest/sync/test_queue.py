@@ -98,7 +98,7 @@ class Membership:
 async def test_a_workspace_that_must_wait_delays_no_other_also_not_a_new_one(bot: BotFixture) -> None:
     backfill, membership = HeldBackfill(), Membership()
     nothing: Any = None
-    queue = SyncQueue(bot.context, nothing, membership, backfill, nothing, nothing)  # type: ignore[arg-type]
+    queue = SyncQueue(bot.context, nothing, membership, backfill, nothing)  # type: ignore[arg-type]
     running = asyncio.create_task(queue.run_pending())
     async with asyncio.timeout(PATIENCE):
         async with backfill.changed:
