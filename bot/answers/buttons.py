@@ -20,7 +20,7 @@ from bot.platform.models import Card, title_with_time
 from bot.platform.ports import ReplyTarget
 from bot.store import AnswerResult
 from bot.text import splitting
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
 from engine.errors import EngineError, InvalidQuestion, NotFound
 

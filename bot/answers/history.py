@@ -19,7 +19,7 @@ from bot.ingest.conversations import author_key
 from bot.permissions.audience import named_rooms, scope_covers
 from bot.platform.models import Location, Message
 from bot.store.models import message_key
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 from engine import ChatTurn, Scope
 from engine.errors import EngineError
 

@@ -16,8 +16,8 @@ from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
 from bot.permissions import resolver
 from bot.platform.events import QuestionAsked
-from bot.text.mentions import strip_mention
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
+from bot.text.speech.mentions import strip_mention
 from engine import Filters, Question
 from engine.answers.mentions import find_mentions
 from engine.models import FilterLookup, Overview

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from bot.platform.events import ButtonPressed, QuestionAsked
 from bot.platform.ports import ReplyTarget
 from bot.store import StoredAnswer
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 
 if TYPE_CHECKING:
     from datetime import datetime

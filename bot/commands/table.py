@@ -6,6 +6,7 @@ A command sees only what the caller may read. After a crash a command may run a 
 from __future__ import annotations
 
 import inspect
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -42,11 +43,23 @@ async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None
     if called.message is not None and called.handle and name in MENU_COMMANDS:
         return await MENU_COMMANDS[name](call)
     command = list_commands(call.traits).get(name)
-    return await (command.handler(call) if command else _help_command(call))
+    return await (command.handler(call) if command else _explain_unknown(call, name))
+
+
+async def _explain_unknown(call: CommandContext, name: str) -> Card:
+    """Name the command that an unknown one may mean; the help where none is near, or nothing was typed."""
+    known = list_commands(call.traits)
+    near = get_close_matches(name, known, n=1, cutoff=MIN_LIKENESS) if name else []
+    if not near:
+        return await _help_command(call)
+    return Card(help_card.format_near_command(call.traits, near[0], known[near[0]]))
 
 
 async def _help_command(call: CommandContext) -> Card:
     return await help_card.build_help_card(call, list_commands(call.traits))
+
+
+MIN_LIKENESS = 0.6  # of a command to what was typed, from 0 to 1
 
 
 def list_commands(traits: PlatformTraits) -> Mapping[str, Command]:

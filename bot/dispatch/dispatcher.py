@@ -16,7 +16,7 @@ from bot.answers.history import ThreadHistory
 from bot.answers.request import request_from_command, request_from_message, started_answer_id
 from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
-from bot.commands.introduction import introduce
+from bot.commands.help import introduce
 from bot.commands.table import run_command
 from bot.dispatch.reply_policy import ReplyPolicy
 from bot.dispatch.review_phrases import parse_review_command
@@ -35,8 +35,8 @@ from bot.platform.events import (
 )
 from bot.platform.models import SUGGESTION_ACTION, Card, Location
 from bot.platform.ports import ReplyTarget
-from bot.text.mentions import strip_mention
 from bot.text.speech.addressed import classify_addressed
+from bot.text.speech.mentions import strip_mention
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
-from bot.text.mentions import strip_mention
 from bot.text.speech.addressed import classify_addressed
+from bot.text.speech.mentions import strip_mention
 from bot.text.speech.question_rules import classify_message
 
 if TYPE_CHECKING:

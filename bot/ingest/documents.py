@@ -15,6 +15,7 @@ from bot.ingest.conversations import MessageRun, message_digest, to_indexed_mess
 from bot.ingest.shared_file import UploadsInWork
 from bot.permissions.audience import home_space
 from bot.store.models import message_key
+from bot.text.speech.mentions import strip_mention
 from engine import Document, Scope
 from engine.errors import NotFound
 
@@ -50,7 +51,8 @@ class ConversationDocuments:
         if not message.text.strip():
             return None
         platform, location = self._context.platform_for(message.location), message.location
-        text = await platform.to_plain_text(location.workspace, message.text)
+        said = strip_mention(message.text) if message.addressed else message.text
+        text = await platform.to_plain_text(location.workspace, said)
         link = platform.message_link(location, message.id)
         return to_indexed_message(
             message, await self._get_author_name(message), text, link, self._context.engine_context.count_tokens

@@ -76,7 +76,7 @@ class MessageIngest:
         known = await self._store.messages.get(room, message.id)
         is_gone = bool(await self._store.messages.find_tombstones(room, [message.id]))
         if not (is_gone or (known and known.is_applied) or await self.find_refusal(message)):
-            await self._index(replace(message, addressed=False), known)
+            await self._index(replace(message, addressed=True), known)
 
     async def find_refusal(self, message: Message) -> str:
         """Why a statement to the bot is not kept, in the active language; empty if it is. Raises PlatformError."""

@@ -21,6 +21,6 @@ def encode_event(event: PlatformEvent) -> tuple[str, str]:
 
 
 def decode_event(kind: str, payload: str) -> PlatformEvent:
-    """The event. Raises KeyError for an unknown class, and ValidationError for other JSON."""
+    """The event. Raises KeyError for an unknown class, and ValueError for other JSON."""
     event: PlatformEvent = _TYPES[kind].validate_json(payload)
     return event

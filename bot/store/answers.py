@@ -138,16 +138,6 @@ class Answers:
             limit=limit,
         )
 
-    async def list_unread_rooms(self, platform: str, since: datetime, limit: int) -> list[str]:
-        """The places outside of read channels where somebody asked since then, the latest first."""
-        rows = await self._database.fetch_all(
-            "SELECT room FROM answer WHERE platform = ? AND time >= ?"
-            " AND NOT EXISTS (SELECT 1 FROM channel c WHERE c.room = answer.room)"
-            f" GROUP BY room ORDER BY MAX(time) DESC LIMIT {limit}",
-            (platform, to_micros(since)),
-        )
-        return [str(room) for (room,) in rows]
-
     async def redact(self, keys: Collection[str], part_of: str = "") -> None:
         """Redact the answers that used these documents or messages, and request the correction of posted ones.
 

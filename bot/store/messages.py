@@ -74,6 +74,16 @@ class Messages:
         )
         return frozenset(row[0] for row in rows)
 
+    async def list_unread_rooms(self, platform: str, since: datetime, limit: int) -> list[str]:
+        """The places outside of read channels where somebody wrote to the bot since then, the latest first."""
+        rows = await self._database.fetch_all(
+            "SELECT room FROM message WHERE room >= ?1 || ':' AND room < ?1 || ';' AND time >= ?2"
+            " AND NOT EXISTS (SELECT 1 FROM channel c WHERE c.room = message.room)"
+            f" GROUP BY room ORDER BY MAX(time) DESC LIMIT {limit}",
+            (platform, to_micros(since)),
+        )
+        return [str(room) for (room,) in rows]
+
     async def list_by_author(self, platform: str, workspace: str, author: str) -> list[MessageRecord]:
         """List the messages of an author in a workspace, by time."""
         return await self._select(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)

@@ -18,7 +18,7 @@ from bot.i18n import gettext
 from bot.platform.events import QuestionAsked
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
 
 if TYPE_CHECKING:

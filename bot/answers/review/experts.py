@@ -9,7 +9,7 @@ from bot.answers.review.rights import can_read_room, list_experts
 from bot.answers.review.same_question import QuestionWords
 from bot.i18n import gettext, use_language
 from bot.platform.models import Button, Card
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 from engine.errors import ModelError, NotFound
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from bot.store import AnswerSource, VerifiedAnswer
 from bot.store.models import message_key, source_keys
 from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
 from engine.answers.links.stream import LinkFilter
 from engine.errors import InvalidQuestion, NotFound

@@ -11,7 +11,7 @@ from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors
 from bot.platform.models import Card
 from bot.text.excerpts import truncate_line
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
 from engine.errors import NotFound
 

@@ -9,7 +9,7 @@ from bot.i18n import N_, gettext
 from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors
 from bot.platform.models import Card
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from bot.permissions.provenance import can_read
 from bot.platform.models import Card
 from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 from engine.errors import ModelError
 
 if TYPE_CHECKING:

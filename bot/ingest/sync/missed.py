@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MISSED_PERIOD = timedelta(days=1)  # what is older is not looked at
-DIRECT_PERIOD = timedelta(days=30)  # since the last question in direct messages that are looked at
+DIRECT_PERIOD = timedelta(days=30)  # since the last direct message that the bot received
 MAX_DIRECT = 200  # direct messages of a platform, the latest
 
 
@@ -46,7 +46,7 @@ class MissedMessages:
     async def check_direct(self, platform: str) -> None:
         """Queue what people wrote in their direct messages with the bot. What cannot be read is left out."""
         since = self._context.clock.now() - DIRECT_PERIOD
-        for room in await self._store.answers.list_unread_rooms(platform, since, MAX_DIRECT):
+        for room in await self._store.messages.list_unread_rooms(platform, since, MAX_DIRECT):
             location = Location.from_room(room)
             try:
                 if (await self._context.audience.get_channel_info(location)).kind == "direct":

@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from bot.text.mentions import MENTION, strip_mention
 from bot.text.speech import phrases
 from bot.text.speech.chat_sentences import split_sentences
+from bot.text.speech.mentions import MENTION, strip_mention
 from bot.text.speech.question_rules import is_question_sentence, is_small_talk
 from bot.text.speech.unspaced_questions import is_unspaced
 
@@ -100,12 +100,6 @@ _FINITE = phrases.parse_words(
 )
 _FINITE_ELSEWHERE = phrases.parse_words("war hat es a")
 _ENGLISH = phrases.parse_words("the of an and to for my our")
-_SUBJECTS = phrases.parse_words(
-    """
-    i we he she they it this that there everyone nobody ich wir er sie das dies nous je il elle ils elles on ça yo
-    nosotros ella ellos ellas eu nós ele ela eles elas
-    """
-)
 _CHANGE = phrases.parse_words("now instead anymore longer since nowadays jetzt seit stattdessen ahora desde")
 _WANTING = phrases.parse_words(
     """
@@ -211,7 +205,7 @@ def _is_declarative(sentence: Sentence) -> bool:
         return len(words) >= 4 and words[0] in phrases.PREPOSITIONS and _find_verb(words) > 1
     if words[0] in phrases.FIRST_PERSON and not _WANTING.isdisjoint(words[1:5]):
         return False
-    if words[0] in _SUBJECTS:
+    if words[0] in phrases.SUBJECT_PRONOUNS:
         return True
     return _find_verb(words) > 0
 

@@ -14,6 +14,7 @@ MAX_LENGTH = 1200  # characters that are looked at
 _TOKEN = re.compile(r"<[@!#][^>\s<]*>|@[\w.-]+|[^\W_]+(?:['’_.@-][^\W_]+)*|[?!.…¿¡,;:\n]|[^\s\w]")
 _LINK = re.compile(r"<?https?://\S*")
 SHORTCODE = re.compile(r":([a-z][a-z0-9_+-]{1,40}):")
+_TLDR = re.compile(r"\btl[;:]dr\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[“„«\"][^“”„«»\"\n]{1,400}[”“»\"]")
 _FULLWIDTH_MARKS = str.maketrans("？！。、，：；｡", "?!.,,:;.")
 _SENTENCE_ENDS = frozenset("?!.…\n")
@@ -39,6 +40,7 @@ def split_sentences(text: str) -> list[Sentence]:
     """The sentences in the words of the author: without code, quotations, addresses and emoji."""
     lines = [line for line in _truncate(text).split("\n") if not line.lstrip().startswith((">", "&gt;"))]
     bare = _without_code("\n".join(lines)).translate(_FULLWIDTH_MARKS)
+    bare = _TLDR.sub("tldr", bare)
     bare = _QUOTED.sub(f" {_PLACEHOLDER} ", SHORTCODE.sub(" ", _LINK.sub(" ", bare)))
     sentences, raw = list[Sentence](), list[str]()
     for token in [*_TOKEN.findall(bare), "\n"]:

@@ -121,6 +121,7 @@ PEOPLE = parse_words(
     we us anyone anybody someone somebody everyone everybody guys folks jemand wir alguien nosotros quelquun
     """
 )
+WEEKDAYS = parse_words("monday tuesday wednesday thursday friday saturday sunday")
 # What "how about …" and "what about …" propose rather than ask.
 PROPOSALS = parse_words(
     """
@@ -141,7 +142,7 @@ NEGATED = parse_words("isnt arent wasnt werent doesnt dont didnt cant couldnt wo
 INVERTED = parse_words(
     """
     ist sind war hat wird werden kann darf muss müssen soll sollen gilt gibt gibts steht kostet braucht läuft hay está
-    están se es y faut-il est-ce il
+    están se es y faut-il est-ce il é são tem há foi pode precisa fica
     """
 )
 UNMARKED_INVERTED = parse_words("gibts gilt hay est-ce faut-il")
@@ -150,7 +151,7 @@ QUESTION_WORDS = parse_words(
     who whom whose what which when where why how wer wen wem wessen was wann wo wohin woher warum wieso weshalb wieviel
     wie welche welcher welches welchen welchem wozu womit wofür quién quiénes qué cuándo dónde cuánto cuánta cuántos
     cuántas cuál cuáles cómo qui quand où combien comment pourquoi quel quelle quels quelles chi dove quando quanto
-    quanti quale perché quem quais hoe hoeveel waar wanneer waarom welke wat
+    quanti quale perché quem qual quais onde quanta quantos quantas hoe hoeveel waar wanneer waarom welke wat
     """
 )
 # Question words that also begin statements and exclamations; without a mark, one of AFTER_AMBIGUOUS_WORD must follow.
@@ -164,8 +165,22 @@ AFTER_AMBIGUOUS_WORD = parse_words(
 SUBJECTS = parse_words(
     "i you he she we it there this that these those they the a an any all both each every my our his her their one"
 )
+# What begins a statement.
+SUBJECT_PRONOUNS = parse_words(
+    """
+    i we he she they it this that there everyone nobody ich wir er sie das dies nous je il elle ils elles on ça yo
+    nosotros ella ellos ellas eu nós ele ela eles elas
+    """
+)
 PRONOUNS = parse_words("i it this that these those he she we they life everyone anyone")
 FRAGMENT_STARTS = PREPOSITIONS | parse_words("any only same even also the list exit default max not")
+# What is asked for by its name alone: "link?", "docs on that?".
+WANTED = parse_words(
+    """
+    link links source sources docs doc documentation example examples summary details tldr more quelle quellen beispiel
+    enlace fuente ejemplo lien exemple resumo fonte exemplo deadline price owner status eta
+    """
+)
 CONDITIONS = parse_words("if when once unless where")  # before a "you" that means anybody
 PAST = parse_words("did was were has")
 RIGHTS = parse_words("can could may must should do need allowed i")  # with these, "my" things are a matter of rules

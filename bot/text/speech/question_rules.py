@@ -93,7 +93,7 @@ def _classify_words(words: Words, sentence: Sentence, *, interrupted: bool) -> V
     rest = words[1:] if continues else words
     if verdict := _classify_request(rest, sentence) or _classify_personal(rest, sentence):
         return verdict
-    if (len(words) > 2 or not interrupted) and _is_question(rest, sentence):
+    if (len(words) > 2 or not interrupted) and (_is_question(rest, sentence) or _names_wanted(rest, sentence)):
         return "question"
     if interrupted:
         return "unclear"
@@ -162,7 +162,8 @@ def _is_for_effect(words: Words, sentence: Sentence) -> bool:
         return True
     if (first in {"how", "why"} and "still" in words) or ("ever" in words and first not in phrases.PAST):
         return True
-    if words[-1] == "again" and {"is", "was", "are", "were"}.isdisjoint(words):
+    reminds = first in _REMINDING and words[1:2] != () and words[1] in phrases.AUXILIARIES
+    if words[-1] == "again" and not reminds and {"is", "was", "are", "were"}.isdisjoint(words):
         return True
     if first in phrases.QUESTION_WORDS and words[1:3] in {("am", "i"), ("did", "i"), ("was", "i")}:
         return True
@@ -171,6 +172,10 @@ def _is_for_effect(words: Words, sentence: Sentence) -> bool:
     *before, last = sentence.clauses
     seeks_consent = bool(before) and marked and (phrases.TAGS.issuperset(last) or last[0] in phrases.NEGATED)
     return seeks_consent and (first not in phrases.AUXILIARIES | phrases.QUESTION_WORDS or len(words) < 4)
+
+
+# "Why did we drop it again?" asks to be reminded; "who broke it again?" does not.
+_REMINDING = phrases.parse_words("why when where how what which")
 
 
 def _says_you(words: Sequence[str]) -> bool:
@@ -194,7 +199,8 @@ def _is_about_people_present(words: Words) -> bool:
     """Whether the words invite somebody, or are about "us" or "anybody". "Do we need a permit" asks for a fact."""
     if _find_start(words, phrases.INVITATIONS) or _asks_what_people_do(words):
         return True
-    if words[:2] in _HOW_ABOUT and not phrases.PROPOSALS.isdisjoint(words[2:]):
+    proposed = phrases.PROPOSALS - phrases.WEEKDAYS if words[0] == "what" else phrases.PROPOSALS
+    if words[:2] in _HOW_ABOUT and not proposed.isdisjoint(words[2:4]) and len(words) < 5:
         return True
     asks_fact = not {("do", "we"), ("did", "we")}.isdisjoint(pairwise(words))
     allowed = words[:2] == ("are", "we") and "".join(words[2:3]).endswith("ed")
@@ -215,7 +221,7 @@ def _is_question(words: Words, sentence: Sentence) -> bool:
         words = words[1:]
     if words[0] in phrases.QUESTION_WORDS:
         alone = len(words) == 1 and words[0] in phrases.AMBIGUOUS_WORDS - {"when", "where", "why"}
-        return (marked and not alone) or _is_unmarked_question(words)
+        return (marked and not alone) or _is_unmarked_question(words) or _asks_what_happened(words)
     if words[-1] in {"quand", "où", "combien"}:
         return {"pas", "sais"}.isdisjoint(words)
     if len(words) > 2 and words[0] in phrases.AUXILIARIES | phrases.NEGATED:
@@ -244,6 +250,14 @@ def _is_unmarked_question(words: Words) -> bool:
     return rest[0] in phrases.AFTER_AMBIGUOUS_WORD or inverted
 
 
+def _asks_what_happened(words: Words) -> bool:
+    """Whether the words ask for a past event: "what changed since May", "who decided that"; not "who moved it all"."""
+    if len(words) < 3 or not words[1].endswith("ed"):
+        return False
+    first, rest = words[0], words[2:]
+    return first == "what" or (first == "who" and len(rest) == 1 and rest[0] in {"that", "this", "it"})
+
+
 def _is_inverted(words: Words) -> bool:
     """Whether a verb stands before its subject: "does the", "is it", "was there"."""
     first, second = words[:2]
@@ -258,6 +272,13 @@ def _is_german_question(words: Words) -> bool:
     """Whether a German verb stands before its subject."""
     subject = len(words) > 2 and words[1] in {"das", "der", "die", "es", "man"}
     return subject and words[2] not in {"nicht", "ja", "doch", "so", "super"}
+
+
+def _names_wanted(words: Words, sentence: Sentence) -> bool:
+    """Whether the words name what is wanted: "link to the runbook?", "tl;dr"."""
+    if words[0] == "tldr":
+        return True
+    return sentence.is_question and words[0] in phrases.WANTED and len(words) <= MAX_FRAGMENT_WORDS
 
 
 def _asks(clause: Words) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from bot.answers.request import answer_id, request_from_command, request_from_message
 from bot.platform.events import QuestionAsked
 from bot.platform.models import Location, Upload
-from bot.text.mentions import strip_mention
+from bot.text.speech.mentions import strip_mention
 from tests.support.builders import HALL, make_message
 from tests.support.fake_platform import START
 

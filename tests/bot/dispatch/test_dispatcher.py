@@ -9,7 +9,7 @@ import pytest
 
 from bot import texts
 from bot.bot import Bot
-from bot.commands.introduction import ABOUT_WEEK, EXAMPLES_HEADING
+from bot.commands.help import ABOUT_WEEK, EXAMPLES_HEADING
 from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted
 from bot.platform.models import Location, Message
 from tests.support.bot_fixture import BotFixture, with_settings
