@@ -72,6 +72,25 @@ SYNONYMS = tuple(
     """.strip().splitlines()
 )
 
+# Nouns that name an attribute of something: "and the price?" asks of the same subject as the question before.
+ATTRIBUTE_WORDS = word_set(
+    """
+    price cost costs fee rate budget amount total sum salary discount color colour size height width length depth weight
+    age speed range capacity volume temperature owner author manager boss contact supplier vendor customer client
+    tenant landlord deadline date time schedule start end duration status state progress version release password code
+    pin key link url address location place room phone number email name title reason purpose cause result outcome
+    risk limit maximum minimum default format type model brand material origin source warranty policy rule
+    preis kosten gebühr farbe größe gewicht alter besitzer eigentümer termin frist datum uhrzeit status version adresse
+    telefonnummer grund ergebnis lieferant passwort code
+    precio coste costo color tamaño peso edad dueño propietario plazo fecha hora estado versión dirección teléfono razón
+    motivo resultado proveedor contraseña
+    prix coût couleur taille poids âge propriétaire délai date heure état version adresse téléphone raison résultat
+    fournisseur
+    preço custo cor tamanho peso idade dono proprietário prazo data hora estado versão endereço telefone motivo
+    resultado fornecedor senha
+    """
+)
+
 # Words that often start a sentence and are not names, in addition to STOP_WORDS and GENERIC_WORDS.
 COMMON_WORDS = word_set(
     """

@@ -13,7 +13,8 @@ HISTORY = (
         "- Hanna Karim (2026-02-20 19:40 UTC): “I promise to bring back the brushes to Torfield Ltd.” [2]",
     ),
 )
-HINT = " (Hanna Karim, L-19, Locker L-19, Torfield Ltd, rents)"
+TOPICS = " (Hanna Karim, L-19, Locker L-19, Torfield Ltd, rents, tenant, promise)"
+ASKED = "L-19, rents, locker, tenant, promise"
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,9 @@ HINT = " (Hanna Karim, L-19, Locker L-19, Torfield Ltd, rents)"
         ("Who is her boss?", "Who is Hanna Karim's boss?"),
         ("What did she promise?", "What did Hanna Karim promise?"),
         # What a follow-up leaves unsaid stands in brackets behind it.
-        *((asked, asked + HINT) for asked in ("Is it expensive?", "And on Sundays?", "Why?", "What is kept there?")),
+        *((asked, asked + TOPICS) for asked in ("Is it expensive?", "What is kept there?")),
+        ("And on Sundays?", f"And on Sundays? ({ASKED})"),
+        ("Why?", f"Why? (Hanna Karim, {ASKED})"),
         # A question that stands alone is left alone.
         *((asked, asked) for asked in ("How much is a ticket on the ferry?", "Is there a sauna in the building?")),
         *((asked, asked) for asked in ("And what happened to the yellow tail of the Box kite?",)),
@@ -35,6 +38,56 @@ HINT = " (Hanna Karim, L-19, Locker L-19, Torfield Ltd, rents)"
 def test_a_follow_up_is_completed(asked: str, whole: str) -> None:
     assert rewrite_query(asked, HISTORY).question == whole
     assert rewrite_query(f" {asked}  ", ()).question == asked
+
+
+def exchange(question: str, answer: str) -> tuple[ChatTurn, ...]:
+    """A question, and what Ada is quoted with."""
+    return ChatTurn("user", question), ChatTurn("assistant", f"Ada (2026-02-20 19:40 UTC): “{answer}” [1]")
+
+
+MILL = exchange("What is the price of the mill rose7?", "The price of the mill rose7 is 40.")
+FENCE = exchange("Who builds the fence?", "The fence is built by Nagel on 3 June.")
+POOL = exchange("When does the pool open?", "The pool opens at 9 on Mondays.")
+LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim.")
+
+
+@pytest.mark.parametrize(
+    ("history", "asked", "carried"),
+    [
+        # A subject of its own replaces the former one, an attribute of its own the former attribute.
+        (MILL, "and what about the price of the pump oak6?", ""),
+        (MILL, "and the pump oak6?", "price"),
+        (MILL, "what about the owner?", "mill, rose7"),
+        (MILL, "and for groups?", "mill, rose7, price"),
+        (FENCE, "what about the gate?", "builds"),
+        (FENCE, "and the price?", "fence"),
+        (FENCE, "since when?", "fence, builds"),
+        (FENCE, "how much does it cost?", "Nagel, fence, builds"),
+        (POOL, "and the sauna?", "open"),
+        (POOL, "and on Sundays?", "pool, open"),
+        (LEAD, "and the Heron project?", "leads"),
+        (LEAD, "and the deadline?", "Falcon"),
+        ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the ladder?", "price"),
+        ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the owner?", "pump"),
+    ],
+)
+def test_only_what_a_follow_up_lacks_is_carried_and_never_who_is_quoted(
+    history: tuple[ChatTurn, ...], asked: str, carried: str
+) -> None:
+    assert rewrite_query(asked, history).question == (f"{asked} ({carried})" if carried else asked)
+
+
+@pytest.mark.parametrize(
+    ("history", "whole"),
+    [(FENCE, "where does Nagel live?"), (LEAD, "where does Hanna Karim live?"), (POOL, "where does Ada live?")],
+)
+def test_a_pronoun_means_whom_the_answer_names_before_whom_it_quotes(history: tuple[ChatTurn, ...], whole: str) -> None:
+    assert rewrite_query("where does he live?", history).question == whole
+
+
+@pytest.mark.parametrize("text", ["and " * 20_000, "the " * 20_000, "of the " * 10_000, "(" * 50_000])
+def test_a_long_follow_up_takes_no_long_time(text: str) -> None:
+    rewrite_query(text, MILL)
 
 
 @pytest.mark.parametrize(

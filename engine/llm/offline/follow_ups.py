@@ -1,0 +1,251 @@
+"""Complete an elliptical follow-up question from the question and answer before it. Pure.
+
+What a follow-up names itself replaces what it names of the question before; only what it lacks is carried over:
+
+1. It refers to somebody by a pronoun ("where does she live?"): the pronoun becomes the person whom the answer is about.
+2. It refers to something ("is it expensive?"), or only asks on ("why?", "and when?"): the question before, and the
+   name that the answer is about.
+3. It names another subject ("and the pump?"): what was asked of the former subject.
+4. It asks for another attribute ("and the price?"): the former subject.
+5. It begins with a preposition ("and on Sundays?"): all but what the same preposition named before.
+6. It is whole ("and what about the price of the pump?"): nothing.
+
+The person who is quoted in an answer is never carried over, unless nobody else can be meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.entities import ExcerptFacts, find_entities, index_people
+from engine.llm.offline.sentences import split_sentences
+from engine.llm.offline.words import content_words, is_generic, is_stop_word, split_words, stem
+from engine.text.message_line import MESSAGE_TIME
+from engine.text.names import normalize_name
+from engine.text.word_lists import ATTRIBUTE_WORDS, STOP_WORDS, word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engine.models import ChatTurn
+
+_PERSON_PRONOUNS = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+# Words that refer to something said before: "there" not in "is there", "that" not as a conjunction.
+_REFERENCES = re.compile(
+    r"\b(?:he|she|him|his|her|hers|it|its|they|them|their|this|these|those|one|ones|same)\b"
+    r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!will )(?<!has )(?<!have )(?<!be )(?<!been )\bthere\b"
+    r"(?! (?:is|are|was|were|will|has)\b)"
+    r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$"
+    r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|eles)\b",
+    re.IGNORECASE,
+)
+_CONTINUATION = re.compile(
+    r"\A\W*(?:(?:and|but|or|also|so|ok(?:ay)?|then|und|aber|oder|y|pero|et|mais|e|mas)\b[\s,]*)*"
+    r"(?:(?:what|how) about|what of|what if|was ist mit|wie (?:ist es|steht es|sieht es aus) mit|qué hay de|qué tal"
+    r"|qu(?:'|’)en est-il d[eu]|et (?:pour )?|e quanto a|e)?\b[\s,]*",
+    re.IGNORECASE,
+)
+_UNSPACED_CONTINUATION = re.compile(r"\A(?:では|じゃあ|それで|で、|那么?|那)[、,]?")
+_ASKING = word_set(
+    """
+    who whom whose what which when where why how is are was were do does did can could will would should has have had
+    must may wer wen wem was wann wo wohin woher warum wie welche welcher welches ist sind hat kann quién qué cuándo
+    dónde cómo cuánto cuál qui quand où comment combien pourquoi quel quelle quem quando onde como quanto qual
+    """
+)
+_PREPOSITION = re.compile(
+    r"\A(on|at|in|for|with|without|from|until|since|after|before|by|during|am|im|für|mit|bei|seit|ab|en|para|con|pour"
+    r"|avec|em|no|na|com)\b",
+    re.IGNORECASE,
+)
+_OWNER = re.compile(r"\b(?:of|von|vom|der|des|del|de|du|da|do)\b|\w['’]s\b|の|的", re.IGNORECASE)
+# The subject of a question: what its last article, or "of" without one, introduces.
+_ARTICLES = r"the|a|an|our|my|your|this|der|die|das|dem|den|des|unser\w*|el|la|los|las|le|les|l['’]|o|os|as|nosso|nossa"
+_SUBJECT = re.compile(rf"\b(?:{_ARTICLES}|of|about)\s+(?=((?:[\w’'.-]+\s*){{1,4}}))", re.IGNORECASE)
+_MIN_WHOLE_WORDS = 2  # content words of a question that stands alone
+_MAX_CARRIED = 4
+MAX_WORD_LENGTH = 80
+_QUOTED = re.compile(r"\[\d{1,9}\]|[“”]")
+_CHAT_ATTRIBUTION = re.compile(
+    rf"^[ \t]*+[-*•]?[ \t]*+([^\W\d_][^:(“\n]{{1,60}}?) \({MESSAGE_TIME}(?: UTC)?\):", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question with its answer; the answer is empty if there is none yet."""
+
+    question: str
+    answer: str = ""
+
+    def complete(self, former: Exchange | None) -> Exchange:
+        """The exchange with its question completed from the one before it."""
+        return self if former is None else Exchange(complete_question(self.question, former), self.answer)
+
+
+def list_exchanges(history: Sequence[ChatTurn]) -> list[Exchange]:
+    """The questions that were answered, and the last one if it was not."""
+    found = list[Exchange]()
+    for at, turn in enumerate(history):
+        follower = history[at + 1] if at + 1 < len(history) else None
+        if turn.role == "user" and (follower is None or follower.role != "user"):
+            found.append(Exchange(" ".join(turn.text.split()), follower.text if follower else ""))
+    return found
+
+
+def complete_question(question: str, former: Exchange) -> str:
+    """The question, with what it lacks of the exchange before it, in brackets at its end."""
+    fragment = _strip_continuation(question)
+    continues = fragment != question
+    if refers := _REFERENCES.search(fragment):
+        if any(found.start < refers.start() for found in find_entities(fragment, ExcerptFacts())):
+            return question
+        return _resolve_reference(question, former)
+    if _is_whole(fragment, continues=continues):
+        return question
+    return _append(question, _list_missing(fragment, former))
+
+
+def _strip_continuation(question: str) -> str:
+    found = _CONTINUATION.match(question)
+    rest = question[found.end() :] if found else question
+    return _UNSPACED_CONTINUATION.sub("", rest) or question
+
+
+def _telling(text: str) -> list[str]:
+    """The content words that say something about the topic, and names of attributes."""
+    return [word for word in content_words(text) if not is_generic(word) or stem(word) in _ATTRIBUTES]
+
+
+def _is_whole(fragment: str, *, continues: bool) -> bool:
+    """Whether a question names what it asks, and of what."""
+    words = split_words(fragment)
+    telling = _telling(fragment)
+    if len(telling) < _MIN_WHOLE_WORDS:
+        return False
+    if words and words[0].casefold() in _ASKING:
+        return True
+    if _PREPOSITION.match(fragment):
+        return False
+    return bool(_OWNER.search(fragment)) or not continues or len(telling) > _MAX_CARRIED
+
+
+def _list_missing(fragment: str, former: Exchange) -> list[str]:
+    """The words of the question before that a fragment lacks (rules 2 to 5)."""
+    subject, asked = _split_question(former.question)
+    words = split_words(fragment)
+    if found := _PREPOSITION.match(fragment):
+        return [*subject, *_without_phrase(asked, former.question, found[1])]
+    if not _telling(fragment):
+        return [*Topics.find(former).people[:1], *subject, *asked]
+    if words and words[0].casefold() in _ASKING:
+        return [*subject, *asked]
+    head = [word for word in words if not is_stop_word(word)]
+    if any(stem(word) in _ATTRIBUTES for word in head):
+        return subject or asked
+    return asked or subject
+
+
+def _split_question(question: str) -> tuple[list[str], list[str]]:
+    """The words for the subject of a question, and the content words for what is asked of it."""
+    named = [found.name for found in find_entities(question, ExcerptFacts())]
+    phrases = [words for match in _SUBJECT.finditer(question) if (words := _trim(match[1]))]
+    subject = list(dict.fromkeys(named + (phrases[-1] if phrases else [])))
+    inside = {stem(word) for part in subject for word in split_words(part)}
+    asked = [word for word in _telling(question) if stem(word) not in inside]
+    if not asked and len(subject) > 1 and not named:
+        return subject[:1], subject[1:]
+    return subject, asked
+
+
+def _trim(phrase: str) -> list[str]:
+    """The words of a noun phrase up to the first function word; attributes are no subject."""
+    kept = list(takewhile(lambda word: not is_stop_word(word), split_words(phrase)))
+    if kept and stem(kept[0]) in _ATTRIBUTES:
+        return []
+    named = [word for word in kept if any(map(str.isdigit, word)) or word[:1].isupper()]
+    return kept[: kept.index(named[-1]) + 1] if named else kept[:1]
+
+
+def _without_phrase(asked: Sequence[str], question: str, preposition: str) -> list[str]:
+    """The words without those that the same preposition introduced in the question."""
+    found = re.search(rf"\b{re.escape(preposition)}\s+((?:\w+\s*){{1,3}})", question, re.IGNORECASE)
+    replaced = {stem(word) for word in split_words(found[1])} if found else set()
+    return [word for word in asked if stem(word) not in replaced]
+
+
+def _resolve_reference(question: str, former: Exchange) -> str:
+    topics = Topics.find(former)
+    if _PERSON_PRONOUNS.search(question) and (person := topics.choose_person(former.question)):
+        return _replace_pronoun(question, person)
+    subject, asked = _split_question(former.question)
+    return _append(question, [*topics.people[:1], *topics.things[:_MAX_CARRIED], *subject, *asked])
+
+
+def _append(question: str, parts: Iterable[str]) -> str:
+    own = {stem(word) for word in split_words(question)}
+    hints: list[str] = []
+    for part in parts:
+        if not own.issuperset(stems := {stem(word) for word in split_words(part)}):
+            hints.append(part)
+            own |= stems
+    return f"{question} ({', '.join(hints[: 2 * _MAX_CARRIED])})" if hints else question
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """The names of an answer and its question, those most mentioned first; ties in order of appearance.
+
+    `people` and `things` are those whom quotations and the question name, `speakers` those who are quoted.
+    """
+
+    people: tuple[str, ...]
+    things: tuple[str, ...]
+    speakers: tuple[str, ...]
+
+    @classmethod
+    def find(cls, exchange: Exchange) -> Topics:
+        """The names of an exchange."""
+        speakers = [match[1] for match in _CHAT_ATTRIBUTION.finditer(exchange.answer)]
+        facts = ExcerptFacts(index_people(speakers))
+        texts = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub("", exchange.answer)), exchange.question
+        found = [name for text in texts for part in split_sentences(text) for name in find_entities(part, facts)]
+        people = (name.name for name in found if name.type == "person" or _can_be_person(name.name, name.type))
+        things = (name.name for name in found if name.type != "person")
+        return cls(_by_frequency(people), _by_frequency(things), _by_frequency(speakers))
+
+    def choose_person(self, question: str) -> str:
+        """The person whom a pronoun means: named, else a new name of the answer, else who is quoted."""
+        new = [each for each in self.things if each[:1].isupper() and each.isalpha() and each not in question]
+        return next(iter([*self.people, *new, *self.speakers]), "")
+
+
+def _can_be_person(name: str, kind: str) -> bool:
+    """Whether it is two or three capitalized words with no sign of another type."""
+    parts = name.split()
+    return kind == "concept" and len(parts) in {2, 3} and all(part[:1].isupper() and part.isalpha() for part in parts)
+
+
+def _by_frequency(names: Iterable[str]) -> tuple[str, ...]:
+    names = list(names)
+    first = {normalize_name(name): name for name in reversed(names)}
+    return tuple(first[key] for key, _ in Counter(map(normalize_name, names)).most_common())
+
+
+def _replace_pronoun(question: str, person: str) -> str:
+    """The question with the person's name for the pronoun; "her" and "his" before a noun become possessive."""
+
+    def instead(match: re.Match[str]) -> str:
+        following = split_words(question[match.end() : match.end() + MAX_WORD_LENGTH])[:1]
+        has_noun = bool(following) and following[0].lower() not in STOP_WORDS
+        owns = match[0].lower() == "his" or (match[0].lower() == "her" and has_noun)
+        return f"{person}'s" if owns else person
+
+    return _PERSON_PRONOUNS.sub(instead, question)
+
+
+_ATTRIBUTES = frozenset(stem(word) for word in ATTRIBUTE_WORDS)
