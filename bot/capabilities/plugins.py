@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
+from bot.capabilities.row import Who
 from bot.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ DOOR_NAMES = frozenset(
         *("summary", "token", "unanswered"),
     )
 )
+# Whom handlers check, where they know the channel: nobody would check them before that of a package.
+HANDLER_CHECKS = frozenset({Who.CORRECTOR, Who.REVIEWER})
 
 
 def has_plugins() -> bool:
@@ -42,6 +45,11 @@ def load_rows(taken: Iterable[Capability]) -> list[Capability]:
                     f"The package of “{entry.value}” has a capability “{row.name}” ({row.request.__name__}), which"
                     " exists already.",
                     hint="Remove the package, or ask its author to rename it.",
+                )
+            if row.who in HANDLER_CHECKS:
+                raise BadSetting(
+                    f"The package of “{entry.value}” leaves it to itself who may use “{row.name}”.",
+                    hint="Remove the package, or ask its author to name ANYONE and to check the caller in the handler.",
                 )
             rows.append(replace(row, derived=row.surfaces))
     return rows

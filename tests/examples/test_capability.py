@@ -21,7 +21,7 @@ from adapters.mcp.server import build_server
 from adapters.web.app import build_app
 from bot.__main__ import app
 from bot.capabilities.plugins import DOOR_NAMES, GROUP, load_rows
-from bot.capabilities.row import Capability, Surface
+from bot.capabilities.row import Capability, Surface, Who
 from bot.capabilities.table import ROWS, list_rows
 from bot.commands.table import COMMANDS, MENU_COMMANDS
 from bot.errors import BadSetting
@@ -150,6 +150,15 @@ async def test_no_package_takes_a_name_that_a_door_has(world: World, monkeypatch
 
 def list_taking() -> list[Capability]:
     return [Capability("serve", EntryPoint, "tests:none", Surface.CLI)]
+
+
+@pytest.mark.parametrize("who", [Who.CORRECTOR, Who.REVIEWER])
+def test_rights_that_no_door_checks_are_refused(installed: Path, monkeypatch: pytest.MonkeyPatch, who: Who) -> None:
+    del installed
+    [row] = load_rows(ROWS)
+    monkeypatch.setattr("glossary_capability.list_rows", lambda: [replace(row, who=who)])
+    with pytest.raises(BadSetting, match="leaves it to itself who may use “glossary”"):
+        load_rows(ROWS)
 
 
 def test_a_package_that_cannot_be_loaded_is_named(installed: Path) -> None:
