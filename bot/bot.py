@@ -18,6 +18,7 @@ from bot.context import BotContext
 from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
 from bot.dispatch.event_queue import EventQueue
 from bot.dispatch.filter_suggestions import FilterSuggestions
+from bot.dispatch.unstored_questions import UnstoredQuestions
 from bot.dispatch.visibility_changes import VisibilityChanges
 from bot.ingest.service import IngestService
 from bot.monitoring.health import list_health_problems
@@ -26,7 +27,7 @@ from bot.monitoring.report import BotState
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import VisibilityChanged
-from engine.errors import EngineError
+from engine.errors import WRITES_REFUSED, EngineError
 from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Bot:
             context, self.answer_service, pending_syncs=lambda: self.ingest_service.pending_syncs
         )
         self._attached = attached
+        self._unstored_questions = UnstoredQuestions(context, self.supervisor)
         self._filter_suggestions = FilterSuggestions(context)
 
     @property
@@ -174,10 +176,17 @@ class Bot:
         await self._visibility_changes.refresh(platform, workspace)
 
     async def receive(self, event: PlatformEvent, *keys: str) -> bool:
-        """Store an event; durable when it returns. False if an event with one of the keys was stored before."""
+        """Store an event; durable when it returns. False if an event with one of the keys was stored before.
+
+        Raises StoreError. Who asked something is told if the database takes no changes.
+        """
         if isinstance(event, VisibilityChanged):
             return await self._visibility_changes.receive(event, *keys)
-        return await self.event_queue.enqueue(event, *keys)
+        try:
+            return await self.event_queue.enqueue(event, *keys)
+        except WRITES_REFUSED as error:
+            self._unstored_questions.tell_later(event, error)
+            raise
 
     async def suggest_names(self, person: str, location: Location, prefix: str) -> list[str]:
         """Entity names with this prefix that the person may read; none if that cannot be looked up."""

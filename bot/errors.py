@@ -107,7 +107,10 @@ class BadSetting(EngineError):
 class PortInUse(BadSetting):
     """Another program listens on the port of a setting."""
 
-    hint = "Stop the program that uses the port, or set another one."
+    hint = (
+        "Stop the program that uses the port, or set another one. A `threadlore chat`, `mcp` or `serve --web` that was"
+        " started first serves its probes there: give it THREADLORE_MONITORING_PORT=0, or start it after the bot."
+    )
 
 
 TRANSIENT_ERRORS = (PlatformUnavailable, DiskError, ConnectionError, TimeoutError)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.llm.base import hash_parts
 from engine.llm.checked_embedder import embedder_identity
 from engine.scheduling.foreground import ForegroundPriority
+from engine.scheduling.summary_failures import SummaryFailures
 from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Runtime:
     refusal: DiskError | None
     clock: Clock
     tokenizer: O200kTokenizer = field(default_factory=O200kTokenizer)
+    summary_failures: SummaryFailures = field(default_factory=SummaryFailures)
     priority: ForegroundPriority = field(init=False)
 
     @property

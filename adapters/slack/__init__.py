@@ -112,7 +112,8 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
     task = bot.supervisor.run(installed.TASK, following.run)
     try:
         app = build_app(clients.build(handlers=idempotent_handlers()), workspaces, following)
-        yield SlackService(workspaces, app, pages.list_routes(flow))
+        visits = pages.Visits(bot.clock, parse_proxies(bot.settings.trusted_proxies))
+        yield SlackService(workspaces, app, pages.list_routes(flow, visits))
     finally:
         await cancel_tasks(task)
         await following.close()

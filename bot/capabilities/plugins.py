@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
+from bot.capabilities.row import Who
 from bot.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
     from bot.capabilities.row import Capability
 
 GROUP = "threadlore.capabilities"
+# The commands, routes and tools that doors have besides those of the rows; a test compares them with the doors.
+DOOR_NAMES = frozenset(
+    (
+        *("ask-about", "backfill", "catch-up", "chat", "correct", "demo", "digest"),
+        *("doctor", "entities", "expert", "graph", "help", "learn", "mcp"),
+        *("neighborhood", "openapi.json", "pin", "prompt", "query", "restore", "retention"),
+        *("retrieve", "serve", "settings", "setup", "sources", "summaries", "summarize-thread"),
+        *("summary", "token", "unanswered"),
+    )
+)
+# Whom handlers check, where they know the channel: nobody would check them before that of a package.
+HANDLER_CHECKS = frozenset({Who.CORRECTOR, Who.REVIEWER})
 
 
 def has_plugins() -> bool:
@@ -27,15 +40,23 @@ def load_rows(taken: Iterable[Capability]) -> list[Capability]:
     listed, rows = list(taken), list["Capability"]()
     for entry in sorted(entry_points(group=GROUP)):
         for row in _load(entry):
-            for each in (*listed, *rows):
-                if row.name == each.name or row.request.__name__ == each.request.__name__:
-                    raise BadSetting(
-                        f"The package of “{entry.value}” has a capability “{row.name}” ({row.request.__name__}), which"
-                        " exists already.",
-                        hint="Remove the package, or ask its author to rename it.",
-                    )
+            if row.name in DOOR_NAMES or any(_is_same(row, each) for each in (*listed, *rows)):
+                raise BadSetting(
+                    f"The package of “{entry.value}” has a capability “{row.name}” ({row.request.__name__}), which"
+                    " exists already.",
+                    hint="Remove the package, or ask its author to rename it.",
+                )
+            if row.who in HANDLER_CHECKS:
+                raise BadSetting(
+                    f"The package of “{entry.value}” leaves it to itself who may use “{row.name}”.",
+                    hint="Remove the package, or ask its author to name ANYONE and to check the caller in the handler.",
+                )
             rows.append(replace(row, derived=row.surfaces))
     return rows
+
+
+def _is_same(row: Capability, other: Capability) -> bool:
+    return row.name == other.name or row.request.__name__ == other.request.__name__
 
 
 def _load(entry: EntryPoint) -> list[Capability]:

@@ -146,7 +146,10 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (ModelPaused, N_("The language model keeps failing, and I'm testing whether it is back. Try again in a minute.")),
     (ModelError, N_("I can't reach the language model. Try again in a minute.")),
     (DiskError, N_("My disk is full or failing, so I couldn't do that.")),
-    (DatabaseReadOnly, N_("My database takes no changes at the moment. I can still answer questions.")),
+    (
+        DatabaseReadOnly,
+        N_("My database takes no changes at the moment, so I cannot take questions or changes here. Try again later."),
+    ),
     (DatabaseUnreachable, _NO_DATABASE),
     (DatabaseLost, _NO_DATABASE),
     (DatabaseBusy, _NO_DATABASE),

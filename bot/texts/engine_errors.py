@@ -17,6 +17,7 @@ FILE_ERRORS = (
     N_("The PDF is damaged or incomplete."),
     N_("The PDF is locked with a password."),
     N_("The archive is locked with a password."),
+    N_("The file is compressed by a method that its format does not permit."),
     N_("The book is damaged or incomplete."),
     N_("The book is protected against copying."),
     N_("The file holds binary data, not text."),

@@ -40,6 +40,8 @@ _MAX_ARCHIVE_FILES = 10_000
 # A file that unpacks to less than this is never treated as a zip bomb.
 _MIN_BOMB_SIZE = 8 * 1024 * 1024
 _ENCRYPTED_FLAG = 0x1
+# What the formats permit. A few bytes of the others make their unpackers take gigabytes.
+_PERMITTED_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _MAX_MIMETYPE_SIZE = 100
 
 
@@ -128,6 +130,8 @@ def _check_archive_limits(files: list[zipfile.ZipInfo], size: int, limits: Parse
         raise DocumentTooLarge(f"The file would unpack to {unpacked // max(size, 1)} times its size, like a zip bomb.")
     if any(file.flag_bits & _ENCRYPTED_FLAG for file in files):
         raise EncryptedFile("The archive is locked with a password.")
+    if any(file.compress_type not in _PERMITTED_METHODS for file in files):
+        raise CorruptFile("The file is compressed by a method that its format does not permit.")
 
 
 def _zip_format(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> str:

@@ -53,9 +53,15 @@ class EngineMaintenance:
         """Current failures of background work, for the administrator; covers all spaces."""
         blocked = [] if self.indexing_error is None else [f"Indexing is waiting: {self.indexing_error}"]
         failures = await self._ledger.work.list_failure_reasons()
+        summaries = self._describe_failed_summaries(await self._ledger.profiles.count_failed_summaries())
         refusing = [READ_ONLY] if self._runtime.processes.is_read_only else []
         disk = self._list_disk_problems()
-        return [*refusing, *disk, *self._runtime.supervisor.list_problems(), *blocked, *failures]
+        return [*refusing, *disk, *self._runtime.supervisor.list_problems(), *blocked, *failures, *summaries]
+
+    def _describe_failed_summaries(self, count: int) -> list[str]:
+        """What is told of names and pairs whose summaries failed; the reason is known if it is of this process."""
+        reason = self._runtime.summary_failures.reason or "They failed before the last start."
+        return [f"Summaries that failed and are tried again later: {count}. {reason}"] if count else []
 
     async def list_obstacles(self) -> list[str]:
         """Why the data cannot be read now, for the administrator; a database server that hangs gives no answer."""

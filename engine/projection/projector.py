@@ -172,6 +172,7 @@ class Projector:
             runtime.tokenizer.count,
             runtime.options.summary_limits,
             runtime.clock,
+            runtime.summary_failures,
             runtime.priority,
         )
         entities, relations = await gather_or_cancel(

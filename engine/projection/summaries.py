@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,11 +37,15 @@ class SummaryRequest:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A description, the cache keys of its summaries, and whether all of them could be made."""
+    """A description, the cache keys of its summaries, and whether all of them could be made.
+
+    `error`: of a call that failed.
+    """
 
     text: str
     cache_keys: frozenset[bytes] = frozenset()
     is_complete: bool = True
+    error: ModelError | None = None
 
 
 class SummaryCache(Protocol):
@@ -92,9 +95,10 @@ class Summarizer:
             fragments = select_newest(request.fragments, self.limits)
             works.append(_PendingDescription(request, summary_steps(fragments, self.count_tokens, self.limits)))
             self._advance(works[-1], None)
+        errors = dict[bytes, ModelError]()
         while under_way := [work for work in works if work.summary is None]:
             summaries_by_key = await self._load_or_create(
-                {each.key: each for work in under_way for each in work.pending}, meter
+                {each.key: each for work in under_way for each in work.pending}, meter, errors
             )
             async for work in iterate_cooperatively(under_way, self.priority):
                 summaries = [summaries_by_key[each.key] for each in work.pending if each.key in summaries_by_key]
@@ -104,7 +108,8 @@ class Summarizer:
                     text = join_newest(
                         select_newest(work.request.fragments, self.limits), self.count_tokens, self.limits
                     )
-                    work.summary = Summary(text, frozenset(work.cache_keys), is_complete=False)
+                    failed = next((errors[each.key] for each in work.pending if each.key in errors), None)
+                    work.summary = Summary(text, frozenset(work.cache_keys), is_complete=False, error=failed)
         return [work.summary for work in works if work.summary is not None]
 
     def _advance(self, work: _PendingDescription, summaries: Sequence[str] | None) -> None:
@@ -121,21 +126,27 @@ class Summarizer:
         key = hash_parts((self.language.summary_model, str(request.space), request.name, *texts))
         return _PlannedSummary(key, request.space, SummaryInput(request.name, texts))
 
-    async def _load_or_create(self, planned: Mapping[bytes, _PlannedSummary], meter: UsageMeter) -> dict[bytes, str]:
-        """Cached and new summaries by key; failed ones are absent."""
+    async def _load_or_create(
+        self, planned: Mapping[bytes, _PlannedSummary], meter: UsageMeter, errors: dict[bytes, ModelError]
+    ) -> dict[bytes, str]:
+        """Cached and new summaries by key; failed ones are absent, and `errors` gets those of their calls."""
         summaries = await self.cache.load_summaries(planned.keys())
         calls = group_calls([each for key, each in planned.items() if key not in summaries], self.limits)
-        for summaries_by_key in await gather_or_cancel(*(self._summarize_call(call, meter) for call in calls)):
+        for summaries_by_key in await gather_or_cancel(*(self._summarize_call(call, meter, errors) for call in calls)):
             summaries |= summaries_by_key
         return summaries
 
-    async def _summarize_call(self, call: Sequence[_PlannedSummary], meter: UsageMeter) -> dict[bytes, str]:
+    async def _summarize_call(
+        self, call: Sequence[_PlannedSummary], meter: UsageMeter, errors: dict[bytes, ModelError]
+    ) -> dict[bytes, str]:
         summaries_by_key: dict[bytes, str] = {}
-        with suppress(ModelError):
+        try:
             with guard_plugin_call(MODEL_LABEL):
                 texts = await self.language.summarize([each.fragments for each in call], meter)
             summaries_by_key = {each.key: text for each, text in zip(call, texts, strict=True) if text is not None}
             await self.cache.save_summaries(summaries_by_key)
+        except ModelError as error:
+            errors.update(dict.fromkeys((each.key for each in call), error))
         return summaries_by_key
 
 

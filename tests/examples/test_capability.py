@@ -7,18 +7,23 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import discord
 import httpx
 import pytest
+import typer.main
 from mcp.client import Client
 
 from adapters.discord.interactions.commands import build_command_tree
 from adapters.mcp.server import build_server
 from adapters.web.app import build_app
-from bot.capabilities.plugins import load_rows
+from bot.__main__ import app
+from bot.capabilities.plugins import DOOR_NAMES, GROUP, load_rows
+from bot.capabilities.row import Capability, Surface, Who
 from bot.capabilities.table import ROWS, list_rows
+from bot.commands.table import COMMANDS, MENU_COMMANDS
 from bot.errors import BadSetting
 from bot.rpc import codec
 from bot.rpc.service import LocalService
@@ -128,6 +133,32 @@ def test_a_name_that_exists_is_refused(installed: Path) -> None:
     for taken in (row, replace(ROWS[0], name="glossary"), replace(row, name="other")):
         with pytest.raises(BadSetting, match="“glossary”"):
             load_rows([taken])
+
+
+async def test_no_package_takes_a_name_that_a_door_has(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    service, prefix = LocalService(world.deps), "/api/v1/"
+    tools = await build_server(service, service.clock, None).list_tools()
+    paths = build_app(service, service.clock).openapi()["paths"]
+    names = {*COMMANDS, *MENU_COMMANDS, *typer.main.get_group(app).commands, *(each.name for each in tools)}
+    names |= {path.removeprefix(prefix).split("/")[0] for path in paths if path.startswith(prefix)}
+    assert names - {row.name for row in list_rows()} == DOOR_NAMES - {"openapi.json"}
+    taking = EntryPoint("taking", "tests.examples.test_capability:list_taking", GROUP)
+    monkeypatch.setattr("bot.capabilities.plugins.entry_points", lambda **_: [taking])
+    with pytest.raises(BadSetting, match="“serve”"):
+        load_rows(ROWS)
+
+
+def list_taking() -> list[Capability]:
+    return [Capability("serve", EntryPoint, "tests:none", Surface.CLI)]
+
+
+@pytest.mark.parametrize("who", [Who.CORRECTOR, Who.REVIEWER])
+def test_rights_that_no_door_checks_are_refused(installed: Path, monkeypatch: pytest.MonkeyPatch, who: Who) -> None:
+    del installed
+    [row] = load_rows(ROWS)
+    monkeypatch.setattr("glossary_capability.list_rows", lambda: [replace(row, who=who)])
+    with pytest.raises(BadSetting, match="leaves it to itself who may use “glossary”"):
+        load_rows(ROWS)
 
 
 def test_a_package_that_cannot_be_loaded_is_named(installed: Path) -> None:

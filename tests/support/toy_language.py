@@ -98,13 +98,16 @@ class ToyLanguage:
 
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Counts every summary as a call."""
-        summaries = list[str | None]()
+        summaries, failures = list[str | None](), list[ModelError]()
         for each in inputs:
             try:
                 self._record_call("summarize", meter, *each.texts)
                 summaries.append(self._summary(each))
-            except ModelError:
+            except ModelError as error:
+                failures.append(error)
                 summaries.append(None)
+        if len(failures) == len(inputs) > 0:
+            raise failures[0]
         return summaries
 
     def _summary(self, each: SummaryInput) -> str:

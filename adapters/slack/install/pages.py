@@ -19,6 +19,8 @@ from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 from slack_bolt.response import BoltResponse
 
 from adapters.slack.errors import SLACK_ERRORS, error_code
+from bot.listeners.addresses import to_share_key
+from bot.listeners.attempts import Attempts
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -30,11 +32,15 @@ if TYPE_CHECKING:
 
     from adapters.slack.install.store import InstallationStore, StateStore
     from adapters.slack.settings import SlackSettings
+    from bot.listeners.addresses import TrustedProxies
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
 INSTALL_PATH, REDIRECT_PATH = "/slack/install", "/slack/oauth_redirect"
 UNAVAILABLE = "unavailable"
+TOO_MANY = "too_many"
+MAX_VISITS = 30  # of both pages, from one address in a minute
 REASONS = {
     "access_denied": "The installation was cancelled. Nothing was installed.",
     "invalid_browser": "This page belongs to an installation that another browser began, or that is over.",
@@ -43,6 +49,7 @@ REASONS = {
     "invalid_code": "Slack did not accept the installation: its code is wrong or was used before.",
     "storage_error": "The installation could not be stored. The operator finds the reason in the log.",
     UNAVAILABLE: "Slack could not be reached. Nothing was installed.",
+    TOO_MANY: "Too many installations were tried from this address. Wait a minute.",
 }
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -85,17 +92,36 @@ def list_scopes() -> list[str]:
     return scopes
 
 
-def list_routes(flow: AsyncOAuthFlow) -> list[web.RouteDef]:
+def list_routes(flow: AsyncOAuthFlow, visits: Visits) -> list[web.RouteDef]:
     """The routes of both pages."""
     return [
-        web.get(INSTALL_PATH, partial(_serve, flow.handle_installation)),
-        web.get(REDIRECT_PATH, partial(_serve, flow.handle_callback)),
+        web.get(INSTALL_PATH, partial(_serve, flow.handle_installation, visits)),
+        web.get(REDIRECT_PATH, partial(_serve, flow.handle_callback, visits)),
     ]
 
 
+class Visits:
+    """The visits of strangers to the pages. Each costs a call to Slack at most, and an address has few of them."""
+
+    def __init__(self, clock: Clock, proxies: TrustedProxies) -> None:
+        self._attempts = Attempts(clock, MAX_VISITS)
+        self._proxies = proxies
+
+    def admit(self, request: web.BaseRequest) -> bool:
+        """Count a visit; whether its address has not had too many."""
+        forwarded = ",".join(request.headers.getall("X-Forwarded-For", ()))
+        address = to_share_key(self._proxies.find_client(request.remote or "", forwarded))
+        if self._attempts.has_reached_limit(address):
+            return False
+        self._attempts.record(address)
+        return True
+
+
 async def _serve(
-    handle: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], request: web.BaseRequest
+    handle: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], visits: Visits, request: web.BaseRequest
 ) -> web.Response:
+    if not visits.admit(request):
+        return await to_aiohttp_response(_build_failure_page(TOO_MANY, 429))
     headers: dict[str, str | Sequence[str]] = {
         name: ", ".join(request.headers.getall(name)) for name in request.headers
     }

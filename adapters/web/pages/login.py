@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import parse_qs
@@ -16,6 +15,7 @@ from adapters.web.pages.guard import to_local_path
 from adapters.web.pages.session import delete_cookie, get_address, get_cookie, set_cookie
 from adapters.web.pages.shell import render_shell
 from bot.errors import InvalidToken, TooManyRequests
+from bot.listeners.attempts import Attempts
 from engine.errors import DocumentTooLarge, EngineError
 
 if TYPE_CHECKING:
@@ -24,31 +24,20 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 
-MAX_FAILURES, WINDOW_SECONDS, MAX_ADDRESSES = 20, 60.0, 1000
+MAX_FAILURES, WINDOW_SECONDS = 20, 60.0
 MAX_FORM_BYTES = 16 * 1024  # of a token and a path
 
 
-class FailedLogins:
+class FailedLogins(Attempts):
     """The failed logins of the last minute by address, so that nobody tries token after token."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._times: OrderedDict[str, deque[float]] = OrderedDict()
+        super().__init__(clock, MAX_FAILURES, WINDOW_SECONDS)
 
     def check(self, address: str) -> None:
         """Raise TooManyRequests if too many logins from an address failed."""
-        times = self._times.get(address, deque())
-        while times and times[0] <= self._clock.monotonic() - WINDOW_SECONDS:
-            times.popleft()
-        if len(times) >= MAX_FAILURES:
+        if self.has_reached_limit(address):
             raise TooManyRequests("Too many logins failed.")
-
-    def record(self, address: str) -> None:
-        """Count a failed login."""
-        self._times.setdefault(address, deque(maxlen=MAX_FAILURES)).append(self._clock.monotonic())
-        self._times.move_to_end(address)
-        if len(self._times) > MAX_ADDRESSES:
-            self._times.popitem(last=False)
 
 
 def render_login(http: Request, target: str, error: str = "", status: int = 200, *, reload: bool = False) -> Response:

@@ -255,6 +255,15 @@ class Profiles(Topic[Place_co]):
             [tuple(row) for row in former],
         )
 
+    @reading
+    def count_failed_summaries(self) -> int:
+        """The number of names and pairs whose summaries failed and are tried again later, of all spaces."""
+        [[count]] = self.db.execute_fetchall(
+            "SELECT (SELECT COUNT(*) FROM entity WHERE retry_at IS NOT NULL)"
+            " + (SELECT COUNT(*) FROM relation WHERE retry_at IS NOT NULL)"
+        )
+        return int(count)
+
     @writing
     def requeue_due_summaries(self, now: float) -> int:
         """Mark keys stale whose failed summaries are due again; returns their number."""

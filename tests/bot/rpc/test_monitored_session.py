@@ -9,6 +9,8 @@ import pytest
 from adapters.web.app import build_app
 from bot.capabilities.requests import CheckHealth
 from bot.errors import BadSetting, PortInUse
+from bot.monitoring.health import ServerHealth, serve_monitoring
+from bot.monitoring.metrics import Metrics
 from bot.rpc.monitored_session import open_monitored_session
 from bot.settings import load_settings
 from engine.clock import SYSTEM_CLOCK
@@ -22,6 +24,18 @@ async def test_a_program_beside_another_one_goes_on_without_probes(monkeypatch: 
         monkeypatch.setenv("THREADLORE_MONITORING_PORT", str(other.getsockname()[1]))
         async with open_monitored_session(load_settings(), SYSTEM_CLOCK, lazily=True) as (session, _):
             assert await session.list_obstacles() == []
+
+
+async def test_a_bot_whose_port_a_program_took_says_how_to_give_it_back() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        health = ServerHealth(Metrics(SYSTEM_CLOCK))
+        with pytest.raises(PortInUse) as refused:
+            async with serve_monitoring("127.0.0.1", other.getsockname()[1], health):
+                raise AssertionError("it was opened")
+    assert "`threadlore chat`" in refused.value.hint
+    assert "THREADLORE_MONITORING_PORT=0" in refused.value.hint
 
 
 @pytest.mark.parametrize("host", ["127.0.0.300", "192.0.2.1", "a..b"])

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import ModelUnavailable
+from engine.errors import InvalidReply, ModelPaused, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
 from engine.knowledge.merge import Fragment, description_hash
 from engine.models import SummaryInput
 from engine.options import EngineOptions, SummaryLimits
-from engine.projection.profiles import SUMMARY_RETRY_SECONDS
 from engine.projection.summaries import Summarizer, Summary, SummaryRequest
+from engine.scheduling.summary_failures import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, SummaryFailures
+from engine.storage.ledger.records import KeyKind
 from engine.usage import UsageMeter
 from tests.support.clock import ManualClock
 from tests.support.engine_fixture import (
@@ -250,7 +251,39 @@ async def test_a_failed_summary_is_tried_again_and_heals(tmp_path: Path) -> None
         await engine._projector.end_cooldown()
         await engine.wait_until_indexed()
         assert await engine.graph.get_entity("Ada", HERE) == ada
-        clock.advance(SUMMARY_RETRY_SECONDS)
+        clock.advance(FIRST_RETRY_SECONDS)
         await engine._projector.end_cooldown()
         await engine.wait_until_indexed()
         assert await canonical_export(engine) == undisturbed
+
+
+async def test_a_summary_that_always_fails_is_tried_ever_more_rarely_and_named(tmp_path: Path) -> None:
+    diary = "\n".join(fragment(at).text for at in range(12))
+    language, clock, calls = ToyLanguage(), ManualClock(), list[int]()
+    language.failing["summarize", "thing"] = ModelRefused("The parrot does not say that.")
+    async with open_memory_engine(tmp_path, language, clock=clock) as engine:
+        await add_indexed(engine, diary)
+        for _ in range(12 * 6):
+            clock.advance(FIRST_RETRY_SECONDS)
+            await engine._projector.end_cooldown()
+            await engine.wait_until_indexed()
+            calls.append(language.calls["summarize"])
+        assert len(set(calls)) == 6  # tries after 1, 3, 7, 15, 31 and 63 times ten minutes
+        [problem] = await engine.maintenance.list_problems()
+        assert problem == "Summaries that failed and are tried again later: 1. The parrot does not say that."
+        language.failing.clear()
+        clock.advance(MAX_RETRY_SECONDS)
+        await engine._projector.end_cooldown()
+        await engine.wait_until_indexed()
+        assert await engine.maintenance.list_problems() == []
+
+
+def test_an_outage_does_not_make_the_wait_longer_but_a_text_does() -> None:
+    failures, ada = SummaryFailures(), (KeyKind.NAME, 1)
+    outage = (ModelUnavailable("gone"), RateLimited("later"), ModelPaused("not sent"))
+    assert {failures.record(ada, each) for each in outage} == {FIRST_RETRY_SECONDS}
+    own = (None, InvalidReply("?"), ModelTimeout("slow"), ModelRefused("no"))
+    assert [failures.record(ada, each) for each in own] == [600.0, 1200.0, 2400.0, 4800.0]
+    assert failures.record((KeyKind.PAIR, 1), None) == FIRST_RETRY_SECONDS
+    failures.clear(ada)
+    assert failures.record(ada, None) == FIRST_RETRY_SECONDS

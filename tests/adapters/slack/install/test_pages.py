@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import httpx
 import pytest
 
 from adapters.slack.install import store as stores
-from adapters.slack.install.pages import INSTALL_PATH, REDIRECT_PATH
+from adapters.slack.install.pages import INSTALL_PATH, MAX_VISITS, REDIRECT_PATH
 from bot.errors import BadSetting, SetupError
 from tests.adapters.slack.install.scene import Installing
 from tests.support.slack_server import FakeSlack
@@ -90,6 +91,21 @@ async def test_strangers_who_begin_an_installation_store_nothing(running: Instal
         await browser.open(url)
     rows = await running.bot.store._database.fetch_all("SELECT count(*) FROM installation_state")
     assert rows == [(0,)]
+
+
+async def test_an_address_has_few_visits_in_a_minute_and_the_others_have_theirs(running: Installing) -> None:
+    browser = Browser()
+    state = parse_qs(urlsplit(await begin(running, browser)).query)["state"][0]
+    url = f"{running.url}{REDIRECT_PATH}?{urlencode({'code': 'wrong', 'state': state})}"
+    shown = [await Browser(dict(browser.cookies)).open(url) for _ in range(MAX_VISITS)]
+    assert [page.status for page in shown] == [401] * (MAX_VISITS - 1) + [429]
+    assert "Wait a minute" in shown[-1].text
+    assert len(running.hub.calls) == MAX_VISITS - 1
+    async with httpx.AsyncClient() as other:  # behind a proxy on this machine
+        page = await other.get(f"{running.url}{INSTALL_PATH}", headers={"X-Forwarded-For": "192.0.2.7"})
+    assert page.status_code == 302
+    running.hub.clock.advance(61)
+    assert (await browser.open(url)).status == 401
 
 
 async def test_a_missing_and_an_expired_state_are_refused(running: Installing, monkeypatch: pytest.MonkeyPatch) -> None:
