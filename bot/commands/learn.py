@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.i18n import N_, gettext
 from bot.ingest.files import RejectedFile
+from bot.ingest.messages import is_for_bot
 from bot.platform.events import PRIVATE_WORD, MessageReceived
 from bot.platform.models import Card
 from bot.store import FILES_ONLY
@@ -29,7 +30,7 @@ BOT_MESSAGE = N_("That message is from a bot. I only index what people write and
 AUTHOR_OPTED_OUT = N_(
     "I can't index that message: it was forgotten, or its author asked me not to read their messages."
 )
-ADDRESSED_TO_BOT = N_("I don't index messages addressed to me.")
+ADDRESSED_TO_BOT = N_("I don't index questions and commands to me.")
 DIRECT_MESSAGE = N_("In direct messages I only read files. Post it in a channel that I read.")
 MESSAGES_NOT_READ = N_("I only index files in this channel; a manager can change that.")
 CANNOT_POST = N_("I can't index that message until I'm allowed to post in this channel, because I announce it first.")
@@ -157,7 +158,7 @@ async def _text_exclusion_reason(call: CommandContext, message: Message) -> str:
         )
     if chosen.content == FILES_ONLY:
         return gettext(MESSAGES_NOT_READ)
-    if message.addressed:
+    if is_for_bot(message):
         return gettext(ADDRESSED_TO_BOT)
     if kept and message.time < call.now - timedelta(days=kept):
         return pluralize(
