@@ -39,9 +39,11 @@ class StubProvider:
         return self.clients[-1]
 
     def language(self, model: str = "openai/stub", client: ModelClient | None = None, **config: Any) -> LiteLLMModel:
-        """A language model; it gleans all excerpts in which it finds anything."""
+        """A language model; it gleans all excerpts in which it finds anything, and is known not to think."""
         config = {"answer_model": replace(self.model, model=model), "gleaning_threshold": 1, **config}
-        return LiteLLMModel(LLMConfig(**config), client or self.client, len)
+        chosen = client or self.client
+        chosen.thinking_models.record_reply(config["answer_model"], "Hello.", is_free=True)
+        return LiteLLMModel(LLMConfig(**config), chosen, len)
 
     def reply(self, *texts: str) -> None:
         """Reply with the texts in turn, and with the last one from then on."""
