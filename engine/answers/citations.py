@@ -152,7 +152,7 @@ class CitationRewriter(StreamRewriter):
         return self.list_given(spans)
 
     def parse_labeled(self, seen: str) -> list[int] | None:
-        """The valid numbers of a list in another spelling; one that may mean something else must be valid as a whole."""
+        """The valid numbers of a list in another spelling; without a word for sources all must be valid."""
         listed = read_bracket(seen)
         if listed is None or not (listed.is_labeled or listed.is_given(self.given_numbers)):
             return None

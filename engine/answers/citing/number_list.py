@@ -28,7 +28,10 @@ _COMMUNITY_PART = re.compile(r"([^\W\d_]+)\s*\(([^()]*)\)")
 
 @dataclass(frozen=True, slots=True)
 class NumberList:
-    """The spans (first, last) of a list; `is_labeled`: a word says that they are sources; `is_loose`: read carefully."""
+    """The spans (first, last) of a list.
+
+    `is_labeled`: a word says that they are sources. `is_loose`: the separators have other uses too.
+    """
 
     spans: tuple[tuple[int, int], ...]
     is_labeled: bool = False

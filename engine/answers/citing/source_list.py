@@ -31,9 +31,16 @@ _ENTRY = re.compile(
 )
 _BULLET = re.compile(r"\s{0,6}(?:[-*•+]\s+)(?P<rest>.*)")
 _DEFINITION = re.compile(r"\s{0,3}\[\^?(?P<number>\d{1,4})\]:\s*(?P<rest>.*)")
+_INLINE = re.compile(
+    r"\s{0,3}[*_]{0,3}(?P<words>[^\W\d_][^\d\[\]()|#*_:：]{0,30})[*_]{0,3}\s?[:：]\s?[*_]{0,3}\s*(?P<list>[\[【].*)"
+)
+_INLINE_ENTRY = re.compile(r"[\[【]\^?\d{1,4}\^?[\]】]\s?[:.–-]?\s?(?P<title>[^\[\]【】]*)")
 _CITATION = re.compile(r"[\[【]\^?\s*\d[\d,;\s–-]*\^?[\]】]")
 _LINE_START = re.compile(r"[\s#*_\-•+>\[【(\d]")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_FENCE_START = re.compile(r"\s{0,3}(?:`{0,2}|~{0,2})")
+_DEFINITION_START = re.compile(r"\s{0,3}\[\^?\d{0,4}\]?")
+_NUMBERED_START = re.compile(r"\s{0,6}(?:[-*•+]\s+)?[\[【]\^?\d{0,4}")
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -68,8 +75,8 @@ class SourceListFilter:
         if self._line and not self._passes:
             line, self._line = self._line, ""
             self._read_line(line, shown)
-        if self._has_heading or self._in_list:
-            self._held = [] if self._in_list or self._is_dangling() else self._held
+        if self._in_list or (self._has_heading and self._is_dangling()):
+            self._held = []
         shown += self._held
         self._held = []
         return "".join(shown)
@@ -104,10 +111,13 @@ class SourceListFilter:
         words = line.strip().lstrip("#*_ ").rstrip("*_: ：").casefold()
         if len(line) <= MAX_HEADING and any(each.startswith(words) for each in HEADINGS):
             return True
+        inline = _INLINE.match(line)
         return (
             _DEFINITION.match(line) is not None
+            or (inline is not None and _fold_heading(inline["words"]) in HEADINGS)
             or (bool(self._titles) and _may_be_numbered(line))
-            or (re.fullmatch(r"\s{0,3}\[\^?\d{0,4}\]?", line) is not None or _FENCE_START.fullmatch(line) is not None)
+            or _DEFINITION_START.fullmatch(line) is not None
+            or _FENCE_START.fullmatch(line) is not None
         )
 
     def _read_line(self, line: str, shown: list[str]) -> None:
@@ -119,15 +129,12 @@ class SourceListFilter:
             self._show(line, shown)
         elif not line.strip():
             self._held.append(line)
-        elif (self._in_list or self._has_heading) and self._is_entry(line):
+        elif self._is_listed(line):
             self._in_list, self._has_heading, self._held = True, False, []
         elif self._is_heading(line):
             self._release(shown)
             self._held.append(line)
             self._has_heading, self._in_list = True, False
-        elif self._is_definition(line) or self._is_titled(line):
-            self._held = [each for each in self._held if self._has_heading is False and not each.strip()][:1]
-            self._in_list = True
         else:
             self._show(line, shown)
 
@@ -138,9 +145,15 @@ class SourceListFilter:
     def _release(self, shown: list[str]) -> None:
         """Show what was held back: no list began with it."""
         if self._in_list and self._held:
-            self._held = ["\n", *self._held[:0]]
+            self._held = ["\n"]
         shown += self._held
         self._held, self._has_heading, self._in_list = [], False, False
+
+    def _is_listed(self, line: str) -> bool:
+        """Whether a line belongs to a list of sources."""
+        if (self._in_list or self._has_heading) and self._is_entry(line):
+            return True
+        return self._is_inline_list(line) or self._is_definition(line) or self._is_titled(line)
 
     def _is_heading(self, line: str) -> bool:
         found = _HEADING.fullmatch(line) if len(line) <= MAX_HEADING else None
@@ -160,6 +173,15 @@ class SourceListFilter:
         bullet = _BULLET.fullmatch(line.strip("\n"))
         rest = _CITATION.sub("", bullet["rest"] if bullet else line).strip()
         return self._is_title(rest) or (bool(_RULE.fullmatch(line)))
+
+    def _is_inline_list(self, line: str) -> bool:
+        """Whether a line lists several sources with their titles: "Sources: [1] Plan, [2] Minutes"."""
+        found = _INLINE.fullmatch(line.strip("\n")) if len(line) <= MAX_ENTRY else None
+        if found is None or _fold_heading(found["words"]) not in HEADINGS:
+            return False
+        titles = [_fold(entry["title"]) for entry in _INLINE_ENTRY.finditer(found["list"])]
+        named = all(titles) and (len(titles) > 1 or self._is_title(titles[0]))
+        return bool(titles) and named and all(len(title.split()) <= 12 for title in titles)
 
     def _is_definition(self, line: str) -> bool:
         """Whether a line is the definition of a footnote, or of a link, with the number of a source."""
@@ -184,16 +206,13 @@ class SourceListFilter:
         )
 
 
-_FENCE_START = re.compile(r"\s{0,3}(?:`{0,2}|~{0,2})")
-
-
 def _may_be_entry(line: str) -> bool:
     """Whether an incomplete line after a heading may name a source: it is decided at its end."""
     return _LINE_START.match(line.lstrip()[:1] or " ") is not None or len(line.split()) <= 12
 
 
 def _may_be_numbered(line: str) -> bool:
-    return re.match(r"\s{0,6}(?:[-*•+]\s+)?[\[【]\^?\d{0,4}", line) is not None
+    return _NUMBERED_START.match(line) is not None
 
 
 def _names_source(text: str) -> bool:

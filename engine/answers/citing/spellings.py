@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from engine.answers.citing.number_list import may_become_list, read_list
 from engine.answers.citing.table_columns import TableColumns
@@ -22,11 +22,11 @@ from engine.answers.citing.words import (
     THING_WORDS,
     UNIT_WORDS,
 )
-from engine.answers.links.visible_text import visible_text
+from engine.answers.links.visible_text import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from engine.answers.citing.number_list import NumberList
 
@@ -65,6 +65,13 @@ _MARKER = re.compile(
 )
 _PARTIAL_MARKER = re.compile(r"\ue200[^\ue200\ue201\n]{0,80}\Z|c(?:i(?:t(?:e(?:t(?:u(?:r(?:n\w{0,40})?)?)?)?)?)?)?\Z")
 
+_MARKS = {
+    "^": (_CARET, _PARTIAL_CARET, True),
+    "$": (_LATEX, _PARTIAL_LATEX, True),
+    "\\": (_COMMAND, _PARTIAL_COMMAND, False),
+}  # with whether the number stands where an exponent might
+_SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
+
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _BY_LENGTH = sorted(SOURCE_WORDS, key=len, reverse=True)
 _BARE_STARTS = sorted({word[:length] for word in SOURCE_WORDS for length in range(1, len(word))}, key=len, reverse=True)
@@ -78,7 +85,8 @@ _BARE = re.compile(
 )  # fmt: skip
 _BARE_START = re.compile(rf"(?:{'|'.join(map(re.escape, _BARE_STARTS))})\Z", re.IGNORECASE)
 _PARTIAL_BARE = re.compile(
-    rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?(?:#|n[or]?\.?\s?)?(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{LOOKAHEAD}}})?\Z",
+    rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?(?:#|n[or]?\.?\s?)?"
+    rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{LOOKAHEAD}}})?\Z",
     re.IGNORECASE,
 )
 _NO_BARE_END = re.compile(r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d")
@@ -90,6 +98,12 @@ _CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
 _LAST_WORD = re.compile(r"([^\W_]+(?:[.'’-][^\W_]+)*)\.?[\s*_]*\Z")
 _COPIED = re.compile(rf"([^\W_]+)\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
 _COPIED_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?\d{{1,4}}", re.IGNORECASE)
+
+
+class _Rewriter(Protocol):
+    """Rewrites what begins at a position; None if it depends on text to come."""
+
+    def __call__(self, at: int, *, final: bool) -> RewriteStep | None: ...
 
 
 class SpellingRewriter(StreamRewriter):
@@ -108,6 +122,7 @@ class SpellingRewriter(StreamRewriter):
         self._columns = TableColumns()
         self._has_counter = False  # a number in parentheses of this line is no citation
         self._has_citation = False  # one is
+        self._in_bracket = False  # after a square bracket of this line that is not closed
 
     @cached_property
     def _copied(self) -> frozenset[str]:
@@ -117,31 +132,34 @@ class SpellingRewriter(StreamRewriter):
         return frozenset(found | labels)
 
     def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
-        match self.buffer[at]:
-            case "(" | "（":
-                return self._rewrite_parenthesis(at, final=final)
-            case "<":
-                return self._rewrite_tag(at, final=final)
-            case "^":
-                return self._rewrite_mark(at, (_CARET, _PARTIAL_CARET), final=final, is_raised=True)
-            case "$":
-                return self._rewrite_mark(at, (_LATEX, _PARTIAL_LATEX), final=final, is_raised=True)
-            case "\\":
-                return self._rewrite_mark(at, (_COMMAND, _PARTIAL_COMMAND), final=final)
-            case "|":
-                return self._rewrite_cell(at, final=final)
-            case "\ue200":
-                return self._remove_marker(at, final=final)
-            case each if each in SUPERSCRIPTS or each == "⁽":
-                return self._rewrite_superscript(at, final=final)
-            case _:
-                return self._rewrite_word(at, final=final)
+        if self._in_bracket:  # the next stage reads all that is in brackets
+            return self._keep(at)
+        character = self.buffer[at]
+        if character in _MARKS:
+            whole, partial, is_raised = _MARKS[character]
+            return self._rewrite_mark(at, (whole, partial), final=final, is_raised=is_raised)
+        return self._find_rewriter(character)(at, final=final)
+
+    def _find_rewriter(self, character: str) -> _Rewriter:
+        """What rewrites a citation that begins with this character."""
+        if character in SUPERSCRIPTS or character == "⁽":
+            return self._rewrite_superscript
+        rewriters: dict[str, _Rewriter] = {
+            "(": self._rewrite_parenthesis,
+            "（": self._rewrite_parenthesis,
+            "<": self._rewrite_tag,
+            "|": self._rewrite_cell,
+            "\ue200": self._remove_marker,
+        }
+        return rewriters.get(character, self._rewrite_word)
 
     def record_step(self, read: str, wrote: str) -> None:
         super().record_step(read, wrote)
         self._columns.record(read)
+        for bracket in _SQUARE.finditer(read):
+            self._in_bracket = bracket[0] in OPENING_BRACKETS
         if "\n" in read:
-            self._has_counter = self._has_citation = False
+            self._has_counter = self._has_citation = self._in_bracket = False
 
     def _keep(self, at: int, length: int = 1) -> RewriteStep:
         return RewriteStep(at + length, self.buffer[at : at + length])
@@ -190,11 +208,11 @@ class SpellingRewriter(StreamRewriter):
             last = _LAST_WORD.search(head)
             if head.endswith("§"):
                 return True
-        return bool(last) and last[1].casefold() in NUMBERED_WORDS
+        return last is not None and last[1].casefold() in NUMBERED_WORDS
 
     def _is_copied(self, before: str, written: str) -> bool:
         last = _LAST_WORD.search(before)
-        return bool(last) and _squeeze(f"{last[1]}{written}") in self._copied
+        return last is not None and _squeeze(f"{last[1]}{written}") in self._copied
 
     # Raised numbers, tags and commands.
 
@@ -211,7 +229,7 @@ class SpellingRewriter(StreamRewriter):
         return self._keep(at, len(found[0]))
 
     def _read_superscript(self, written: str) -> list[int]:
-        """The given numbers; several digits are one number if it is given, else several numbers. Empty if one is not."""
+        """The numbers; several digits are one number if it is given, else several. Empty if one was not given."""
         numbers: list[int] = []
         for run in re.findall(rf"[{SUPERSCRIPTS}]+", written):
             digits = run.translate(_DIGITS)
@@ -234,9 +252,9 @@ class SpellingRewriter(StreamRewriter):
         return len(letters) > MAX_UNIT_LETTERS and letters not in UNIT_WORDS
 
     def _rewrite_mark(
-        self, at: int, forms: tuple[re.Pattern[str], re.Pattern[str]], *, final: bool, is_raised: bool = False
+        self, at: int, forms: Sequence[re.Pattern[str]], *, final: bool, is_raised: bool = False
     ) -> RewriteStep | None:
-        """A list in marks like `^1^`, `$^{1}$` or `\\cite{1}`."""
+        """A list in marks like `^1^`, `$^{1}$`, or after a command of LaTeX; `forms`: whole, and begun."""
         found = forms[0].match(self.buffer, at)
         if found is None:
             return None if forms[1].match(self.buffer, at) and not final else self._keep(at)
@@ -292,7 +310,7 @@ class SpellingRewriter(StreamRewriter):
         listed = read_list(found["list"], ())
         behind = self.buffer[found.end() : found.end() + LOOKAHEAD]
         thing = _LAST_WORD.search(self.tail)
-        is_thing = _squeeze(found[0]) in self._copied or (bool(thing) and thing[1].casefold() in THING_WORDS)
+        is_thing = _squeeze(found[0]) in self._copied or (thing is not None and thing[1].casefold() in THING_WORDS)
         if listed is None or not listed.is_given(self._given) or _NO_BARE_END.match(behind) or is_thing:
             return self._keep(at, len(found["label"]))
         gap = "" if _is_han(found["label"][-1]) else " "

@@ -9,7 +9,7 @@ MAX_ROW = 1000  # characters of a heading row
 
 
 class TableColumns:
-    """Reads the rows of a text as it is written; a heading row with "Source" in a cell makes its column one of sources."""
+    """Reads the rows of a text as it comes; "Source" in a cell of the heading row makes its column one of sources."""
 
     def __init__(self) -> None:
         self._row = ""  # the start of the line
