@@ -25,6 +25,7 @@ MAX_PADDING = 16  # spaces before a dropped citation that are dropped with it
 SEPARATOR_DOT = "·"  # replaces a dropped citation whose neighbors would otherwise join into a citation or code
 
 CITATION_SUFFIX = re.compile(r"(?::\d+)?†.*", re.DOTALL)  # some models end a citation like this: 【4:0†file】
+DROPPED_MARKS = frozenset(("cite_start", "cite_end", "cite: start", "cite: end"))  # of a model's own notation
 HYPHEN = "[-‐-―−]"
 NUMBER_LIST = re.compile(
     rf"(?:\d|[\s,;、&^(){{}}]|{HYPHEN}|[.:!?'\"](?!\d)|(?:and|sources?|refs?)(?![^\W\d]))*",
@@ -122,6 +123,9 @@ class CitationRewriter(StreamRewriter):
             return self.rewrite_unclosed(at, opening, final=final)
         if edge.end() == len(self.buffer) and edge[0][0] == "&" and edge[0][-1] != ";" and not final:
             return None
+        if not edge["opening"] and self.buffer[opening.end() : edge.start()] in DROPPED_MARKS:
+            before = self.buffer[at : self.skip_spaces(at)]
+            return RewriteStep(edge.end(), before + self.render_citations("", []))
         cited = None if edge["opening"] else self.parse_numbers(self.buffer[opening.end() : edge.start()])
         if cited is None:
             return RewriteStep(opening.end(), self.buffer[at : opening.end()])

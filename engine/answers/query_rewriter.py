@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.answers.cache import QueryCache
 from engine.llm.base import MODEL_LABEL, FilterProposer, RewriteRequest, guard_plugin_call
-from engine.models import SearchQuery
 from engine.llm.cited_history import cite_history
+from engine.models import SearchQuery
 
 if TYPE_CHECKING:
     from datetime import date, datetime

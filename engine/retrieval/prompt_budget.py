@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.models import Prompt
 from engine.llm.cited_history import cite_history
+from engine.models import Prompt
 from engine.text.tokenizer import count_fitting
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ def read_bracket(text: str) -> NumberList | None:
         return None
     if found := _COMMUNITY.match(text):
         return _read_community(text[found.end() :])
-    if listed := read_list(text, BRACKET_LABELS, is_bracketed=True):
+    if listed := read_list(text.replace("(s)", ""), BRACKET_LABELS, is_bracketed=True):
         return listed
     titled = _TITLED.match(text)
     return NumberList(((int(titled[1]),) * 2,), is_loose=True) if titled else None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_HEADING = 60  # characters
 MAX_ENTRY = 500  # characters of a line of the list; a longer one is text
+MIN_CODE = 8  # characters of a line of code; a shorter one may end the code
 MIN_TITLE = 4  # characters of a title that can be recognized
 
 _HEADING = re.compile(
@@ -58,6 +59,8 @@ class SourceListFilter:
         self._in_list = False
         self._has_heading = False
         self._is_fenced = False
+        self._ends_blank = False  # the last line shown is blank
+        self._has_text = False  # a list without an answer before it is the answer
 
     def feed(self, delta: str) -> str:
         """The text that can be shown now."""
@@ -75,7 +78,7 @@ class SourceListFilter:
         if self._line and not self._passes:
             line, self._line = self._line, ""
             self._read_line(line, shown)
-        if self._in_list or (self._has_heading and self._is_dangling()):
+        if self._in_list or (self._has_heading and self._has_text and self._is_dangling()):
             self._held = []
         shown += self._held
         self._held = []
@@ -98,12 +101,12 @@ class SourceListFilter:
         elif not self._may_matter(self._line):
             self._release(shown)
             shown.append(self._line)
-            self._line, self._passes = "", True
+            self._line, self._passes, self._has_text, self._ends_blank = "", True, True, False
 
     def _may_matter(self, line: str) -> bool:
         """Whether an incomplete line may be a heading, or belong to a list."""
         if self._is_fenced:
-            return len(line) < 5
+            return len(line) < MIN_CODE
         if self._in_list or self._has_heading:
             return len(line) < MAX_ENTRY and (not line.strip() or bool(_may_be_entry(line)))
         if len(line) > MAX_ENTRY:
@@ -118,6 +121,7 @@ class SourceListFilter:
             or (bool(self._titles) and _may_be_numbered(line))
             or _DEFINITION_START.fullmatch(line) is not None
             or _FENCE_START.fullmatch(line) is not None
+            or (_FENCE.match(line) is not None and len(line) <= MAX_HEADING)
         )
 
     def _read_line(self, line: str, shown: list[str]) -> None:
@@ -141,16 +145,21 @@ class SourceListFilter:
     def _show(self, line: str, shown: list[str]) -> None:
         self._release(shown)
         shown.append(line)
+        self._has_text, self._ends_blank = True, False
 
     def _release(self, shown: list[str]) -> None:
         """Show what was held back: no list began with it."""
-        if self._in_list and self._held:
-            self._held = ["\n"]
+        if self._in_list:
+            self._held = ["\n"] if self._held and not self._ends_blank else []
+        if self._held:
+            self._ends_blank = not self._held[-1].strip()
         shown += self._held
         self._held, self._has_heading, self._in_list = [], False, False
 
     def _is_listed(self, line: str) -> bool:
-        """Whether a line belongs to a list of sources."""
+        """Whether a line belongs to a list of sources after an answer."""
+        if not self._has_text:
+            return False
         if (self._in_list or self._has_heading) and self._is_entry(line):
             return True
         return self._is_inline_list(line) or self._is_definition(line) or self._is_titled(line)

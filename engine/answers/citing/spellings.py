@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from engine.answers.citing.number_list import NumberList
 
 MAX_LIST = 80  # characters of a list in parentheses or a tag
-MIN_WORDS, MIN_WORDS_BEFORE_COMMA = 3, 4  # of a clause that a number in parentheses can support
+MIN_WORDS = 4  # of a clause that a number in parentheses can support
 MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable
 LOOKAHEAD = 8  # characters after a number that decide what it means
 
@@ -89,7 +89,9 @@ _PARTIAL_BARE = re.compile(
     rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{LOOKAHEAD}}})?\Z",
     re.IGNORECASE,
 )
-_NO_BARE_END = re.compile(r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d")
+_NO_BARE_END = re.compile(
+    r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
+)
 
 _SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s*\n|\s*\Z)")
 _CLAUSE_END = re.compile(r"[*_\"'”»)]{0,2}[,;、，；:](?=\s|\Z|[^\d\s])")
@@ -193,7 +195,7 @@ class SpellingRewriter(StreamRewriter):
         behind = self.buffer[found.end() :]
         is_end = _SENTENCE_END.match(behind) is not None or behind.startswith(("(", "["))
         words = _count_words(before) + self._has_citation
-        if not (is_end and words >= MIN_WORDS) and not (_CLAUSE_END.match(behind) and words >= MIN_WORDS_BEFORE_COMMA):
+        if words < MIN_WORDS or not (is_end or _CLAUSE_END.match(behind)):
             return False
         return not self._is_numbered(before) and not self._is_copied(before, found[0])
 
@@ -291,7 +293,7 @@ class SpellingRewriter(StreamRewriter):
         found = _CELL.match(self.buffer, at)
         if found is None:
             return None if _PARTIAL_CELL.match(self.buffer, at) and not final else self._keep(at)
-        listed = read_list(visible_text(found[2]), LABELS)
+        listed = read_list(visible_text(found[2]).strip("() "), LABELS)
         if listed is None or not listed.is_given(self._given):
             return self._keep(at)
         return RewriteStep(found.end(), f"|{found[1]}{listed.render()}{found[3]}")
