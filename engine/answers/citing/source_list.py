@@ -25,6 +25,7 @@ MIN_TITLE = 4  # characters of a title that can be recognized
 _HEADING = re.compile(
     r"\s{0,3}(?:#{1,6}\s*)?(?:[*_]{1,3})?\s*(?P<words>[^\W\d_][^\d\[\]()|#*_:：.]{0,40}?)\s*[:：]?\s*[*_]{0,3}\s*[:：]?\s*"
 )
+_HEADING_MARK = re.compile(r"[#*_:：]")
 _RULE = re.compile(r"\s{0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
 _ENTRY = re.compile(
     r"\s{0,6}(?:[-*•+]\s+|>\s?)?(?:[*_]{0,3})(?:\[\^?(?P<bracket>\d{1,4})\^?\]|【(?P<lens>\d{1,4})】|\((?P<round>\d{1,4})\)"
@@ -168,7 +169,7 @@ class SourceListFilter:
         found = _HEADING.fullmatch(line) if len(line) <= MAX_HEADING else None
         if found is None or _fold_heading(found["words"]) not in HEADINGS:
             return False
-        return bool(re.search(r"[#*_:：]", line)) or len(line.split()) == 1
+        return bool(_HEADING_MARK.search(line)) or len(line.split()) == 1
 
     def _is_entry(self, line: str) -> bool:
         """Whether a line after a heading names a source and states nothing."""

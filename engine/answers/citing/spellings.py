@@ -73,6 +73,8 @@ _MARKS = {
 _SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_HAN_CHARACTER = re.compile(rf"[{_HAN}]")
+_RUN = re.compile(rf"[{SUPERSCRIPTS}]+")
 _BY_LENGTH = sorted(SOURCE_WORDS, key=len, reverse=True)
 _BARE_STARTS = sorted({word[:length] for word in SOURCE_WORDS for length in range(1, len(word))}, key=len, reverse=True)
 _NEXT = (
@@ -233,7 +235,7 @@ class SpellingRewriter(StreamRewriter):
     def _read_superscript(self, written: str) -> list[int]:
         """The numbers; several digits are one number if it is given, else several. Empty if one was not given."""
         numbers: list[int] = []
-        for run in re.findall(rf"[{SUPERSCRIPTS}]+", written):
+        for run in _RUN.findall(written):
             digits = run.translate(_DIGITS)
             numbers += [int(digits)] if int(digits) in self._given else map(int, digits)
         return numbers if all(number in self._given for number in numbers) else []
@@ -332,7 +334,7 @@ def _squeeze(text: str) -> str:
 
 
 def _is_han(character: str) -> bool:
-    return re.match(rf"[{_HAN}]", character) is not None
+    return _HAN_CHARACTER.match(character) is not None
 
 
 def _count_words(before: str) -> int:
@@ -340,5 +342,5 @@ def _count_words(before: str) -> int:
     text = before.rstrip()
     starts = list(_CLAUSE_START.finditer(text[:-1]))
     clause = text[starts[-1].end() :] if starts else text
-    han = len(re.findall(rf"[{_HAN}]", clause))
+    han = len(_HAN_CHARACTER.findall(clause))
     return han // 2 + len(clause.split())
