@@ -9,9 +9,14 @@ MAX_JSON_CHARACTERS = 40_000  # a longer one is shown as it is
 
 _ANSWER_KEYS = ("answer", "response", "reply", "final_answer", "antwort", "respuesta", "réponse", "resposta", "回答")
 _OTHER_KEYS = ("sources", "citations", "references", "source_ids", "confidence", "reasoning", "thoughts", "thinking")
-_HEAD = re.compile(rf'\s*(?:```(?:json)?\s*)?\{{\s*"(?:{"|".join((*_ANSWER_KEYS, *_OTHER_KEYS))})"\s*:', re.IGNORECASE)
-_PARTIAL_HEAD = re.compile(r'\s*(?:`{0,3}|```[json]{0,4}\s*)(?:\{\s*(?:"[^"\n]{0,16}(?:"\s*)?)?)?', re.IGNORECASE)
-_OBJECT = re.compile(r"\s*(?:```(?:json)?\s*)?(\{.*\})\s*(?:```)?\s*", re.DOTALL | re.IGNORECASE)
+_HEAD = re.compile(
+    rf'\s{{0,8}}(?:```(?:json)?\s{{0,8}})?\{{\s{{0,8}}"(?:{"|".join((*_ANSWER_KEYS, *_OTHER_KEYS))})"\s{{0,8}}:',
+    re.IGNORECASE,
+)
+_PARTIAL_HEAD = re.compile(
+    r'\s{0,8}(?:`{0,3}|```[json]{0,4}\s{0,8})(?:\{\s{0,8}(?:"[^"\n]{0,16}(?:"\s{0,8})?)?)?', re.IGNORECASE
+)
+_FENCE = re.compile(r"```(?:json)?", re.IGNORECASE)
 MAX_HEAD_CHARACTERS = 80
 
 
@@ -46,9 +51,8 @@ class JsonAnswerUnwrapper:
 
 def _read_answer(text: str) -> str:
     """The answer in an object that holds nothing else but its sources and thoughts; empty if it is another one."""
-    found = _OBJECT.fullmatch(text)
     try:
-        value = json.loads(found[1]) if found else None
+        value = json.loads(_FENCE.sub("", text.strip(), count=1).strip().removesuffix("```"))
     except (ValueError, RecursionError):
         return ""
     if not isinstance(value, dict):

@@ -18,12 +18,12 @@ MAX_LIST_LENGTH = 200
 MAX_SPANS = 40
 HYPHENS = frozenset("-‐‑‒–—―−~〜～")
 
-_TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d_]+(?:['’][^\W\d_]+)?[º°]?)|(\.{2,3}|…|\S))")
+_TOKEN = re.compile(r"(\d+)|([^\W\d_]{1,40}(?:['’][^\W\d_]{1,20})?[º°]?)|(\.{2,3}|…|\S)")
 _SEPARATORS = frozenset(",;、，；&+|/·•")
 _AFTER_LABEL = frozenset(":：#.№_=-º°")
-_TITLED = re.compile(r"\s*(?:\w{1,12}\s*:?\s*)??(\d{1,4})\s*(?:[:,|]|[-–—]|\()\s*(?=[^\W\d_][^\[\]]{2,})")
-_COMMUNITY = re.compile(r"\s*data\s*:", re.IGNORECASE)
-_COMMUNITY_PART = re.compile(r"([^\W\d_]+)\s*\(([^()]*)\)")
+_TITLED = re.compile(r"\s{0,4}(?:[^\W\d_]{1,12}[\s:]{0,4})?(\d{1,4})\s{0,4}[:,|(–—-]\s{0,4}(?=[^\W\d_][^\[\]]{2})")
+_COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
+_COMMUNITY_PART = re.compile(r"([^\W\d_]{1,20})\s{0,4}\(([^()]{0,100})\)")
 
 
 @dataclass(frozen=True, slots=True)

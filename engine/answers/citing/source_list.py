@@ -23,21 +23,21 @@ MIN_CODE = 8  # characters of a line of code; a shorter one may end the code
 MIN_TITLE = 4  # characters of a title that can be recognized
 
 _HEADING = re.compile(
-    r"\s{0,3}(?:#{1,6}\s*)?(?:[*_]{1,3})?\s*(?P<words>[^\W\d_][^\d\[\]()|#*_:：.]{0,40}?)\s*[:：]?\s*[*_]{0,3}\s*[:：]?\s*"
+    r"\s{0,3}(?:#{1,6}\s{0,4})?(?:[*_]{1,3})?\s{0,4}(?P<words>[^\W\d_][^\d\[\]()|#*_:：.]{0,40}?)\s{0,4}[:：]?\s{0,4}[*_]{0,3}\s{0,4}[:：]?\s{0,4}"
 )
 _HEADING_MARK = re.compile(r"[#*_:：]")
-_RULE = re.compile(r"\s{0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
+_RULE = re.compile(r"\s{0,3}(?:-{3,}|\*{3,}|_{3,})\s{0,4}")
 _ENTRY = re.compile(
-    r"\s{0,6}(?:[-*•+]\s+|>\s?)?(?:[*_]{0,3})(?:\[\^?(?P<bracket>\d{1,4})\^?\]|【(?P<lens>\d{1,4})】|\((?P<round>\d{1,4})\)"
-    r"|(?P<plain>\d{1,4})[.)]|(?:[^\W\d_]{3,10}\s?)(?P<word>\d{1,4})(?=\s*[:.–-]))[*_]{0,3}\s*[:.–-]?\s*(?P<rest>.*)",
+    r"\s{0,6}(?:[-*•+]\s{1,8}|>\s?)?(?:[*_]{0,3})(?:\[\^?(?P<bracket>\d{1,4})\^?\]|【(?P<lens>\d{1,4})】|\((?P<round>\d{1,4})\)"
+    r"|(?P<plain>\d{1,4})[.)]|(?:[^\W\d_]{3,10}\s?)(?P<word>\d{1,4})(?=\s{0,4}[:.–-]))[*_]{0,3}\s{0,4}[:.–-]?\s{0,4}(?P<rest>.*)",
 )
-_BULLET = re.compile(r"\s{0,6}(?:[-*•+]\s+)(?P<rest>.*)")
-_DEFINITION = re.compile(r"\s{0,3}\[\^?(?P<number>\d{1,4})\]:\s*(?P<rest>.*)")
+_BULLET = re.compile(r"\s{0,6}(?:[-*•+]\s{1,8})(?P<rest>.*)")
+_DEFINITION = re.compile(r"\s{0,3}\[\^?(?P<number>\d{1,4})\]:\s{0,4}(?P<rest>.*)")
 _INLINE = re.compile(
-    r"\s{0,3}[*_]{0,3}(?P<words>[^\W\d_][^\d\[\]()|#*_:：]{0,30})[*_]{0,3}\s?[:：]\s?[*_]{0,3}\s*(?P<list>[\[【].*)"
+    r"\s{0,3}[*_]{0,3}(?P<words>[^\W\d_][^\d\[\]()|#*_:：]{0,30})[*_]{0,3}\s?[:：]\s?[*_]{0,3}\s{0,4}(?P<list>[\[【].*)"
 )
 _INLINE_ENTRY = re.compile(r"[\[【]\^?\d{1,4}\^?[\]】]\s?[:.–-]?\s?(?P<title>[^\[\]【】]*)")
-_CITATION = re.compile(r"[\[【]\^?\s*\d[\d,;\s–-]*\^?[\]】]")
+_CITATION = re.compile(r"[\[【]\^?\s{0,4}\d[\d,;\s–-]{0,80}\^?[\]】]")
 _LINE_START = re.compile(r"[\s#*_\-•+>\[【(\d]")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _FENCE_START = re.compile(r"\s{0,3}(?:`{0,2}|~{0,2})")

@@ -41,7 +41,7 @@ _SUPERSCRIPT = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧][{SUPERS
 _PARENTHESIS = re.compile(r"[(（]([^()（）\n]{1,80})[)）]")
 _PARTIAL_PARENTHESIS = re.compile(r"[(（]([^()（）\n]{0,80})\Z")
 _TAG = re.compile(
-    r"<(sup|ref|refs|cite|citation|source|doc)(\s[^<>\n]{0,60})?>\s{0,4}((?:[^<>\n]|\[[^\[\]<>\n]*\]){0,80}?)\s{0,4}</\1>"
+    r"<(sup|ref|refs|cite|citation|source|doc)(\s[^<>\n]{0,60})?>\s{0,4}([^<>\n]{0,80}?)\s{0,4}</\1>"
     r"|<(ref|cite|citation|source|doc)\s{1,4}(?:id|name|n|src|ref|number)\s?=\s?[\"']?(\d{1,4})[\"']?\s{0,4}/?>",
     re.IGNORECASE,
 )
@@ -95,12 +95,12 @@ _NO_BARE_END = re.compile(
     r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
 )
 
-_SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s*\n|\s*\Z)")
+_SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s{0,8}\n|\s{0,8}\Z)")
 _CLAUSE_END = re.compile(r"[*_\"'”»)]{0,2}[,;、，；:](?=\s|\Z|[^\d\s])")
 _AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|\Z")
 _CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
-_LAST_WORD = re.compile(r"([^\W_]+(?:[.'’-][^\W_]+)*)\.?[\s*_]*\Z")
-_COPIED = re.compile(rf"([^\W_]+)\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
+_LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
+_COPIED = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
 _COPIED_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?\d{{1,4}}", re.IGNORECASE)
 
 
@@ -114,7 +114,7 @@ class SpellingRewriter(StreamRewriter):
     """First stage: write citations of other spellings as `[1]`. `texts`: what sources, titles and the question say."""
 
     special = re.compile(
-        rf"[(（^<$\\|\ue200{SUPERSCRIPTS}⁽]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
+        rf"[`(（^<$\\|\ue200{SUPERSCRIPTS}⁽]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
         rf"|(?<![^\W_{_HAN}])(?:{_BARE_START.pattern}|(?:{'|'.join(map(re.escape, _BY_LENGTH))}))",
         re.IGNORECASE,
     )
@@ -163,7 +163,7 @@ class SpellingRewriter(StreamRewriter):
         for bracket in _SQUARE.finditer(read):
             self._in_bracket = bracket[0] in OPENING_BRACKETS
         if "\n" in read:
-            self._has_counter = self._has_citation = self._in_bracket = False
+            self._has_counter = self._has_citation = False
 
     def _keep(self, at: int, length: int = 1) -> RewriteStep:
         return RewriteStep(at + length, self.buffer[at : at + length])
