@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from engine.llm.remote_model import LLMConfig as LLMConfig
     from engine.llm.reranker import LiteLLMReranker as LiteLLMReranker
     from engine.models import ChatTurn as ChatTurn
-    from engine.models import CitedSource as CitedSource
     from engine.models import Context as Context
     from engine.models import ContextEntity as ContextEntity
     from engine.models import ContextRelation as ContextRelation
@@ -90,7 +89,6 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.llm.reranker": ("LiteLLMReranker",),
     "engine.models": (
         "ChatTurn",
-        "CitedSource",
         "Context",
         "ContextEntity",
         "ContextRelation",

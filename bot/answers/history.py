@@ -19,8 +19,9 @@ from bot.ingest.conversations import author_key
 from bot.permissions.audience import named_rooms, scope_covers
 from bot.platform.models import Location, Message
 from bot.store.models import message_key
-from engine import ChatTurn, CitedSource, Scope
+from engine import ChatTurn, Scope
 from engine.errors import EngineError
+from engine.models import CitedSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

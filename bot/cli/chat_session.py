@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.requests import Ask, AtSpace
 from bot.capabilities.results import AnswerDelta, AnswerEnd
-from engine import ChatTurn, CitedSource
+from engine import ChatTurn
+from engine.models import CitedSource
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
