@@ -7,7 +7,6 @@ for their asker.
 from __future__ import annotations
 
 import asyncio
-import re
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from bot.store.models import message_key
 from bot.text.speech.mentions import strip_mention
 from engine import ChatTurn, Scope
 from engine.errors import EngineError
+from engine.models import CitedSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,15 +29,13 @@ if TYPE_CHECKING:
 
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
-    from bot.store import StoredAnswer
+    from bot.store import AnswerSource, StoredAnswer
 
 log = structlog.get_logger(__name__)
 
 MAX_MESSAGES = 30  # of a thread, the newest
 MAX_ANSWERS = 10  # of the bot
 FETCH_TIMEOUT = 3.0  # seconds
-
-_CITATION = re.compile(r" ?\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +190,17 @@ def message_keys(message: Message) -> frozenset[str]:
 def merge_turns(answers: Iterable[StoredAnswer], messages: Iterable[tuple[datetime, ChatTurn]]) -> tuple[ChatTurn, ...]:
     """Merge questions, answers and messages by time.
 
-    Citation numbers are removed from answers, because they refer to other passages in the next one.
+    Answers come with their sources: their numbers refer to other passages in the next prompt.
     """
     turns: list[tuple[datetime, tuple[ChatTurn, ...]]] = [(time, (turn,)) for time, turn in messages]
     for each in answers:
         user_turn, bot_turn = (
             ChatTurn("user", strip_mention(each.question)),
-            ChatTurn("assistant", _CITATION.sub("", each.text)),
+            ChatTurn("assistant", each.text, tuple(map(_cite_source, each.sources))),
         )
         turns.append((each.time, (user_turn, bot_turn)))
     return tuple(turn for _, group in sorted(turns, key=lambda each: each[0]) for turn in group)
+
+
+def _cite_source(source: AnswerSource) -> CitedSource:
+    return CitedSource(source.number, source.document, source.passage, source.title)

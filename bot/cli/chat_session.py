@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from bot.capabilities.requests import Ask, AtSpace
 from bot.capabilities.results import AnswerDelta, AnswerEnd
 from engine import ChatTurn
+from engine.models import CitedSource
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from engine import RetrievalMode, Source
 
 MAX_TURNS = 20  # older turns are dropped
-_CITATION = re.compile(r" ?\[\d+\]")
 
 
 class ChatSession:
@@ -38,8 +37,8 @@ class ChatSession:
         results = await self.screen.show(self.perform(Ask(text, mode=self.mode, history=self.history)))
         answer = "".join(event.text for event in results if isinstance(event, AnswerDelta))
         self.sources = next((event.sources for event in results if isinstance(event, AnswerEnd)), ())
-        # Citation numbers refer to other passages in the next answer.
-        turns = (ChatTurn("user", text), ChatTurn("assistant", _CITATION.sub("", answer)))
+        cited = (CitedSource(each.number, each.document, each.passage, each.title) for each in self.sources)
+        turns = (ChatTurn("user", text), ChatTurn("assistant", answer, tuple(cited)))
         self.history = (*self.history, *turns)[-MAX_TURNS:]
 
     def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:

@@ -11,6 +11,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 from unicodedata import category
 
+from engine.answers.citing.json_answer import JsonAnswerUnwrapper
 from engine.answers.fence_unwrapper import FenceUnwrapper
 from engine.boundary import repair_surrogates
 
@@ -52,6 +53,7 @@ class AnswerFilter:
         self.is_full = False
         self._remaining = max_characters
         self._citation_filter = citation_filter
+        self._json = JsonAnswerUnwrapper()
         self._unwrapper = FenceUnwrapper()
         self._head = VisibleTextGate()
 
@@ -65,12 +67,13 @@ class AnswerFilter:
         self.is_full = len(delta) > self._remaining
         delta = delta[: self._remaining]
         self._remaining -= len(delta)
-        async for piece in self._filter_citations(self._unwrapper.feed(delta)):
+        async for piece in self._filter_citations(self._unwrapper.feed(self._json.feed(delta))):
             yield piece
 
     async def close(self) -> AsyncGenerator[str, None]:
         """Yield the remaining text at the end of the answer."""
-        async for piece in self._filter_citations(self._unwrapper.close()):
+        rest = self._unwrapper.feed(self._json.close()) + self._unwrapper.close()
+        async for piece in self._filter_citations(rest):
             yield piece
         if piece := self._head.feed(self._citation_filter.close()):
             yield piece

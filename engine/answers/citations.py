@@ -1,7 +1,8 @@
 """Check a streamed answer: keep citations of given sources, links that occur in a source, and no other mentions.
 
-Two stages, neither of which depends on how the text is cut into deltas: first citations, then links and mentions. The
-order matters, because dropping a citation may join the text around it into an address.
+Four stages, none of which depends on how the text is cut into deltas: drop a list of sources; write all spellings of
+citations in brackets; check and renumber them; check links and mentions. The order matters, because dropping a citation
+may join the text around it into an address.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engine.answers.citing.number_list import read_bracket
+from engine.answers.citing.source_list import SourceListFilter
+from engine.answers.citing.spellings import SpellingRewriter
 from engine.answers.links.stream import LinkFilter
 from engine.answers.links.visible_text import BRACKET, OPENING_BRACKET, OPENING_BRACKETS, PARTIAL_ENTITY, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
@@ -21,6 +25,7 @@ MAX_PADDING = 16  # spaces before a dropped citation that are dropped with it
 SEPARATOR_DOT = "·"  # replaces a dropped citation whose neighbors would otherwise join into a citation or code
 
 CITATION_SUFFIX = re.compile(r"(?::\d+)?†.*", re.DOTALL)  # some models end a citation like this: 【4:0†file】
+DROPPED_MARKS = frozenset(("cite_start", "cite_end", "cite: start", "cite: end"))  # of a model's own notation
 HYPHEN = "[-‐-―−]"
 NUMBER_LIST = re.compile(
     rf"(?:\d|[\s,;、&^(){{}}]|{HYPHEN}|[.:!?'\"](?!\d)|(?:and|sources?|refs?)(?![^\W\d]))*",
@@ -42,7 +47,8 @@ class CitationFilter:
     `titles`: of the sources; file names in them may be shown. `question`: its links and mentions may be repeated.
 
     Citations are `[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `[source 1]`, `【1】`, and all that a platform shows like one:
-    with entities, escapes, marks, invisible characters, digits of another kind. Valid numbers are renumbered in the
+    with entities, escapes, marks, invisible characters, digits of another kind; and the spellings outside of brackets
+    that `SpellingRewriter` reads. Valid numbers are renumbered in the
     order of first use, each in its own brackets; others are removed with the spaces before them. Code is unchanged:
     `a[1]` between backticks is not a citation. Nor is a year or a date in brackets.
     """
@@ -50,7 +56,10 @@ class CitationFilter:
     def __init__(
         self, numbers: Collection[int], texts: Iterable[str], question: str, titles: Iterable[str] = ()
     ) -> None:
-        self.rewriter = CitationRewriter(frozenset(numbers))
+        given, texts, titles = frozenset(numbers), tuple(texts), tuple(titles)
+        self.source_list = SourceListFilter(given, titles)
+        self.spellings = SpellingRewriter(given, (*texts, *titles, question))
+        self.rewriter = CitationRewriter(given)
         self.link_filter = LinkFilter.from_texts(texts, question, titles)
 
     @property
@@ -60,15 +69,17 @@ class CitationFilter:
 
     def feed(self, delta: str) -> str:
         """Add a piece of the reply; returns the text that can be shown now."""
-        return self.link_filter.feed(self.rewriter.feed(delta))
+        return self.link_filter.feed(self.rewriter.feed(self.spellings.feed(self.source_list.feed(delta))))
 
     def close(self) -> str:
         """End the reply; returns the remaining text."""
-        return self.link_filter.feed(self.rewriter.close()) + self.link_filter.close()
+        spelled = self.spellings.feed(self.source_list.close()) + self.spellings.close()
+        cited = self.rewriter.feed(spelled) + self.rewriter.close()
+        return self.link_filter.feed(cited) + self.link_filter.close()
 
 
 class CitationRewriter(StreamRewriter):
-    """First stage: renumber citations and remove invalid ones."""
+    """Renumber citations and remove invalid ones."""
 
     special = re.compile(rf"[ \t\u00a0\\&`{re.escape(OPENING_BRACKETS)}]")
 
@@ -112,6 +123,9 @@ class CitationRewriter(StreamRewriter):
             return self.rewrite_unclosed(at, opening, final=final)
         if edge.end() == len(self.buffer) and edge[0][0] == "&" and edge[0][-1] != ";" and not final:
             return None
+        if not edge["opening"] and self.buffer[opening.end() : edge.start()] in DROPPED_MARKS:
+            before = self.buffer[at : self.skip_spaces(at)]
+            return RewriteStep(edge.end(), before + self.render_citations("", []))
         cited = None if edge["opening"] else self.parse_numbers(self.buffer[opening.end() : edge.start()])
         if cited is None:
             return RewriteStep(opening.end(), self.buffer[at : opening.end()])
@@ -135,11 +149,23 @@ class CitationRewriter(StreamRewriter):
         seen = CITATION_SUFFIX.sub("", visible_text(content))
         spans = [(_parse_number(low), _parse_number(high or low)) for low, high in NUMBER_RANGE.findall(seen)]
         if not spans or not NUMBER_LIST.fullmatch(seen):
-            return None
+            return self.parse_labeled(seen)
         year = YEAR_OR_DATE.fullmatch(seen.strip())
         if year and not {int(each) for each in year.groups() if each} <= self.given_numbers:
             return None
-        listed = [number for span in spans for number in sorted(self.given_numbers) if min(span) <= number <= max(span)]
+        return self.list_given(spans)
+
+    def parse_labeled(self, seen: str) -> list[int] | None:
+        """The valid numbers of a list in another spelling; without a word for sources all must be valid."""
+        listed = read_bracket(seen)
+        if listed is None or not (listed.is_labeled or listed.is_given(self.given_numbers)):
+            return None
+        return self.list_given(listed.spans)
+
+    def list_given(self, spans: Iterable[tuple[int, int]]) -> list[int]:
+        """The given numbers within the spans, each once."""
+        numbers = sorted(self.given_numbers)
+        listed = (number for span in spans for number in numbers if min(span) <= number <= max(span))
         return list(dict.fromkeys(listed))
 
     def render_citations(self, before: str, cited: list[int]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.answers.cache import QueryCache
 from engine.llm.base import MODEL_LABEL, FilterProposer, RewriteRequest, guard_plugin_call
+from engine.llm.cited_history import cite_history
 from engine.models import SearchQuery
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class QueryRewriter:
         A naive question without history needs no call. The scope is part of the cache key, because a fast reply would
         reveal that somebody asked the same question before.
         """
+        question = replace(question, history=cite_history(question.history, ()))
         now = self.clock.now()
         day, local_day = now.date(), _find_local_day(question, now)
         key = (question.is_unaddressed, question.text, question.history, day, local_day, question.asker, question.scope)

@@ -14,7 +14,6 @@ from engine.llm.client.errors import is_response_format_error
 from engine.llm.formats import shared_calls
 from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_json_extraction, parse_search_query
 from engine.llm.formats.proposed_filters import parse_filtered_query
-from engine.llm.formats.thinking import ThinkingFilter
 from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
 from engine.llm.prompts import (
     ENTITY_TYPES,
@@ -210,7 +209,8 @@ class LiteLLMModel:
 
     async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         model = self.config.answer_model.with_model(prompt.model)
-        thinking, has_text = ThinkingFilter(), False
+        known, has_text = self.client.thinking_models, False
+        thinking = known.open_filter(model)
         thoughts = self.client.limit_thinking(model.model)
         overview = prompt.context.overview
         days = f"{overview.days}\n\n" if overview and overview.days else ""
@@ -223,11 +223,12 @@ class LiteLLMModel:
                     has_text = True
                 else:
                     thoughts.record_thought()
-        rest = thinking.finish()
+        cut_off = any(each.cut_off for each in meter.items)
+        known.record_answer(model, thinking, is_whole=not cut_off)
+        rest = thinking.finish(hide_head=cut_off and known.may_be_thinking(model))
         if rest:
             yield rest if has_text else f"{days}{rest}"
         elif not has_text:
-            cut_off = any(each.cut_off for each in meter.items)
             raise InvalidReply(
                 f"{model.model} ended its thinking without an answer.", hint=OUTPUT_LIMIT_HINT if cut_off else ""
             )

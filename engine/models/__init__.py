@@ -130,11 +130,22 @@ class SummaryInput:
 
 
 @dataclass(frozen=True, slots=True)
+class CitedSource:
+    """A source of an earlier answer, which cites it as [number]."""
+
+    number: int
+    document: str
+    passage: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChatTurn:
-    """One earlier message of the conversation."""
+    """One earlier message of the conversation; `sources` are those that an answer cites by number."""
 
     role: Literal["user", "assistant"]
     text: str
+    sources: tuple[CitedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
+from engine.llm.cited_history import cite_history
 from engine.models import Prompt
 from engine.text.tokenizer import count_fitting
 
@@ -28,7 +29,7 @@ def build_prompt(question: Question, context: Context, today: date) -> Prompt:
     return Prompt(
         question.text,
         context,
-        question.history,
+        cite_history(question.history, context.sources),
         question.instructions,
         question.style,
         question.model,
@@ -62,10 +63,10 @@ def tokens_for_sources(total: int, prompt: int, graph: int) -> int:
 
 
 def newest_turns(history: Sequence[ChatTurn], tokens: int, tokenizer: Tokenizer) -> tuple[ChatTurn, ...]:
-    """The newest turns that fit into the tokens, in order."""
+    """The newest turns that fit into the tokens, in order; an answer is counted with the titles of its sources."""
     kept: list[ChatTurn] = []
-    for turn in reversed(history):
-        tokens -= tokenizer.count(turn.text)
+    for turn, titled in zip(reversed(history), reversed(cite_history(history, ())), strict=True):
+        tokens -= tokenizer.count(titled.text)
         if tokens < 0:
             break
         kept.append(turn)

@@ -19,6 +19,7 @@ from engine.llm.client.protocol import UNFINISHED, TokenUsage
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
 from engine.llm.client.retry_policy import RetryPolicy
 from engine.llm.config import CallTimeouts
+from engine.llm.formats.thinking_models import ThinkingModels
 from engine.scheduling.foreground import is_urgent
 from engine.usage import Usage
 
@@ -96,6 +97,7 @@ class ModelClient:
         self.observe_call: Callable[[Purpose, float], None] = _ignore_call
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._breakers = Breakers(clock, self.timeouts.initial_wait)
+        self.thinking_models = ThinkingModels()
 
     @property
     def clock(self) -> Clock:
@@ -124,6 +126,7 @@ class ModelClient:
             with self._measure(request.purpose):
                 reply = await self._provider.chat(self._chat_parameters(request))
             text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
+            self.thinking_models.record_reply(request.model, reply.text, is_free=not request.json)
             meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
             if _lacks_text(reply, text, request.purpose):
                 raise _empty_reply_error(reply.finish, request.model)

@@ -1,76 +1,350 @@
-"""Remove the <think> blocks of reasoning models from a reply, whole or streamed."""
+"""Remove the thoughts of reasoning models from a reply, whole or streamed: one table of notations for both.
+
+A chat template may write the opening mark itself, so that a reply begins with thoughts and has the closing mark only.
+Nothing of such a reply may be shown before that mark. A filter that holds the head back therefore shows nothing until
+it has seen a mark or the end of the reply; `ThinkingModels` decides for which models that is necessary.
+"""
 
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple
 
-_TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-_OPEN = "<think>"
-_CLOSE = "</think>"
+MAX_HEAD_CHARACTERS = 100_000  # a longer head without a mark is thoughts: no answer is as long
+MAX_MARKS = 1_000  # a reply with more is no answer; its rest is hidden
+_SLICE_CHARACTERS = 2_000  # of a delta: each mark in it costs a copy of the rest
+MAX_BLOCK_CHARACTERS = 20_000  # the same, of a block within the text whose end is not in sight
+
+_TAGS = (
+    "think thinking thought thoughts reason reasoning reflection scratchpad analysis cot inner_monologue"
+    " antthinking seed:think mm:think longcat_think"
+)
+
+
+class Notation(NamedTuple):
+    """How a family of models marks its thoughts; `heads` open thoughts only at the very start of a reply."""
+
+    opening: tuple[str, ...]
+    closing: tuple[str, ...]
+    heads: tuple[str, ...] = ()
+
+
+NOTATIONS = (
+    *(Notation((f"<{name}>", f"<{name} "), (f"</{name}>",)) for name in _TAGS.split()),
+    Notation(("[think]", "[thinking]"), ("[/think]", "[/thinking]")),  # Magistral
+    Notation(("◁think▷",), ("◁/think▷",)),  # Kimi
+    Notation(("<|begin_of_thought|>",), ("<|end_of_thought|>",)),
+    Notation(("<|start_thinking|>",), ("<|end_thinking|>",)),  # Command A
+    Notation(("<|inner_prefix|>",), ("<|inner_suffix|>",)),  # Apertus
+    Notation(("<|think:start|>",), ("<|think:end|>",)),  # Solar
+    Notation(("<|thinking|>", "<|think|>"), ("<|/thinking|>", "<|/think|>")),
+    Notation(("<|channel>thought",), ("<channel|>",)),  # Gemma
+    Notation(("<unused94>thought",), ("<unused95>",)),  # MedGemma
+    Notation(("[unused16]",), ("[unused17]",)),  # Pangu
+    Notation(('<details type="reasoning"',), ("</details>",)),
+    Notation(  # gpt-oss; its channels, with their marks and without
+        ("<|channel|>analysis", "<|channel|>commentary", "<|start|>assistant<|channel|>analysis"),
+        ("<|channel|>final<|message|>",),
+    ),
+    Notation((), ("assistantfinal",), ("analysis",)),
+    Notation((), ("here is my response:", "here's my response:"), ("here is my thought process:",)),  # Granite
+    Notation((), ("here is my response:", "here's my response:"), ("here's my thought process:",)),
+    Notation((), ("[begin final response]",), ("here are my reasoning steps:",)),  # Apriel
+)
+# A closing mark that text may have too ends thoughts only after their own opening mark.
+_AMBIGUOUS_CLOSINGS = frozenset(("</details>", "</analysis>", "assistantfinal"))
+# What encloses an answer after thoughts, and what ends it.
+_ANSWER_OPENINGS = (
+    "<answer>", "<response>", "<output>", "<final>", "<|begin_of_solution|>", "<|start_response|>",
+    "[begin final response]", "<|start|>assistant<|channel|>final<|message|>", "<|channel|>final<|message|>",
+)  # fmt: skip
+_ANSWER_CLOSINGS = (
+    "</answer>", "</response>", "</output>", "</final>", "<|end_of_solution|>", "<|end_response|>",
+    "[end final response]", "<|return|>", "<|end|>",
+)  # fmt: skip
+_QUOTES = "`\"'“”‘’«»„"
+
+
+def _any_of(literals: Iterable[str]) -> str:
+    return "|".join(re.escape(each) for each in sorted(set(literals), key=len, reverse=True))
+
+
+def _compile(literals: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(_any_of(literals), re.IGNORECASE)
+
+
+def _compile_bracketed(literals: Iterable[str]) -> re.Pattern[str]:
+    """The same of literals that all begin with a bracket, faster in a text of brackets."""
+    return re.compile(rf"(?=[<\[◁][^<\[◁])(?:{_any_of(literals)})", re.IGNORECASE)
+
+
+def _compile_start(literals: Iterable[str]) -> re.Pattern[str]:
+    """A pattern of every beginning of the literals at the end of a text."""
+    starts = {each[:length] for each in literals for length in range(1, len(each))}
+    return re.compile(rf"(?:{_any_of(starts)})\Z", re.IGNORECASE)
+
+
+_OPENINGS = {opening: each for each in NOTATIONS for opening in (*each.opening, *each.heads)}
+_INNER_OPENINGS = tuple(opening for each in NOTATIONS for opening in each.opening)
+_LONE_CLOSINGS = tuple(
+    closing for each in NOTATIONS if each.opening for closing in each.closing if closing not in _AMBIGUOUS_CLOSINGS
+)
+_HEAD = _compile(_OPENINGS)
+_CHANNEL = "analysis"  # also a word with which an answer may begin
+_CHANNEL_HEAD = re.compile(r"analysis(?=[A-Z])")
+_HEAD_START = _compile_start((*_OPENINGS, *_ANSWER_OPENINGS))
+_ANSWER_OPENING = _compile(_ANSWER_OPENINGS)
+_OPENING = _compile(_INNER_OPENINGS)
+_LONE_CLOSING = _compile(_LONE_CLOSINGS)
+_MARK = _compile_bracketed((*_INNER_OPENINGS, *_LONE_CLOSINGS))
+_MARK_START = _compile_start((*_INNER_OPENINGS, *_LONE_CLOSINGS))
+_LAST_MARK = _compile_bracketed((*_INNER_OPENINGS, *_LONE_CLOSINGS, *_ANSWER_CLOSINGS))
+_LAST_MARK_START = _compile_start((*_INNER_OPENINGS, *_LONE_CLOSINGS, *_ANSWER_CLOSINGS))
+_MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *_ANSWER_OPENINGS, *_ANSWER_CLOSINGS)))
+_NEVER = re.compile(r"(?!)")
+_CLOSING_OF = {each: _compile(each.closing) for each in NOTATIONS}
 
 
 def strip_thinking(reply: str) -> str:
-    """The reply without its <think> blocks, including blocks without an opening or closing tag.
+    """The visible text of a whole reply; a closing mark without an opening one ends thoughts that began with it."""
+    stream = ThinkingFilter(whole=True)
+    stream.feed(reply)
+    stream.finish()
+    return stream.text
 
-    An unclosed block counts as thinking only at the beginning of the reply; elsewhere the tag may be part of the text.
-    """
-    visible, at, opened = list[str](), 0, -1
-    for tag in _TAG.finditer(reply):
-        if not tag[1]:
-            opened = tag.start() if opened < 0 else opened
-            continue
-        if opened < 0:
-            visible.clear()
-        else:
-            visible.append(reply[at:opened])
-        at, opened = tag.end(), -1
-    unfinished = opened >= 0 and not "".join((*visible, reply[at:opened])).strip()
-    return "" if unfinished else "".join((*visible, reply[at:]))
+
+def has_unopened_thinking(reply: str) -> bool:
+    """Whether a whole reply begins with thoughts that only a closing mark shows."""
+    if _LONE_CLOSING.search(reply) is None:
+        return False
+    stream = ThinkingFilter()
+    for at in range(0, len(reply), _SLICE_CHARACTERS):
+        stream.feed(reply[at : at + _SLICE_CHARACTERS])
+        if stream.is_begun:
+            break
+    return stream.is_unopened
+
+
+class _State(Enum):
+    HEAD = auto()  # only blanks, or the start of a mark
+    HELD = auto()  # a head without a mark: text, or thoughts
+    THINKING = auto()
+    AFTER = auto()  # blanks between thoughts and the answer
+    TEXT = auto()
+    BLOCK = auto()  # after an opening mark in the text: thoughts if they are closed
 
 
 class ThinkingFilter:
-    """Takes deltas and returns the visible text: a `<think>` block at the very start is left out."""
+    """Takes deltas and returns the visible text.
 
-    def __init__(self) -> None:
+    `hold_head`: a reply without an opening mark is held back until its closing mark or its end. `whole`: `text` is the
+    visible text so far, of which a later closing mark without an opening one takes back what it shows to be thoughts.
+    A mark within code or behind a quotation mark is text.
+    """
+
+    def __init__(self, *, hold_head: bool = True, whole: bool = False) -> None:
+        self.is_unopened = False  # the reply had a closing mark without an opening one
+        self.has_thought = False
+        self._hold_head = hold_head
+        self._whole = whole
         self._buffer = ""
-        self._state = "start"
+        self._scanned = 0  # characters of the buffer without a mark
+        self._marks = 0
+        self._state = _State.HEAD
+        self._closing = _LONE_CLOSING
+        self._before = ""  # the last visible character
+        self._code = _CodeTracker()
+        self._shown: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """The visible text of a whole reply so far."""
+        return "".join(self._shown)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it is certain how the reply begins: with text or with thoughts."""
+        return self._state not in {_State.HEAD, _State.HELD}
 
     def feed(self, delta: str) -> str:
         """The text that can be shown now."""
-        if self._state == "open":
-            return delta
-        self._buffer += delta
-        if self._state == "start":
-            self._match_opening_tag()
-        if self._state == "thinking":
-            self._match_closing_tag()
-        return self._release_text()
+        shown: list[str] = []
+        for at in range(0, len(delta), _SLICE_CHARACTERS):
+            self._buffer += delta[at : at + _SLICE_CHARACTERS]
+            while self._advance(shown):
+                pass
+        return "".join(shown)
 
-    def finish(self) -> str:
-        """The rest at the end of the stream; thinking without an end stays hidden."""
+    def finish(self, *, hide_head: bool = False) -> str:
+        """The rest at the end of the stream; thoughts without an end stay hidden.
+
+        `hide_head`: so does a head without a mark, of a model that was cut off while it thought.
+        """
         held, self._buffer = self._buffer, ""
-        return "" if self._state == "thinking" else held
-
-    def _match_opening_tag(self) -> None:
-        head = self._buffer.lstrip()
-        if head.startswith(_OPEN):
-            self._buffer, self._state = head[len(_OPEN) :], "thinking"
-        elif not _OPEN.startswith(head):
-            self._state = "open"
-
-    def _match_closing_tag(self) -> None:
-        _, mark, rest = self._buffer.partition(_CLOSE)
-        if mark:
-            self._buffer, self._state = rest.lstrip(), "open" if rest.strip() else "after"
-        else:
-            self._buffer = self._buffer[-len(_CLOSE) :]
-
-    def _release_text(self) -> str:
-        if self._state == "after":  # whitespace between the thinking and the answer
-            self._buffer = self._buffer.lstrip()
-            self._state = "open" if self._buffer else "after"
-        if self._state != "open":
+        if self._state is _State.THINKING or (hide_head and self._state is _State.HELD):
             return ""
-        held, self._buffer = self._buffer, ""
+        if self._state is _State.AFTER and not held.strip():
+            return ""
+        self._shown.append(held)
         return held
+
+    def _advance(self, shown: list[str]) -> bool:
+        """Take one step; false if it needs more text."""
+        match self._state:
+            case _State.HEAD:
+                return self._read_head(after=False)
+            case _State.AFTER:
+                return self._read_head(after=True)
+            case _State.HELD:
+                return self._read_held()
+            case _State.THINKING:
+                return self._read_thoughts()
+            case _State.TEXT:
+                return self._read_text(shown)
+            case _:
+                return self._read_block()
+
+    def _enter(self, state: _State, rest: str) -> bool:
+        self._state, self._buffer, self._scanned = state, rest, 0
+        self._marks += 1
+        if self._marks > MAX_MARKS:
+            self._state, self._closing = _State.THINKING, _NEVER
+        return True
+
+    def _begin_thinking(self, notation: Notation | None, rest: str) -> bool:
+        self.has_thought = True
+        self._closing = _CLOSING_OF[notation] if notation else _LONE_CLOSING
+        return self._enter(_State.THINKING, rest)
+
+    def _read_head(self, *, after: bool) -> bool:
+        head = self._buffer.lstrip()
+        if not head or (len(head) < _MAX_MARK and _HEAD_START.match(head)):
+            return False
+        found = _HEAD.match(head)
+        if found and found[0].lower() == _CHANNEL:
+            if len(head) == len(_CHANNEL):
+                return False
+            found = _CHANNEL_HEAD.match(head)
+        if found:
+            return self._begin_thinking(_OPENINGS[found[0].lower()], head[found.end() :])
+        if after:
+            wrapper = _ANSWER_OPENING.match(head)
+            return self._enter(_State.AFTER if wrapper else _State.TEXT, head[wrapper.end() :] if wrapper else head)
+        return self._enter(_State.HELD if self._hold_head else _State.TEXT, self._buffer)
+
+    def _read_held(self) -> bool:
+        found = _find_mark(_MARK, self._buffer, self._scanned, "")
+        if found is None:
+            self._scanned = max(0, len(self._buffer) - _MAX_MARK)
+            return len(self._buffer) > MAX_HEAD_CHARACTERS and self._begin_thinking(None, self._buffer[-_MAX_MARK:])
+        if _LONE_CLOSING.fullmatch(found[0]):
+            self.is_unopened = self.has_thought = True
+            return self._enter(_State.AFTER, self._buffer[found.end() :])
+        return self._enter(_State.TEXT, self._buffer)
+
+    def _read_thoughts(self) -> bool:
+        found = self._closing.search(self._buffer)
+        if found is None:
+            self._buffer = self._buffer[-_MAX_MARK:]
+            return False
+        return self._enter(_State.AFTER, self._buffer[found.end() :])
+
+    def _read_text(self, shown: list[str]) -> bool:
+        marks, starts = (
+            (_LAST_MARK, _LAST_MARK_START) if self.has_thought else (_MARK, _MARK_START)
+        )  # what encloses an answer is text unless there were thoughts
+        found = _find_mark(marks, self._buffer, 0, self._before)
+        if found is None:
+            tail = self._buffer[-_MAX_MARK:]
+            start = starts.search(tail)
+            end = len(self._buffer) - (len(tail) - start.start() if start else 0)
+            self._show(self._buffer[:end], shown)
+            self._buffer = self._buffer[end:]
+            return False
+        at_line_start = self._show(self._buffer[: found.start()], shown)
+        rest = self._buffer[found.end() :]
+        if _OPENING.fullmatch(found[0]):
+            return self._read_inner_opening(found[0], rest, shown, is_certain=at_line_start or self.has_thought)
+        if _LONE_CLOSING.fullmatch(found[0]):
+            self._read_stray_closing(found[0], shown)
+        return self._enter(_State.TEXT, rest)
+
+    def _read_inner_opening(self, mark: str, rest: str, shown: list[str], *, is_certain: bool) -> bool:
+        if self._code.is_code:
+            self._show(mark, shown)
+            return self._enter(_State.TEXT, rest)
+        notation = _OPENINGS[mark.lower()]
+        self._closing = _CLOSING_OF[notation]
+        return self._begin_thinking(notation, rest) if is_certain else self._enter(_State.BLOCK, mark + rest)
+
+    def _read_stray_closing(self, mark: str, shown: list[str]) -> None:
+        """A closing mark after visible text: that was thoughts, which only a whole reply can take back."""
+        if self._code.is_code:
+            self._show(mark, shown)
+            return
+        self.is_unopened = self.is_unopened or not self.has_thought
+        self._shown.clear()
+
+    def _read_block(self) -> bool:
+        found = self._closing.search(self._buffer, self._scanned)
+        if found is None:
+            self._scanned = max(0, len(self._buffer) - _MAX_MARK)
+            if len(self._buffer) <= MAX_BLOCK_CHARACTERS:
+                return False
+            self.has_thought = True
+            return self._enter(_State.THINKING, self._buffer[-_MAX_MARK:])
+        return self._enter(_State.TEXT, self._buffer[found.end() :])
+
+    def _show(self, text: str, shown: list[str]) -> bool:
+        """Show text; returns whether a line begins after it."""
+        if text:
+            shown.append(text)
+            if self._whole:
+                self._shown.append(text)
+            self._before = text[-1]
+            self._code.record(text)
+        return self._code.at_line_start
+
+
+class _CodeTracker:
+    """Whether the end of a text is within a span of code or a fence."""
+
+    def __init__(self) -> None:
+        self._head = ""  # the first characters of the line
+        self._backticks = 0  # in the line
+        self._is_fenced = False
+
+    def record(self, text: str) -> None:
+        """Read on."""
+        first, *lines = text.split("\n")
+        self._read(first)
+        for line in lines:
+            self._is_fenced ^= self._head.lstrip().startswith(("```", "~~~"))
+            self._head, self._backticks = "", 0
+            self._read(line)
+
+    def _read(self, part: str) -> None:
+        if len(self._head) < 8:
+            self._head = (self._head + part[:8])[:8]
+        self._backticks += part.count("`")
+
+    @property
+    def is_code(self) -> bool:
+        return self._is_fenced or self._backticks % 2 == 1
+
+    @property
+    def at_line_start(self) -> bool:
+        return not self._head.strip()
+
+
+def _find_mark(marks: re.Pattern[str], text: str, start: int, before: str) -> re.Match[str] | None:
+    """The first mark from a position on that no quotation mark precedes; `before` is the character before the text."""
+    for found in marks.finditer(text, start):
+        previous = text[found.start() - 1] if found.start() else before
+        if not previous or previous not in _QUOTES:
+            return found
+    return None

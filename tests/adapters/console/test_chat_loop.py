@@ -37,12 +37,13 @@ from bot.plugins import load_adapter, load_conversation
 from bot.settings import load_settings
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelUnavailable, NotFound
-from engine.models import ChatTurn, ContextEntity, Source
+from engine.models import ChatTurn, CitedSource, ContextEntity, Source
 from engine.storage.ledger.records.query_results import IndexStatus
 from tests.support.patience import PATIENCE
 
 QUESTION = "What is the fee?"
-HISTORY = (ChatTurn("user", QUESTION), ChatTurn("assistant", "Nine crowns."))
+CITED = (CitedSource(1, "d", "p", "Rules"),)
+HISTORY = (ChatTurn("user", QUESTION), ChatTurn("assistant", "Nine crowns [1].", CITED))
 LONG = "The berth costs nine crowns a night. " * 8
 SOURCE = Source(1, "d", "p", "Rules", "p. 3", "", "", None, LONG, "s", "r", "c")
 

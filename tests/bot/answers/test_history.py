@@ -13,8 +13,8 @@ from bot.answers.request import AnswerRequest, request_from_message
 from bot.errors import PlatformError
 from bot.platform.events import MessagesDeleted
 from bot.platform.models import Location
-from bot.store import AnswerResult
-from engine.models import ChatTurn, Scope
+from bot.store import AnswerResult, AnswerSource
+from engine.models import ChatTurn, CitedSource, Scope
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, make_answer, make_question
 from tests.support.fake_platform import START
@@ -23,6 +23,7 @@ OPEN = Scope(frozenset({"slack:T1:open"}), frozenset())
 VAULT = Scope(frozenset({"slack:T1:VAULT"}), frozenset())
 ROOM = Scope(frozenset(), frozenset({"slack:T1:HALL"}))
 THREAD = replace(HALL, thread="m1")
+PLAN = AnswerSource(1, "Plan", "", "It is so.", "plan.md", "p1", "slack:T1:open", "slack:T1:HALL")
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +33,7 @@ async def _hall(bot: BotFixture) -> None:
 
 async def add_answer(bot: BotFixture, id_: str, minutes: int = 2, text: str = "Tea.", **more: Any) -> None:
     """The bot answered in the thread; the facts are of the stored answer or of its result."""
-    facts = {name: more.pop(name) for name in ("spaces", "rooms", "documents") if name in more}
+    facts = {name: more.pop(name) for name in ("spaces", "rooms", "documents", "sources") if name in more}
     time = START + timedelta(minutes=minutes)
     begun = {"location": THREAD, "question": f"<@BOT> {id_}?", "time": time, "message_id": id_, **more}
     await bot.store.answers.begin(make_answer(id_, **begun))
@@ -52,13 +53,13 @@ async def test_answers_and_messages_come_in_order_without_bots_repetitions_and_w
     bot.platform.add_message(THREAD, "ada", "First, <@bob>.", after=60)
     bot.platform.add_message(THREAD, "robo", "Beep.", by_bot=True, after=1)
     question = bot.platform.add_message(THREAD, "ada", "<@BOT> Who?", after=59)
-    await add_answer(bot, question.id, 2, "It is so. [1] [2]", spaces=OPEN.spaces)
+    await add_answer(bot, question.id, 2, "It is so. [1] [2]", spaces=OPEN.spaces, sources=(PLAN,))
     bot.platform.add_message(THREAD, "bob", "I see.", after=180)
     bot.platform.add_message(THREAD, "ada", "Later.", after=7200)
     assert (await load(bot)).turns == (
         ChatTurn("user", "Ada: First, @Bob."),
         ChatTurn("user", f"{question.id}?"),
-        ChatTurn("assistant", "It is so."),
+        ChatTurn("assistant", "It is so. [1] [2]", (CitedSource(1, "plan.md", "p1", "Plan"),)),
         ChatTurn("user", "Bob: I see."),
     )
 

@@ -345,7 +345,7 @@ async def test_a_follow_up_has_the_thread_as_history_without_private_answers(bot
     await bot.ask(thread, "bob", "And who said so?")
     assert [(turn.role, turn.text) for turn in bot.language.prompts[-1].history] == [
         ("user", ASKED),
-        ("assistant", first.text.replace(f" {CITED}", "")),
+        ("assistant", first.text.replace(CITED, "[1]")),
         ("user", "Ada: I thought on Tuesday."),
     ]
 

@@ -38,10 +38,17 @@ class StubProvider:
         self.clients.append(ModelClient(4, replace(QUICK, **timeouts), provider, clock))
         return self.clients[-1]
 
-    def language(self, model: str = "openai/stub", client: ModelClient | None = None, **config: Any) -> LiteLLMModel:
-        """A language model; it gleans all excerpts in which it finds anything."""
+    def unknown_language(self, model: str = "openai/stub", **config: Any) -> LiteLLMModel:
+        """A language model of which nothing is known; it gleans all excerpts in which it finds anything."""
         config = {"answer_model": replace(self.model, model=model), "gleaning_threshold": 1, **config}
-        return LiteLLMModel(LLMConfig(**config), client or self.client, len)
+        return LiteLLMModel(LLMConfig(**config), self.client, len)
+
+    def language(self, model: str = "openai/stub", client: ModelClient | None = None, **config: Any) -> LiteLLMModel:
+        """The same, known not to think."""
+        config = {"answer_model": replace(self.model, model=model), "gleaning_threshold": 1, **config}
+        chosen = client or self.client
+        chosen.thinking_models.record_reply(config["answer_model"], "Hello.", is_free=True)
+        return LiteLLMModel(LLMConfig(**config), chosen, len)
 
     def reply(self, *texts: str) -> None:
         """Reply with the texts in turn, and with the last one from then on."""

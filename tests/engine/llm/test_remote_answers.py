@@ -87,6 +87,36 @@ async def test_an_answer_comes_in_pieces_and_is_recorded(stub: StubProvider) -> 
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+async def test_thoughts_without_an_opening_mark_are_hidden_and_remembered(stub: StubProvider, provider: str) -> None:
+    stub.reply("Let me read [2].\n</think>\n\nAda runs the mill [1].")
+    language = stub.unknown_language(provider)
+    assert [await answer_text(language) for _ in range(2)] == ["Ada runs the mill [1]."] * 2
+    assert await language.summarize([ADA], UsageMeter()) == ["Ada runs the mill [1]."]
+
+
+async def test_only_the_first_answer_of_an_unknown_model_is_held_back(stub: StubProvider) -> None:
+    stub.reply("Ada runs the mill [1].")
+    language = stub.unknown_language()
+    counts = [len([piece async for piece in language.answer(make_prompt(), UsageMeter())]) for _ in range(2)]
+    assert counts[0] == 1 < counts[1]
+
+
+async def test_a_summary_tells_that_a_model_does_not_think(stub: StubProvider) -> None:
+    stub.reply("Ada runs the mill [1].")
+    language = stub.unknown_language()
+    await language.summarize([ADA], UsageMeter())
+    assert len([piece async for piece in language.answer(make_prompt(), UsageMeter())]) > 1
+
+
+async def test_a_thinking_model_that_is_cut_off_shows_none_of_its_thoughts(stub: StubProvider) -> None:
+    stub.reply("Let me read the first source, and then the second one.")
+    stub.fail(Fault("length"))
+    with pytest.raises(InvalidReply, match="ended its thinking") as caught:
+        await answer_text(stub.unknown_language("openai/qwq-32b"))
+    assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" in caught.value.hint
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(
     ("fault", "cut_off"), [(None, False), (Fault("length"), True), (Fault("unfinished", pieces=2), True)]
 )

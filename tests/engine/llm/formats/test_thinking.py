@@ -1,52 +1,152 @@
+"""Thoughts stay inside: in every notation, in a whole reply and in a stream, however it is cut."""
+
 from __future__ import annotations
 
 import itertools
+import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.llm.formats.thinking import ThinkingFilter, strip_thinking
+from engine.llm.formats.thinking import ThinkingFilter, has_unopened_thinking, strip_thinking
+
+THOUGHT = "the mill [2], or x < y"
+TAGS = [
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reason",
+    "THINK",
+    "Thought",
+    "seed:think",
+    "antThinking",
+    "longcat_think",
+]
+MARKED = [
+    *(f"<{tag}>{THOUGHT}</{tag}>Ada [1]." for tag in TAGS),
+    f"  <think> {THOUGHT}\n</think>\n\nAda [1].",
+    f'<think source="model">{THOUGHT}</think>Ada [1].',
+    f"<think>{THOUGHT}</think> <think>{THOUGHT}</think>Ada [1].",
+    f"<think>{THOUGHT} <think> {THOUGHT}</think>Ada [1].",
+    f"[THINK]{THOUGHT}[/THINK]Ada [1].",
+    f"◁think▷{THOUGHT}◁/think▷Ada [1].",
+    f"<|begin_of_thought|>{THOUGHT}<|end_of_thought|>\n<|begin_of_solution|>Ada [1].<|end_of_solution|>",
+    f"<|START_THINKING|>{THOUGHT}<|END_THINKING|><|START_RESPONSE|>Ada [1].<|END_RESPONSE|>",
+    f"<|inner_prefix|>{THOUGHT}<|inner_suffix|>Ada [1].",
+    f"<|channel>thought\n{THOUGHT}<channel|>Ada [1].",
+    f"<think>{THOUGHT}</think><answer>Ada [1].</answer>",
+    f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>Ada [1].<|return|>",
+    f"analysisWe read {THOUGHT}assistantfinalAda [1].",
+    f"Here is my thought process:\n{THOUGHT}\nHere is my response:\nAda [1].",
+    f"Here are my reasoning steps:\n{THOUGHT}\n[BEGIN FINAL RESPONSE]\nAda [1].\n[END FINAL RESPONSE]",
+    f"Ada [1]. <think>{THOUGHT}</think>",
+    f"Ada [1].\n<thinking>{THOUGHT}",
+]
+UNOPENED = [
+    *(f"{THOUGHT}\n</{tag}>\n\nAda [1]." for tag in TAGS),
+    f"{THOUGHT}[/THINK]Ada [1].",
+    f"{THOUGHT}◁/think▷Ada [1].",
+    f"{THOUGHT}<|think:end|>Ada [1].",
+    f"Say `</think>` or\n<not closed {THOUGHT}</think>Ada [1].",
+]
+PLAIN = [
+    "",
+    "Ada [1].",
+    "  Ada\n\n```\n<think>x</think>\n```\nruns [1].",
+    "Use `<think>` and `</think>` for it.",
+    'The tag "</think>" ends it.',
+    "Analysis shows it, analysis of mills [1].",
+    "analysis of mills",
+    "Here is my answer [1].",
+    "<thinker> is a word",
+    "about <think> tags",
+    "2 < 3, [thin ice], <thi",
+    "<answer>Ada</answer>",
+]
+CUTS = st.lists(st.integers(0, 200), max_size=9)
+
+
+def stream(reply: str, cuts: list[int], *, hold_head: bool = True) -> str:
+    bounds = [0, *sorted(cut % (len(reply) + 1) for cut in cuts), len(reply)]
+    filter_ = ThinkingFilter(hold_head=hold_head)
+    return "".join(filter_.feed(reply[a:b]) for a, b in itertools.pairwise(bounds)) + filter_.finish()
+
+
+@pytest.mark.parametrize("reply", [*MARKED, *UNOPENED])
+@settings(max_examples=15)
+@given(cuts=CUTS)
+def test_only_the_answer_is_left(reply: str, cuts: list[int]) -> None:
+    assert stream(reply, cuts).strip() == strip_thinking(reply).strip() == "Ada [1]."
+
+
+@pytest.mark.parametrize("reply", MARKED)
+@settings(max_examples=15)
+@given(cuts=CUTS)
+def test_opened_thoughts_are_hidden_without_holding_the_head_back(reply: str, cuts: list[int]) -> None:
+    assert stream(reply, cuts, hold_head=False).strip() == "Ada [1]."
+
+
+@pytest.mark.parametrize("reply", PLAIN)
+@settings(max_examples=15)
+@given(cuts=CUTS)
+def test_text_is_unchanged(reply: str, cuts: list[int]) -> None:
+    assert stream(reply, cuts) == stream(reply, cuts, hold_head=False) == strip_thinking(reply) == reply
 
 
 @pytest.mark.parametrize(
     ("reply", "visible"),
     [
-        ("answer", "answer"),
-        ("<think>hm</think>answer", "answer"),
-        ("<think>hm\n<think>deeper</think>answer", "answer"),
-        ("hm</think>answer", "answer"),
         ("one <think>hm</think>and <THINK>hm</THINK>two", "one and two"),
+        ("one <think>hm</think>, two </think>three", "three"),
         ("<think>hm", ""),
         ("<think>hm</think> <think>again", ""),
-        ("answer about <think> tags", "answer about <think> tags"),
-        ("", ""),
+        ("<think>hm</think>\n", ""),
     ],
 )
-def test_only_the_answer_is_left(reply: str, visible: str) -> None:
+def test_a_whole_reply_may_take_text_back(reply: str, visible: str) -> None:
     assert strip_thinking(reply) == visible
 
 
-@pytest.mark.parametrize(
-    ("reply", "visible"),
-    [
-        ("Plain answer.", "Plain answer."),
-        ("<think>hm</think>\n\nThe answer.", "The answer."),
-        ("  <think>a < b </thin k></think> x", "x"),
-        ("<thinker> is a word", "<thinker> is a word"),
-        ("2 <think>3</think>", "2 <think>3</think>"),
-        ("<think>never ended", ""),
-        ("<thi", "<thi"),
-        ("", ""),
-    ],
-)
-@given(cuts=st.lists(st.integers(0, 60), max_size=8))
-def test_leading_thinking_is_hidden_however_the_stream_is_cut(reply: str, visible: str, cuts: list[int]) -> None:
-    stream, bounds = ThinkingFilter(), [0, *sorted(cut % (len(reply) + 1) for cut in cuts), len(reply)]
-    shown = [stream.feed(reply[start:stop]) for start, stop in itertools.pairwise(bounds)]
-    assert "".join(shown) + stream.finish() == visible
+@pytest.mark.parametrize("reply", UNOPENED)
+def test_a_reply_without_an_opening_mark_is_recognized(reply: str) -> None:
+    assert has_unopened_thinking(reply)
 
 
-def test_the_answer_is_not_held_back_once_it_has_begun() -> None:
-    stream = ThinkingFilter()
-    assert [stream.feed("Hello"), stream.feed(" <think")] == ["Hello", " <think"]
+@pytest.mark.parametrize("reply", [*PLAIN, *MARKED])
+def test_other_replies_are_not(reply: str) -> None:
+    assert not has_unopened_thinking(reply)
+
+
+def test_an_answer_is_shown_at_once_if_its_head_need_not_be_held_back() -> None:
+    filter_ = ThinkingFilter(hold_head=False)
+    assert [filter_.feed(delta) for delta in ("Hello", " <thi", "s>")] == ["Hello", " ", "<this>"]
+
+
+def test_a_head_without_a_mark_comes_at_the_end_or_stays_hidden() -> None:
+    for hidden, shown in ((False, "Let me see. Ada"), (True, "")):
+        filter_ = ThinkingFilter()
+        assert filter_.feed("Let me see. ") + filter_.feed("Ada") == ""
+        assert filter_.finish(hide_head=hidden) == shown
+
+
+def test_a_head_without_end_is_thoughts() -> None:
+    filter_ = ThinkingFilter()
+    for _ in range(60):
+        assert filter_.feed("word " * 400) == ""
+    assert filter_.feed("</think>Ada") + filter_.finish() == "Ada"
+
+
+@pytest.mark.parametrize("unit", ["<think>a</think>b", "<think>", "a</think>", "<", "`<think>", "<think ", "analysisW"])
+@pytest.mark.parametrize("delta", [3, 100_000])
+def test_the_time_grows_with_the_text(unit: str, delta: int) -> None:
+    def cost(length: int) -> float:
+        text, filter_, started = (unit * length)[:length], ThinkingFilter(), time.process_time()
+        for at in range(0, length, delta):
+            filter_.feed(text[at : at + delta])
+        filter_.finish()
+        return time.process_time() - started
+
+    assert any(cost(20_000) <= 3 * cost(10_000) + 0.01 for _ in range(3))  # the machine may be busy

@@ -1,0 +1,346 @@
+"""Write citations that stand outside of square brackets in square brackets: (1), Source 1, ¹, <ref>1</ref>, $^{1}$.
+
+Such a number may mean something else: a step, a count, a section, an exponent. It is a citation only if all its numbers
+were given, if its place in the sentence is that of a citation, and if no source says the same words with this number.
+Everything else stays as it is. What is written is checked and renumbered like any citation.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from itertools import takewhile
+from typing import TYPE_CHECKING, Protocol
+
+from engine.answers.citing.number_list import may_become_list, read_list
+from engine.answers.citing.table_columns import TableColumns
+from engine.answers.citing.words import (
+    LABELS,
+    NUMBERED_SUFFIXES,
+    NUMBERED_WORDS,
+    SOURCE_WORDS,
+    THING_WORDS,
+    UNIT_WORDS,
+)
+from engine.answers.links.visible_text import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
+from engine.text.stream_rewriter import RewriteStep, StreamRewriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engine.answers.citing.number_list import NumberList
+
+MAX_LIST = 80  # characters of a list in parentheses or a tag
+MIN_WORDS = 4  # of a clause that a number in parentheses can support
+MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable
+LOOKAHEAD = 8  # characters after a number that decide what it means
+
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
+_SUPERSCRIPT = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧][{SUPERSCRIPTS}]{{1,4}}){{0,9}}⁾?")
+_PARENTHESIS = re.compile(r"[(（]([^()（）\n]{1,80})[)）]")
+_PARTIAL_PARENTHESIS = re.compile(r"[(（]([^()（）\n]{0,80})\Z")
+_TAG = re.compile(
+    r"<(sup|ref|refs|cite|citation|source|doc)(\s[^<>\n]{0,60})?>\s{0,4}([^<>\n]{0,80}?)\s{0,4}</\1>"
+    r"|<(ref|cite|citation|source|doc)\s{1,4}(?:id|name|n|src|ref|number)\s?=\s?[\"']?(\d{1,4})[\"']?\s{0,4}/?>",
+    re.IGNORECASE,
+)
+_PARTIAL_TAG = re.compile(
+    r"<(?:s|su|r|re|c|ci|cit|cita|citat|citati|citatio|so|sou|sour|sourc|d|do|(?:sup|refs?|cite|citation|source|doc)"
+    r"(?:\s[^<>\n]{0,60})?(?:>[^<>\n]{0,80}(?:</?[a-z]{0,10})?)?)?\Z",
+    re.IGNORECASE,
+)
+_CARET = re.compile(r"\^((?:\[[\d,;\s–-]{1,40}\]){1,9}|[\d,;\s]{1,40}|\([\d,;\s]{1,40}\))\^")
+_PARTIAL_CARET = re.compile(r"\^[\[\]()\d,;\s–-]{0,60}\Z")
+_LATEX = re.compile(r"\$\s?\^\s?\{?\s?\[?([\d,;\s–-]{1,40})\]?\s?\}?\s?\$")
+_PARTIAL_LATEX = re.compile(r"\$\s?(?:\^[\s\{\[\d,;\]\}–-]{0,50})?\Z")
+_COMMAND = re.compile(
+    r"\\(?:cite[a-z]{0,6}|textsuperscript|footnotemark|footcite)\*?(?:\{([^{}\n]{1,60})\}|\[([\d, ]{1,40})\])"
+)
+_PARTIAL_COMMAND = re.compile(r"\\(?:[a-z]{1,14}\*?(?:[\{\[][^{}\[\]\n]{0,60})?)?\Z")
+_CELL = re.compile(r"\|([ \t]{0,20})([^|\n]{1,60}?)([ \t]{0,20})(?=\|)")
+_PARTIAL_CELL = re.compile(r"\|[^|\n]{0,100}\Z")
+_MARKER = re.compile(
+    r"(?:\ue200?)?cite(?:\ue202?turn\d{1,3}[a-z]{1,10}\d{1,3}){1,9}\ue201?|\ue200[^\ue200\ue201\n]{0,80}\ue201"
+)
+_PARTIAL_MARKER = re.compile(r"\ue200[^\ue200\ue201\n]{0,80}\Z|c(?:i(?:t(?:e(?:t(?:u(?:r(?:n\w{0,40})?)?)?)?)?)?)?\Z")
+
+_MARKS = {
+    "^": (_CARET, _PARTIAL_CARET, True),
+    "$": (_LATEX, _PARTIAL_LATEX, True),
+    "\\": (_COMMAND, _PARTIAL_COMMAND, False),
+}  # with whether the number stands where an exponent might
+_SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
+
+_HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_HAN_CHARACTER = re.compile(rf"[{_HAN}]")
+_RUN = re.compile(rf"[{SUPERSCRIPTS}]+")
+_BY_LENGTH = sorted(SOURCE_WORDS, key=len, reverse=True)
+_BARE_STARTS = sorted({word[:length] for word in SOURCE_WORDS for length in range(1, len(word))}, key=len, reverse=True)
+_NEXT = (
+    r"(?:\s?,\s?(?:(?:and|und|y|e|et)\s)?|\s?&\s?|\s(?:and|und|y|e|et|or|oder|o|ou|to|bis|a|à)\s|\s?[-–、と和]\s?|、)"
+)
+_BARE = re.compile(
+    rf"(?P<label>{'|'.join(map(re.escape, _BY_LENGTH))})"
+    rf"(?P<gap>\s?(?:#|no\.\s?|nr\.\s?)?)(?P<list>\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}})",
+    re.IGNORECASE,
+)  # fmt: skip
+_BARE_START = re.compile(rf"(?:{'|'.join(map(re.escape, _BARE_STARTS))})\Z", re.IGNORECASE)
+_PARTIAL_BARE = re.compile(
+    rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?(?:#|n[or]?\.?\s?)?"
+    rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{LOOKAHEAD}}})?\Z",
+    re.IGNORECASE,
+)
+_NO_BARE_END = re.compile(
+    r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
+)
+
+_SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s{0,8}\n|\s{0,8}\Z)")
+_CLAUSE_END = re.compile(r"[*_\"'”»)]{0,2}[,;、，；:](?=\s|\Z|[^\d\s])")
+_AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|\Z")
+_CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
+_LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
+_COPIED = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
+_COPIED_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?\d{{1,4}}", re.IGNORECASE)
+
+
+class _Rewriter(Protocol):
+    """Rewrites what begins at a position; None if it depends on text to come."""
+
+    def __call__(self, at: int, *, final: bool) -> RewriteStep | None: ...
+
+
+class SpellingRewriter(StreamRewriter):
+    """First stage: write citations of other spellings as `[1]`. `texts`: what sources, titles and the question say."""
+
+    special = re.compile(
+        rf"[`(（^<$\\|\ue200{SUPERSCRIPTS}⁽]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
+        rf"|(?<![^\W_{_HAN}])(?:{_BARE_START.pattern}|(?:{'|'.join(map(re.escape, _BY_LENGTH))}))",
+        re.IGNORECASE,
+    )
+
+    def __init__(self, given_numbers: frozenset[int], texts: Iterable[str] = ()) -> None:
+        super().__init__()
+        self._given = given_numbers
+        self._texts = tuple(texts)
+        self._columns = TableColumns()
+        self._has_counter = False  # a number in parentheses of this line is no citation
+        self._has_citation = False  # one is
+        self._in_bracket = False  # after a square bracket of this line that is not closed
+
+    @cached_property
+    def _copied(self) -> frozenset[str]:
+        """Words with numbers that the sources contain; they are quoted, and cite nothing."""
+        found = {_squeeze(f"{each[1]}{each[2]}") for text in self._texts for each in _COPIED.finditer(text)}
+        labels = {_squeeze(each[0]) for text in self._texts for each in _COPIED_LABEL.finditer(text)}
+        return frozenset(found | labels)
+
+    def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
+        if self._in_bracket:  # the next stage reads all that is in brackets
+            return self._keep(at)
+        character = self.buffer[at]
+        if character in _MARKS:
+            whole, partial, is_raised = _MARKS[character]
+            return self._rewrite_mark(at, (whole, partial), final=final, is_raised=is_raised)
+        return self._find_rewriter(character)(at, final=final)
+
+    def _find_rewriter(self, character: str) -> _Rewriter:
+        """What rewrites a citation that begins with this character."""
+        if character in SUPERSCRIPTS or character == "⁽":
+            return self._rewrite_superscript
+        rewriters: dict[str, _Rewriter] = {
+            "(": self._rewrite_parenthesis,
+            "（": self._rewrite_parenthesis,
+            "<": self._rewrite_tag,
+            "|": self._rewrite_cell,
+            "\ue200": self._remove_marker,
+        }
+        return rewriters.get(character, self._rewrite_word)
+
+    def record_step(self, read: str, wrote: str) -> None:
+        super().record_step(read, wrote)
+        self._columns.record(read)
+        for bracket in _SQUARE.finditer(read):
+            self._in_bracket = bracket[0] in OPENING_BRACKETS
+        if "\n" in read:
+            self._has_counter = self._has_citation = False
+
+    def _keep(self, at: int, length: int = 1) -> RewriteStep:
+        return RewriteStep(at + length, self.buffer[at : at + length])
+
+    # In parentheses.
+
+    def _rewrite_parenthesis(self, at: int, *, final: bool) -> RewriteStep | None:
+        found = _PARENTHESIS.match(self.buffer, at)
+        if found is None:
+            partial = _PARTIAL_PARENTHESIS.match(self.buffer, at)
+            waits = not final and partial and may_become_list(visible_text(partial[1]))
+            return None if waits else self._keep(at)
+        listed = read_list(visible_text(found[1]), LABELS)
+        if listed is None:
+            return self._keep(at)
+        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+            return None
+        if listed.is_given(self._given) and (listed.is_labeled or self._is_cited_parenthesis(found, listed)):
+            self._has_citation = True
+            return RewriteStep(found.end(), listed.render())
+        self._has_counter = self._has_counter or not listed.is_labeled
+        return self._keep(at)
+
+    def _is_cited_parenthesis(self, found: re.Match[str], listed: NumberList) -> bool:
+        """Whether a number in parentheses ends a clause, and is no step, count or section."""
+        if self._has_counter or listed.is_loose or any(low != high for low, high in listed.spans):
+            return False
+        before = self.tail
+        if before[-1:] in ("", "\n") or (before[-1].isalnum() and not _is_han(before[-1])):
+            return False
+        behind = self.buffer[found.end() :]
+        is_end = _SENTENCE_END.match(behind) is not None or behind.startswith(("(", "["))
+        words = _count_words(before) + self._has_citation
+        if words < MIN_WORDS or not (is_end or _CLAUSE_END.match(behind)):
+            return False
+        return not self._is_numbered(before) and not self._is_copied(before, found[0])
+
+    def _is_numbered(self, before: str) -> bool:
+        """Whether the last word is one that has a number of its own, also behind its first number."""
+        text = before.rstrip(" *_")
+        if text.endswith((*NUMBERED_SUFFIXES, "§")):
+            return True
+        last = _LAST_WORD.search(text)
+        if last and last[1].isdigit():
+            head = text[: last.start()].rstrip()
+            last = _LAST_WORD.search(head)
+            if head.endswith("§"):
+                return True
+        return last is not None and last[1].casefold() in NUMBERED_WORDS
+
+    def _is_copied(self, before: str, written: str) -> bool:
+        last = _LAST_WORD.search(before)
+        return last is not None and _squeeze(f"{last[1]}{written}") in self._copied
+
+    # Raised numbers, tags and commands.
+
+    def _rewrite_superscript(self, at: int, *, final: bool) -> RewriteStep | None:
+        found = _SUPERSCRIPT.match(self.buffer, at)
+        if found is None:
+            return None if len(self.buffer) == at + 1 and not final else self._keep(at)
+        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+            return None
+        numbers = self._read_superscript(found[0])
+        behind = self.buffer[found.end() :]
+        if numbers and self._can_be_raised(behind) and not self._is_copied(self.tail, found[0]):
+            return RewriteStep(found.end(), "".join(f"[{number}]" for number in numbers))
+        return self._keep(at, len(found[0]))
+
+    def _read_superscript(self, written: str) -> list[int]:
+        """The numbers; several digits are one number if it is given, else several. Empty if one was not given."""
+        numbers: list[int] = []
+        for run in _RUN.findall(written):
+            digits = run.translate(_DIGITS)
+            numbers += [int(digits)] if int(digits) in self._given else map(int, digits)
+        return numbers if all(number in self._given for number in numbers) else []
+
+    def _can_be_raised(self, behind: str) -> bool:
+        """Whether a raised number here is no exponent and no part of a unit or formula."""
+        if not _AFTER_SUPERSCRIPT.match(behind) or self.tail[-1:] in ("", "\n", "=", "+", "×", "*", "^", "("):
+            return False
+        last = self.tail[-1]
+        if last.isdigit():
+            digits = "".join(takewhile(str.isdigit, reversed(self.tail)))
+            head = self.tail[: -len(digits)].rstrip()
+            return bool(_SENTENCE_END.match(behind)) and digits != "01" and head[-1:].isalpha()
+        if not last.isalpha() or _is_han(last):
+            return not last.isspace() or self.tail.rstrip()[-1:] not in ("", "=", "+", "×")
+        word = _LAST_WORD.search(self.tail)
+        letters = word[1].casefold() if word else ""
+        return len(letters) > MAX_UNIT_LETTERS and letters not in UNIT_WORDS
+
+    def _rewrite_mark(
+        self, at: int, forms: Sequence[re.Pattern[str]], *, final: bool, is_raised: bool = False
+    ) -> RewriteStep | None:
+        """A list in marks like `^1^`, `$^{1}$`, or after a command of LaTeX; `forms`: whole, and begun."""
+        found = forms[0].match(self.buffer, at)
+        if found is None:
+            return None if forms[1].match(self.buffer, at) and not final else self._keep(at)
+        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+            return None
+        content = next(filter(None, found.groups()), "").replace("][", ",").strip("[]() ")
+        listed = read_list(visible_text(content), LABELS)
+        behind = self.buffer[found.end() :]
+        fits = not is_raised or self._can_be_raised(behind) or self.tail.endswith(" ")
+        if listed and listed.is_given(self._given) and fits:
+            return RewriteStep(found.end(), listed.render())
+        return self._keep(at)
+
+    def _rewrite_tag(self, at: int, *, final: bool) -> RewriteStep | None:
+        found = _TAG.match(self.buffer, at)
+        if found is None:
+            return None if _PARTIAL_TAG.match(self.buffer, at) and not final else self._keep(at)
+        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+            return None
+        content = (found[3] or found[5] or "").replace("][", ",").strip("[]() ")
+        listed = read_list(visible_text(content), LABELS)
+        is_raised = (found[1] or "").lower() == "sup"
+        fits = not is_raised or self._can_be_raised(self.buffer[found.end() :])
+        if listed and listed.is_given(self._given) and fits:
+            return RewriteStep(found.end(), listed.render())
+        return self._keep(at)
+
+    # Words and cells.
+
+    def _rewrite_cell(self, at: int, *, final: bool) -> RewriteStep | None:
+        """A cell in a column of sources."""
+        if not self._columns.is_cited_after(self.buffer[at]):
+            return self._keep(at)
+        found = _CELL.match(self.buffer, at)
+        if found is None:
+            return None if _PARTIAL_CELL.match(self.buffer, at) and not final else self._keep(at)
+        listed = read_list(visible_text(found[2]).strip("() "), LABELS)
+        if listed is None or not listed.is_given(self._given):
+            return self._keep(at)
+        return RewriteStep(found.end(), f"|{found[1]}{listed.render()}{found[3]}")
+
+    def _rewrite_word(self, at: int, *, final: bool) -> RewriteStep | None:
+        """A word with a number behind it: "according to Source 1"."""
+        if self.buffer[at] == "c":
+            return self._remove_marker(at, final=final)
+        if self.tail[-1:].isalnum() and not _is_han(self.tail[-1]) and self.buffer[at].isascii():
+            return self._keep(at)
+        if not final and (_PARTIAL_BARE.match(self.buffer, at) or _BARE_START.match(self.buffer, at)):
+            return None
+        found = _BARE.match(self.buffer, at)
+        if found is None:
+            return self._keep(at)
+        listed = read_list(found["list"], ())
+        behind = self.buffer[found.end() : found.end() + LOOKAHEAD]
+        thing = _LAST_WORD.search(self.tail)
+        is_thing = _squeeze(found[0]) in self._copied or (thing is not None and thing[1].casefold() in THING_WORDS)
+        if listed is None or not listed.is_given(self._given) or _NO_BARE_END.match(behind) or is_thing:
+            return self._keep(at, len(found["label"]))
+        gap = "" if _is_han(found["label"][-1]) else " "
+        return RewriteStep(found.end(), f"{found['label']}{gap}{listed.render()}")
+
+    def _remove_marker(self, at: int, *, final: bool) -> RewriteStep | None:
+        """A citation of a search tool, whose numbers are not ours: dropped."""
+        found = _MARKER.match(self.buffer, at)
+        if found is not None and (found.end() < len(self.buffer) or final):
+            return RewriteStep(found.end(), "")
+        waits = found is not None or _PARTIAL_MARKER.match(self.buffer, at)
+        return None if waits and not final else self._keep(at)
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.casefold().replace("（", "(").replace("）", ")").split())
+
+
+def _is_han(character: str) -> bool:
+    return _HAN_CHARACTER.match(character) is not None
+
+
+def _count_words(before: str) -> int:
+    """The words of the clause at the end of a text; two characters of a script without spaces count as one."""
+    text = before.rstrip()
+    starts = list(_CLAUSE_START.finditer(text[:-1]))
+    clause = text[starts[-1].end() :] if starts else text
+    han = len(_HAN_CHARACTER.findall(clause))
+    return han // 2 + len(clause.split())

@@ -1,0 +1,159 @@
+"""A given number is a citation in every spelling; a number that means something else stays text."""
+
+from __future__ import annotations
+
+import re
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.answers.citations import CitationFilter
+
+GIVEN = (1, 2, 3, 4, 5, 12)
+KILN = "The old kiln was lit at nine"
+
+
+def cite(text: str, *texts: str, step: int = 1000) -> tuple[str, tuple[int, ...]]:
+    filter_ = CitationFilter(GIVEN, texts, "When was the kiln lit?")
+    shown = "".join(filter_.feed(text[at : at + step]) for at in range(0, len(text), step)) + filter_.close()
+    return shown, filter_.used_numbers
+
+
+ONE = """
+[Source 2]¦[source: 2]¦[source_2]¦[Src 2]¦[ref. 2]¦[#2]¦[S2]¦[No. 2]¦[doc 2]¦[cite: 2]¦[citation:2]¦[context:2]¦[ID: 2]
+[message 2]
+[^2]¦[^2^]¦[Quelle 2]¦[vgl. Quelle 2]¦[Beleg 2]¦[Fuente 2]¦[réf. 2]¦[fonte: 2]¦[出典2]¦[来源２]¦［出典：２］¦〔2〕
+[2: Kiln diary]¦[2, Kiln diary]¦[2†diary]¦【2†L1-L4】¦[②]¦[٢]¦(2)¦(Source 2)¦(source: 2)¦(siehe Quelle 2)
+(fuente 2)¦（2）
+(see source 2)¦^2^¦^[2]^¦$^{2}$¦<sup>2</sup>¦<ref>2</ref>¦<cite>2</cite>¦<source>2</source>¦<ref name="2"/>¦\\cite{2}
+, Source 2¦ (citation 2)¦[source 2](#source-2)
+"""
+TWO = """
+[1, 2]¦[1; 2]¦[1|2]¦[1/2]¦[1+2]¦[1 2]¦[1 and 2]¦[1 und 2]¦[1 y 2]¦[1 et 2]¦[1 e 2]¦[1と2]¦[Sources 1 & 2]¦[S1, S2]
+[Source 1, Source 2]¦[Source 1; 2]¦(1, 2)¦(1)(2)¦(Sources 1 and 2)¦(Quellen 1 und 2)¦^[1][2]^¦[1–2]¦[1 to 2]¦[1..2]
+[1 bis 2]¦[1 a 2]¦[1 à 2]¦[Data: Sources (1, 2); Entities (3)]¦, sources 1 and 2¦<sup>1,2</sup>¦\\citep{1,2}¦[1],[2]
+"""
+
+
+def spellings(text: str) -> list[str]:
+    return re.split(r"¦|\n", text.strip())
+
+
+@pytest.mark.parametrize("step", [1, 1000])
+@pytest.mark.parametrize(
+    ("written", "numbers"), [*((s, (2,)) for s in spellings(ONE)), *((s, (1, 2)) for s in spellings(TWO))]
+)
+def test_a_spelling_of_given_numbers_is_a_citation(written: str, numbers: tuple[int, ...], step: int) -> None:
+    gap = "" if written[0] in "<^$[【［〔, " else " "
+    shown, used = cite(f"{KILN}{gap}{written}.", step=step)
+    assert used == numbers
+    for place, _ in enumerate(numbers, 1):
+        assert f"[{place}]" in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{KILN}².",
+        f"{KILN} on shelf 7².",
+        f"{KILN}.² It cooled.",
+        "窯は九時に点火されました（2）。",
+        "出典2によると九時です。",
+        "Laut Quelle 2 war es neun.",
+        "Según la fuente 2, a las nueve.",
+        "| Hour | Source |\n|---|---|\n| nine | 2 |\n",
+        "| Stunde | Quelle |\n|---|---|\n| neun | (2) |\n",
+    ],
+)
+def test_raised_numbers_words_and_cells_are_citations(text: str) -> None:
+    assert cite(text)[1] == cite(text, step=1)[1] == (2,)
+
+
+MEANT_OTHERWISE = """
+It was built in 2024 (2024).¦(1) Light it. (2) Wait.¦Steps: (1) light it, (2) wait, and (3) open.
+See section (3).¦Step (1): wait.¦Art. 5 (1).¦§ 3 (2).¦Die Schritte: (1) zünden, (2) warten.¦第3章（2）。
+Ada (3), Bob (2).¦Ada (3)¦It has 3 doors (2 of them shut).¦At 10:03 (12:05).¦x² + y² = z²¦An area of 12 m².
+10³ bricks¦km<sup>2</sup>¦f(2) = 4¦2^12¦a^1^b¦$5 and $12¦The data source 2 is slow.¦Source 1.5 is old.
+source 2 of 3¦the source 2 km away¦[Table 2]¦[step 2]¦[12:05]¦[3 kilns]¦[v2]¦[p. 4]¦[2026-05-09]
+`f(1)` and `a[2]`¦| brick | 1 |¦[Kiln diary]¦[Entities 2]
+"""
+
+
+@pytest.mark.parametrize("text", spellings(MEANT_OTHERWISE))
+def test_a_number_that_means_something_else_stays_text(text: str) -> None:
+    assert cite(text) == cite(text, step=1) == (text, ())
+
+
+def test_numbers_that_were_not_given_are_no_citations() -> None:
+    assert cite(f"{KILN} (9).") == (f"{KILN} (9).", ())
+    assert cite(f"{KILN} (2, 9), says Source 8.")[1] == ()
+    assert cite(f"{KILN} [Source 9].") == (f"{KILN}.", ())
+
+
+def test_words_that_a_source_says_with_the_number_are_quoted() -> None:
+    text = "They met below the clock of Source 2 and at the old gate (1)."
+    assert cite(text)[1] == (2, 1)
+    assert cite(text, "a walk past the gate (1)", "the shop Source 2 is shut") == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{KILN} [4]. The kiln is cold again (1).", f"{KILN} [1]. The kiln is cold again [2]."),
+        ("As Source 2 says, nine [5][2].", "As Source [1] says, nine [2][1]."),
+        ("Sources 3 and 4 disagree: nine [3], ten [4].", "Sources [1][2] disagree: nine [1], ten [2]."),
+        (
+            "| Hour | Source |\n|---|---|\n| nine | [5] |\n| ten | 1 |",
+            "| Hour | Source |\n|---|---|\n| nine | [1] |\n| ten | [2] |",
+        ),
+    ],
+)
+def test_mixed_spellings_are_renumbered_together(text: str, expected: str) -> None:
+    assert cite(text)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"[cite_start]{KILN}[cite: 2].", f"{KILN}[1]."),
+        (f"{KILN} \ue200cite\ue202turn0search1\ue201.", f"{KILN} ."),
+        (f"{KILN} citeturn0search1turn0search2.", f"{KILN} ."),
+    ],
+)
+def test_marks_of_other_programs_are_dropped(text: str, expected: str) -> None:
+    assert cite(text)[0] == expected
+
+
+WORDS = [*spellings(ONE), *spellings(TWO), *spellings(MEANT_OTHERWISE), KILN, " ", ". ", "\n", "Source", "source ", "("]
+WORDS += ["[", "]", "1", "2", "<", "<sup>", "^", "$", "|", "²", "cite", "\\", "`", "```\n", "Sources:\n", "Refs\n"]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=8).map("".join), st.lists(st.integers(0, 300), max_size=12))
+def test_the_result_does_not_depend_on_how_a_text_is_cut(text: str, cuts: list[int]) -> None:
+    edges = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
+    filter_ = CitationFilter(GIVEN, (), "?")
+    shown = "".join(filter_.feed(text[a:b]) for a, b in pairwise(edges)) + filter_.close()
+    assert (shown, filter_.used_numbers) == cite(text)
+
+
+def test_only_what_may_become_a_citation_is_held_back() -> None:
+    filter_ = CitationFilter(GIVEN, (), "?")
+    pieces = ("The soil (dry and ", "red) is (2", " metres) deep.")
+    assert [filter_.feed(piece) for piece in pieces] == ["The soil (dry an", "d red) i", "s (2 metres) "]
+
+
+@pytest.mark.parametrize(
+    "unit", ["(", "(1", "source ", "Sources 1, ", "<sup>", "^1", "$^", "²", "| 1 ", "cite", "[S1", "Sources:\n"]
+)
+def test_the_time_grows_with_the_text(unit: str) -> None:
+    def cost(length: int) -> float:
+        text, filter_, started = (unit * length)[:length], CitationFilter(GIVEN, (), "?"), time.process_time()
+        for at in range(0, length, 7):
+            filter_.feed(text[at : at + 7])
+        filter_.close()
+        return time.process_time() - started
+
+    assert any(cost(8_000) <= 2.7 * cost(4_000) + 0.01 for _ in range(3))  # the machine may be busy

@@ -1,0 +1,62 @@
+"""Which models begin with thoughts that nothing announces is learned from their replies."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.llm.config import ModelConfig
+from engine.llm.formats.thinking import ThinkingFilter
+from engine.llm.formats.thinking_models import ThinkingModels
+
+OWN = ModelConfig("openai/own", "http://127.0.0.1:1/v1")
+
+
+def answered(models: ThinkingModels, text: str, *, is_whole: bool = True) -> None:
+    answer = ThinkingFilter()
+    answer.feed(text)
+    models.record_answer(OWN, answer, is_whole=is_whole)
+
+
+@pytest.mark.parametrize(
+    ("model", "held"),
+    [
+        (OWN, True),
+        (ModelConfig("ollama_chat/qwen3"), True),
+        (ModelConfig("openrouter/deepseek/deepseek-r1"), True),
+        (ModelConfig("gpt-4o-mini"), False),
+        (ModelConfig("anthropic/claude"), False),
+        (ModelConfig("azure/mine", "https://mine.example"), False),
+    ],
+)
+def test_the_head_of_an_unknown_model_is_held_back_unless_its_provider_separates_thoughts(
+    model: ModelConfig, *, held: bool
+) -> None:
+    assert ThinkingModels().must_hold(model) is held
+
+
+def test_one_free_reply_tells_whether_a_model_thinks() -> None:
+    models = ThinkingModels()
+    models.record_reply(OWN, '{"question": ""}', is_free=False)
+    assert models.must_hold(OWN)
+    models.record_reply(OWN, "Ada runs the mill.", is_free=True)
+    assert not models.must_hold(OWN)
+    answered(models, "Hm.</think>Ada.")
+    assert models.must_hold(OWN)
+    models.record_reply(OWN, "Ada.", is_free=True)
+    assert models.must_hold(OWN), "it may think about answers only"
+    answered(models, "Ada.")
+    assert not models.must_hold(OWN)
+
+
+def test_an_answer_that_was_cut_off_shows_nothing() -> None:
+    models = ThinkingModels()
+    answered(models, "Ada", is_whole=False)
+    assert models.must_hold(OWN)
+
+
+@pytest.mark.parametrize(
+    ("name", "thinks"),
+    [("DeepSeek-R1-Distill", True), ("Qwen3-4B-Thinking-2507", True), ("qwen3", False), ("thinkpad", False)],
+)
+def test_a_name_may_say_that_a_model_thinks(name: str, *, thinks: bool) -> None:
+    assert ThinkingModels().may_be_thinking(ModelConfig(f"hosted_vllm/{name}")) is thinks
