@@ -148,8 +148,9 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     if context.mode == "bypass" and context.is_empty:
         system = fill_template("bypass_system", **values)
     else:
-        entities = "\n".join(map(render_entity, context.entities)) or EMPTY_SECTION
-        relations = "\n".join(map(render_relation, context.relations)) or EMPTY_SECTION
+        rows = context.prompt_rows or context
+        entities = "\n".join(map(render_entity, rows.entities)) or EMPTY_SECTION
+        relations = "\n".join(map(render_relation, rows.relations)) or EMPTY_SECTION
         readable = sorted(context.sources, key=attrgetter("position"))
         sources = "\n".join([*map(render_source, readable), *prompt.partial_answers]) or EMPTY_SECTION
         fence = _fence_token(entities, relations, sources)

@@ -264,9 +264,18 @@ class ContextRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphRows:
+    """Entities and relations that a prompt shows; their descriptions say only what none of its sources says."""
+
+    entities: tuple[ContextEntity, ...] = ()
+    relations: tuple[ContextRelation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The retrieved entities, relations and sources, in the order in which the model sees them.
 
+    `prompt_rows`: the entities and relations that the prompt shows; None for all of them.
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
     the model proposed, if any passed the checks.
@@ -283,6 +292,7 @@ class Context:
     rebuilding: bool = False
     overview: Overview | None = None
     inferred: InferredFilters | None = None
+    prompt_rows: GraphRows | None = None
 
     @property
     def is_empty(self) -> bool:
