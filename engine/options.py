@@ -116,8 +116,10 @@ class RankingOptions:
     relation_weight_share: float = 0.08
     relation_degree_saturation: float = 4.0  # log(1 + degrees) that gives half of its share
     relation_weight_saturation: float = 1.0  # log(1 + weight) that gives half of its share
+
+    # Rows of the graph in the prompt: for what no source says, or all that fit ("all", as LightRAG does it).
     graph_rows: Literal["unsaid", "all"] = "unsaid"
-    graph_token_share: float = 0.15  # of the tokens (and chunks) that the prompt leaves: for rows and what supports them
+    graph_token_share: float = 0.15  # of the tokens and chunks that the prompt leaves, for rows and their sources
     max_row_candidates: int = 12  # entities, and relations, the first of which may be rows that no source says
     max_row_evidence: int = 40  # further chunks loaded to support them
 

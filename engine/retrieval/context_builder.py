@@ -24,7 +24,6 @@ from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
 from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, count_chunk_visits, vector_candidates
 from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
 from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
-from engine.retrieval.ranking.unsaid import list_words
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import MAX_SOURCE_NUMBERS, build_source, build_sources, list_distinct, number_sources
 from engine.retrieval.views import ViewLoader
@@ -64,6 +63,7 @@ class ContextBuilder:
     chunk_order: list[int] = field(default_factory=list)
     prompt_tokens: int = 0  # of the prompt with history and question, without context
     graph_tokens: int = 0  # of the rows of the graph
+    is_reranked: bool = False  # what a reranker left out is no source
 
     @property
     def question(self) -> Question:
@@ -175,6 +175,7 @@ class ContextBuilder:
         with guard_plugin_call(f"The reranker {reranker.name}"):
             scores = await self.searcher.stopwatch.measure("rerank", scoring)
         lowest = self.ranking_options.min_rerank_score
+        self.is_reranked = True
         self.chunk_order = apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, lowest)
 
     async def _load_best_texts(self) -> list[ChunkText]:
@@ -215,33 +216,39 @@ class ContextBuilder:
         distinct = list_distinct(texts)
         if self.ranking_options.graph_rows == "all":
             return self._number_fitting(texts, distinct[: self.question.chunk_top_k], scores), None
-        stated = self._filter_passages(await self._load_evidence_texts({text.id for text in texts}))
-        every = list_distinct([*texts, *stated])
-        choice = SourceChoice(every, self._measure_piece, self.question.chunk_top_k)
-        order = order_pieces(distinct, scores)
-        rows = self._choose_rows(choice, order)
+        candidates = await self._list_candidates()
+        stated = [] if self.is_reranked else await self._load_evidence_texts(candidates, {text.id for text in texts})
+        choice = SourceChoice(list_distinct([*texts, *stated]), self._measure_piece, self.question.chunk_top_k)
+        rows = self._choose_rows(candidates, choice, order_pieces(distinct, scores))
         return number_sources(_with_equals(choice.list_chosen(), [*texts, *stated]), scores), rows
 
-    def _choose_rows(self, choice: SourceChoice, order: Sequence[PieceId]) -> dict[int, str]:
+    def _choose_rows(
+        self, candidates: Sequence[RowCandidate], choice: SourceChoice, order: Sequence[PieceId]
+    ) -> dict[int, str]:
         """Fill the choice with sources, rows of the graph and what supports them, then with further sources."""
         left, chunks, share = self._count_available_tokens(), choice.max_chunks, self.ranking_options.graph_token_share
-        candidates = self._list_candidates()
         if not candidates:
             choice.fill(order, left, chunks)
             return {}
         choice.fill(order, left - int(share * left), chunks - int(share * chunks))
-        asked = list_words(self.hits.query.question)
         budget = RowBudget(int(share * left), left, chunks, self._measure_row)
-        rows = RowChoice(candidates, choice, budget, asked).choose()
+        rows = RowChoice(candidates, choice, budget, self.hits.query.question).choose()
         spent = sum(self._measure_row(index, text) for index, text in rows.items())
         choice.fill(order, left - spent, chunks)
         return rows
 
-    def _list_candidates(self) -> list[RowCandidate]:
+    async def _list_candidates(self) -> list[RowCandidate]:
         """The first entities, then the first relations, as candidates for rows."""
         most = self.ranking_options.max_row_candidates
+        ids = [id_ for view in self.entities[:most] for id_ in view.ids]
+        spellings = await self.runtime.ledger.search.load_spellings(ids) if ids else {}
         entities = [
-            RowCandidate((view.name,), view.description, self._list_evidence(KeyKind.NAME, view.ids))
+            RowCandidate(
+                (view.name,),
+                view.description,
+                self._list_evidence(KeyKind.NAME, view.ids),
+                tuple(dict.fromkeys(name for id_ in view.ids for name in spellings[id_])),
+            )
             for view in self.entities[:most]
         ]
         relations = [
@@ -265,14 +272,14 @@ class ContextBuilder:
             row = render_relation(replace(_build_relation_row(self.relations[index - len(entities)]), description=text))
         return self.runtime.tokenizer.count(row) + JOIN_TOKENS + SOURCE_NUMBER_TOKENS * MAX_SOURCE_NUMBERS
 
-    async def _load_evidence_texts(self, known: set[int]) -> list[ChunkText]:
-        """The texts of further chunks that state the first entities and relations."""
-        ids = dict.fromkeys(chunk for row in self._list_candidates() for chunk in row.evidence if chunk not in known)
+    async def _load_evidence_texts(self, candidates: Sequence[RowCandidate], known: set[int]) -> list[ChunkText]:
+        """The texts of further chunks that state the candidates, without passages that the filters exclude."""
+        ids = dict.fromkeys(chunk for row in candidates for chunk in row.evidence if chunk not in known)
         if not ids:
             return []
         most = self.ranking_options.max_row_evidence
         reading = self.runtime.ledger.search.load_chunk_texts(list(ids)[:most], self.searcher.scope.scope_ids)
-        return await self.searcher.stopwatch.measure("evidence texts", reading)
+        return self._filter_passages(await self.searcher.stopwatch.measure("evidence texts", reading))
 
     def _number_fitting(
         self, texts: list[ChunkText], distinct: Sequence[ChunkText], scores: Mapping[PassageKey, float]
@@ -326,19 +333,9 @@ class ContextBuilder:
         if shown is None:
             return None
         first = min(len(entities), self.ranking_options.max_row_candidates)
-        return GraphRows(
-            tuple(
-                replace(entities[at], description=text)
-                for at, text in shown.items()
-                if at < first
-                if entities[at].sources
-            ),
-            tuple(
-                replace(relations[at - first], description=text)
-                for at, text in shown.items()
-                if at >= first and relations[at - first].sources
-            ),
-        )
+        found = [replace(entities[at], description=text) for at, text in shown.items() if at < first]
+        links = [replace(relations[at - first], description=text) for at, text in shown.items() if at >= first]
+        return GraphRows(tuple(row for row in found if row.sources), tuple(row for row in links if row.sources))
 
     def _list_evidence(self, kind: KeyKind, ids: Sequence[int]) -> list[int]:
         """The chunks that state a name or pair, the newest first."""

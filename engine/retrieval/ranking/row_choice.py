@@ -1,7 +1,7 @@
-"""Choose the rows of the graph that a prompt shows: what no chosen source says, with the passages that support it. Pure.
+"""Choose the rows of the graph that a prompt shows: what no chosen source says, with what supports it. Pure.
 
 Sources come first. A row is shown for a sentence about the question that no source says, for a relation between names
-of different sources, and for an entity that the sources call otherwise.
+of different sources, and for an entity that the sources call otherwise than the question does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.sentences import split_sentences
-from engine.retrieval.ranking.unsaid import is_said, list_claims, list_words, share_said
+from engine.retrieval.ranking.unsaid import SUPPORT_SHARE, is_said, list_claims, list_words, share_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,16 +18,20 @@ if TYPE_CHECKING:
     from engine.retrieval.ranking.source_choice import PieceId, SourceChoice
     from engine.retrieval.ranking.unsaid import Claim
 
-MAX_RENAMED = 5  # entities, the best ones, that are shown if the sources call them otherwise
+ALIAS_TEXT = "Also called: {names}."
 
 
 @dataclass(frozen=True, slots=True)
 class RowCandidate:
-    """A row of the graph: the name of an entity, or both names of a relation, and the chunks that state it."""
+    """A row of the graph: the name of an entity, or both names of a relation, and the chunks that state it.
+
+    `spellings`: all names of an entity, case-folded.
+    """
 
     names: tuple[str, ...]
     description: str
     evidence: Sequence[int]
+    spellings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class RowChoice:
     rows: Sequence[RowCandidate]
     sources: SourceChoice
     budget: RowBudget
-    asked: frozenset[str]
+    question: str
     shown: dict[int, list[str]] = field(default_factory=dict)
     _words: dict[PieceId, frozenset[str]] = field(default_factory=dict)
 
@@ -60,24 +64,27 @@ class RowChoice:
             if not is_said(claim.words, self._list_chosen_words()):
                 self._support(index, claim)
         for index, row in enumerate(self.rows):
-            if index not in self.shown and (self._is_link(row) or (index < MAX_RENAMED and self._is_renamed(row))):
+            if others := self._list_other_names(row):
+                self._show(index, ALIAS_TEXT.format(names=", ".join(others)))
+            if index not in self.shown and self._is_link(row):
                 self._show(index, next(iter(split_sentences(row.description)), ""))
         return {index: " ".join(sentences) for index, sentences in sorted(self.shown.items())}
 
     def _list_claims(self) -> list[tuple[int, Claim]]:
+        asked = list_words(self.question)
         found = [
             (index, claim)
             for index, row in enumerate(self.rows)
-            for claim in list_claims(row.description, row.names, self.asked)
+            for claim in list_claims(row.description, row.names, asked)
         ]
         return sorted(found, key=lambda each: -each[1].weight)
 
     def _support(self, index: int, claim: Claim) -> None:
         """Add the passage that supports a sentence, and show the row if that passage says it in other words."""
         places = self.sources.list_pieces(self.rows[index].evidence)
-        if not places:
+        best = max(places, key=lambda place: share_said(claim.words, self._read(place)), default=None)
+        if best is None or share_said(claim.words, self._read(best)) < SUPPORT_SHARE:
             return
-        best = max(places, key=lambda place: (share_said(claim.words, self._read(place)), place in self.sources.chosen))
         limit = min(self.budget.total, self.sources.tokens + self.budget.tokens - self._count_rows())
         if self.sources.add(best, limit, self.budget.max_chunks) and not is_said(claim.words, [self._read(best)]):
             self._show(index, claim.sentence)
@@ -100,13 +107,21 @@ class RowChoice:
         named = [{place for place in self.sources.chosen if self._names(place, name)} for name in row.names]
         return all(named) and not set.intersection(*named)
 
-    def _is_renamed(self, row: RowCandidate) -> bool:
-        """Whether sources support an entity without its name."""
-        return (
-            len(row.names) == 1
-            and self._is_supported(row)
-            and not any(self._names(place, row.names[0]) for place in self.sources.chosen)
-        )
+    def _list_other_names(self, row: RowCandidate) -> list[str]:
+        """The names by which sources call an entity that the question calls otherwise, unless a source says so."""
+        question = self.question.casefold()
+        asked = [name for name in row.spellings if name in question]
+        others = [name for name in row.spellings if name not in question]
+        if not asked or not others or not self._is_supported(row):
+            return []
+        if any(
+            self._names(place, a) and self._names(place, b)
+            for place in self.sources.chosen
+            for a in asked
+            for b in others
+        ):
+            return []
+        return [name for name in others if any(self._names(place, name) for place in self.sources.chosen)]
 
     def _is_supported(self, row: RowCandidate) -> bool:
         return any(place in self.sources.chosen for place in self.sources.list_pieces(row.evidence))

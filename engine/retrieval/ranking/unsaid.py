@@ -9,11 +9,13 @@ from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.words import content_words, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 MAX_SENTENCES = 3  # of one description
 MAX_SENTENCES_READ = 40  # of one description
 SAID_SHARE = 0.7  # of the words of a sentence: a text that has so many of them says it
+SUPPORT_SHARE = 0.4  # of the words of a sentence: a passage that has so many of them supports it
+ASKED_SHARE = 1 / 3  # of the words of the question, without the names of the row: a sentence with so many is about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,14 @@ def list_words(text: str) -> frozenset[str]:
     return frozenset(map(stem, content_words(text)))
 
 
-def list_claims(description: str, names: Sequence[str], asked: Collection[str]) -> list[Claim]:
-    """The sentences of a description with words of the question other than the names of the row, the best first."""
-    own = frozenset().union(*map(list_words, names))
+def list_claims(description: str, names: Sequence[str], asked: frozenset[str]) -> list[Claim]:
+    """The sentences of a description that are about the question, the best first; all if it asks for names alone."""
+    open_words = asked - frozenset().union(*map(list_words, names))
     found: list[Claim] = []
     for sentence in split_sentences(description)[:MAX_SENTENCES_READ]:
         words = list_words(sentence)
-        if weight := len((words - own) & frozenset(asked)):
+        weight = len(words & open_words)
+        if words and weight >= ASKED_SHARE * len(open_words):
             found.append(Claim(sentence, words, weight))
     return sorted(found, key=lambda claim: -claim.weight)[:MAX_SENTENCES]
 
