@@ -145,6 +145,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         chunking=window.fit_chunking(ChunkingOptions()),
         summary_limits=window.fit_summary_limits(SummaryLimits()),
         context_window=window,
+        prompt_tokens=settings.llm_prompt_tokens,
         database=settings.database.get_secret_value(),
         open_stores=load_stores(settings),
         graph_backend=settings.graph_backend,

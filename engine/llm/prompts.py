@@ -59,7 +59,8 @@ def render_extract(
         system = fill_template("extract_json_system", **values)
     section = f"Its heading (also data): {join_words(excerpt.section)}\n" if excerpt.section.strip() else ""
     fence = _fence_token(excerpt.text, excerpt.section)
-    return _build_messages(system, fill_template("extract_user", section=section, text=excerpt.text, fence=fence))
+    user = fill_template("extract_user", section=section, text=excerpt.text, fence=fence)
+    return _build_messages(system, user, shared=len(system))
 
 
 def render_extract_batch(
@@ -79,7 +80,8 @@ def render_extract_batch(
         before = under
     rows = "\n".join(map(_json, items))
     user = fill_template("extract_several_user", excerpts=rows, fence=_fence_token(rows))
-    return _build_messages(f"{alone.content}\n\n{rules}", user)
+    system = f"{alone.content}\n\n{rules}"
+    return _build_messages(system, user, shared=len(system))
 
 
 def render_glean(reply: str, output_format: ExtractionFormat) -> list[LLMMessage]:
@@ -158,7 +160,8 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
             "answer_system", **values, entities=entities, relations=relations, sources=sources, fence=fence
         )
     history = (LLMMessage(turn.role, turn.text) for turn in prompt.history)
-    return [LLMMessage("system", system), *history, LLMMessage("user", prompt.question)]
+    shared = system.index(values["occasion"])  # rules, format and instructions; the day, the name and the context vary
+    return [LLMMessage("system", system, shared=shared), *history, LLMMessage("user", prompt.question)]
 
 
 def render_entity(row: ContextEntity) -> str:
@@ -212,8 +215,8 @@ def _render_occasion(today: date | None, asker: str) -> str:
     return " ".join(filter(None, (day, name))) or "The date and the person who asks are not known."
 
 
-def _build_messages(system: str, user: str) -> list[LLMMessage]:
-    return [LLMMessage("system", system), LLMMessage("user", user)]
+def _build_messages(system: str, user: str, shared: int = 0) -> list[LLMMessage]:
+    return [LLMMessage("system", system, shared=shared), LLMMessage("user", user)]
 
 
 def _fence_token(*parts: str) -> str:

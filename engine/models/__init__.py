@@ -150,11 +150,15 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True)
 class LLMMessage:
-    """One message sent to a chat model; `pictures` are JPEGs."""
+    """One message sent to a chat model; `pictures` are JPEGs.
+
+    `shared`: characters at its beginning that are the same in other calls, and that a provider may cache.
+    """
 
     role: Role
     content: str
     pictures: tuple[bytes, ...] = ()
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
