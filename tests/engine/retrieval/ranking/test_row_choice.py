@@ -36,13 +36,15 @@ def test_the_passage_behind_a_description_becomes_a_source() -> None:
 
 
 def test_a_sentence_that_no_passage_has_in_these_words_is_shown_with_the_passage() -> None:
-    ferry = entity("Ferry", "The ferry belongs to Thorne, who inherited it and repaired her keel twice.", 2)
+    ferry = entity(
+        "Ferry", "The ferry belongs to Thorne, who inherited it and repaired her keel twice in winter storms.", 2
+    )
     rows, sources = choose("Who does the ferry belong to?", ferry)
     assert rows == {}
     assert sources == [1]  # too few of its words are in the passage: it does not support the sentence
-    ferry = entity("Ferry", "The ferry belongs to Thorne, who inherited it.", 2)
+    ferry = entity("Ferry", "The ferry belongs to Thorne, who inherited it in spring.", 2)
     rows, sources = choose("Who does the ferry belong to?", ferry)
-    assert rows == {0: "The ferry belongs to Thorne, who inherited it."}
+    assert rows == {0: "The ferry belongs to Thorne, who inherited it in spring."}
     assert sources == [1, 2]
 
 
