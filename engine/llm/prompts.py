@@ -11,6 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import EngineError
+from engine.llm.formats.row_repair import ENTITY_TYPES
 from engine.llm.formats.tuple_extraction import DELIMITER, END_MARKER
 from engine.llm.source_lines import indent_lines, join_words, render_source
 from engine.models import Excerpt, LLMMessage
@@ -23,19 +24,6 @@ if TYPE_CHECKING:
 
 ExtractionFormat = Literal["tuples", "json"]
 
-ENTITY_TYPES = (
-    "Person",
-    "Creature",
-    "Organization",
-    "Location",
-    "Event",
-    "Concept",
-    "Method",
-    "Content",
-    "Data",
-    "Artifact",
-    "NaturalObject",
-)
 MAX_EXTRACTION_ROWS = 100
 SUMMARY_WORDS = 450
 TEXT_LANGUAGE = "the language of the text"

@@ -14,10 +14,10 @@ from engine.llm.client.errors import is_response_format_error
 from engine.llm.formats import shared_calls
 from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_json_extraction, parse_search_query
 from engine.llm.formats.proposed_filters import parse_filtered_query
+from engine.llm.formats.row_repair import ENTITY_TYPES
 from engine.llm.formats.thinking import ThinkingFilter
 from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
 from engine.llm.prompts import (
-    ENTITY_TYPES,
     SUMMARY_PROMPTS,
     TEXT_LANGUAGE,
     ExtractionFormat,

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from engine.llm.formats.broken_json import read_broken_json
+from engine.llm.formats.built_facts import build_link, build_mention
 from engine.llm.formats.thinking import strip_thinking
-from engine.llm.formats.tuple_extraction import build_link, build_mention
 from engine.models import Extraction, SearchQuery
 from engine.text.names import clean_text, remove_unstorable
 
