@@ -14,6 +14,7 @@ from engine.errors import (
     InvalidReply,
     ModelError,
     ModelPaused,
+    NothingGiven,
     StoreError,
     is_outage,
 )
@@ -290,7 +291,9 @@ class ExtractStep:
     async def _record_try(self, chunk: UnextractedChunk, error: EngineError, *, is_known: bool = False) -> None:
         """Retry a chunk later, or give it up if it is at fault. `is_known`: its error is in the log."""
         given_up = not is_outage(error) and (
-            not isinstance(error, InvalidReply) or chunk.attempts + 1 >= self.runtime.options.max_attempts
+            not isinstance(error, InvalidReply)
+            or isinstance(error, NothingGiven)  # it was tried again already
+            or chunk.attempts + 1 >= self.runtime.options.max_attempts
         )
         if not is_known:
             log.warning(
