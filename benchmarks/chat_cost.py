@@ -31,7 +31,7 @@ from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import canonical_export, fetch_rows
 
 SPACE = "console:local"
-UNBATCHED = {"batch_token_limit": 0, "gleaning_threshold": 0}
+UNBATCHED = {"batch_token_limit": 0, "gleaning": "always"}
 
 
 @dataclass(frozen=True, slots=True)

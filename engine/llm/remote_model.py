@@ -60,9 +60,9 @@ class LLMConfig:
     """Models and extraction settings; `extraction_model` (also summarizes) and `query_model` default to `answer_model`.
 
     `gleaning` says whether an excerpt gets a second pass: `auto` if at least `gleaning_threshold` entities and
-    relations were found in it; `batch_token_limit` counts tokens of excerpts that share a call, 0 for none;
-    `context_window` is that of all three models; `description_language` is that of the descriptions; extraction may
-    use the types in `entity_types`.
+    relations were found in it, or `shared_gleaning_threshold` if it shared its call (docs/benchmarks.md says why).
+    `batch_token_limit` counts tokens of excerpts that share a call, 0 for none; `context_window` is that of all three
+    models; `description_language` is that of the descriptions; extraction may use the types in `entity_types`.
     """
 
     answer_model: ModelConfig
@@ -71,6 +71,7 @@ class LLMConfig:
     extraction_format: ExtractionFormat = "tuples"
     gleaning: Gleaning = "auto"
     gleaning_threshold: int = 10
+    shared_gleaning_threshold: int = 50
     batch_token_limit: int = 1600
     context_window: ContextWindow = field(default_factory=ContextWindow)
     description_language: str = TEXT_LANGUAGE
@@ -278,7 +279,7 @@ class LiteLLMModel:
         return Extractor(
             self._extraction_model.model,
             self.config.extraction_format,
-            GleaningRule(self.config.gleaning, self.config.gleaning_threshold),
+            GleaningRule(self.config.gleaning, self.config.gleaning_threshold, self.config.shared_gleaning_threshold),
             self._extraction_messages,
             self._call_extractor,
             partial(self._observe, "extract"),

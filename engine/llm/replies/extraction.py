@@ -35,14 +35,19 @@ _BREAKS = "\n\n", "\n", ". ", "。", " "  # where a text is split, the best firs
 
 @dataclass(frozen=True, slots=True)
 class GleaningRule:
-    """When an excerpt gets a second pass: never, from `least` entities and relations on, or always."""
+    """When an excerpt gets a second pass: never, from `least` entities and relations on, or always.
+
+    One that shared its first call needs `least_shared`: its second pass is a call of its own, with all rules.
+    """
 
     mode: Gleaning
     least: int
+    least_shared: int
 
-    def applies(self, found: Extraction) -> bool:
+    def applies(self, found: Extraction, *, is_shared: bool) -> bool:
         """Whether an excerpt with these facts gets one."""
-        return self.mode == "always" or (self.mode == "auto" and len(found.mentions) + len(found.links) >= self.least)
+        least = self.least_shared if is_shared else self.least
+        return self.mode == "always" or (self.mode == "auto" and len(found.mentions) + len(found.links) >= least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +102,25 @@ class Extractor:
     ) -> list[Extraction | None]:
         """The facts of each excerpt of a shared call after its second pass; None for those to extract alone."""
         done = {number: each for number, each in readings.items() if each.is_done}
-        calls = (self._glean(excerpts[n - 1], first, self.output_format, meter) for n, first in done.items())
+        calls = (
+            self._glean(excerpts[n - 1], first, self.output_format, meter, is_shared=True) for n, first in done.items()
+        )
         found = dict(zip(done, await asyncio.gather(*calls), strict=True))
         return [found.get(number) for number in range(1, len(excerpts) + 1)]
 
     async def _glean(
-        self, excerpt: Excerpt, first: Reading, output_format: ExtractionFormat, meter: UsageMeter
+        self,
+        excerpt: Excerpt,
+        first: Reading,
+        output_format: ExtractionFormat,
+        meter: UsageMeter,
+        *,
+        is_shared: bool = False,
     ) -> Extraction:
         """The facts of a first reply, completed by a second pass if the rule asks for one."""
         further = [*self.render(excerpt, output_format), *render_glean(first.text, output_format)]
-        if not self.gleaning.applies(first.extraction) or self.exceeds(MAX_GLEANING_TOKENS, further):
+        is_due = self.gleaning.applies(first.extraction, is_shared=is_shared)
+        if not is_due or self.exceeds(MAX_GLEANING_TOKENS, further):
             return first.extraction
         try:
             reply = await self.call(further, output_format, meter)

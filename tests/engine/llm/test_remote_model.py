@@ -132,7 +132,7 @@ async def test_excerpts_of_a_shared_call_get_their_own_facts(stub: StubProvider)
 
 async def test_only_an_excerpt_with_many_facts_gets_a_second_pass(stub: StubProvider) -> None:
     stub.reply(excerpts(FACTS, BREAD_ROWS), MORE)
-    found = await stub.language(gleaning_threshold=3).extract_batch([EXCERPT, BREAD], UsageMeter())
+    found = await stub.language(shared_gleaning_threshold=3).extract_batch([EXCERPT, BREAD], UsageMeter())
     assert names(found) == [["Ada", "Mill", "River"], ["Bo"]]
     assert EXCERPT.text in stub.messages(1)[1]["content"]
     assert BREAD.text not in str(stub.messages(1))
