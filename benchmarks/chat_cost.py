@@ -50,7 +50,7 @@ class IngestCost:
         return self.input_tokens / self.text
 
 
-async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> IngestCost:
+async def measure_cost(home: Path, paths: Sequence[str], **chosen: object) -> IngestCost:
     """Read files as `threadlore ingest` does, with a model that plays by rules."""
     provider, settings = RuleProvider(), Settings(data_dir=home)
     config = LLMConfig(ModelConfig("rules"), **chosen)  # type: ignore[arg-type]

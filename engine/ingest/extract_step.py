@@ -217,6 +217,8 @@ class ExtractStep:
                     await self._record_success([chunk])
                 await self.runtime.priority.yield_to_foreground()
                 await self.ledger.facts.save_extractions({chunk.id: found})
+                if found[1].missing:
+                    log.warning("ingest.chunk_incomplete", error=found[1].missing)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - one chunk must not block the others
@@ -298,7 +300,8 @@ class ExtractStep:
         if not is_known:
             log.warning(
                 "ingest.chunk_failed",
-                error=str(error),
+                # The first words of a reply may be those of the text: the ledger alone has them.
+                error=f"nothing given: {error.outcome}" if isinstance(error, NothingGiven) else str(error),
                 hint=error.hint,
                 is_final=given_up,
                 attempts=chunk.attempts + 1,

@@ -105,6 +105,11 @@ def judge_text(reply: str, *, is_cut_off: bool = False) -> Outcome:
     return judge_words(text)
 
 
+def gives_text(reply: str) -> bool:
+    """Whether a reply is a text, and no apology or request for one."""
+    return judge_text(reply) is Outcome.FACTS
+
+
 def judge_words(text: str) -> Outcome:
     """What a reply is that gave nothing that was asked for."""
     if text.lower() in _NO_TEXT:
