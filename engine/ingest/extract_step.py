@@ -281,7 +281,10 @@ class ExtractStep:
             self._record_outage(error)
         elif isinstance(error, ModelError):  # the model works
             await self._record_success(chunks)
-        self.last_failure = error if isinstance(error, InvalidReply) else self.outage or self.last_failure
+        if isinstance(error, InvalidReply) and not isinstance(error, NothingGiven):
+            self.last_failure = error
+        else:
+            self.last_failure = self.outage or self.last_failure
         reported = (
             error if isinstance(error, EngineError) else EngineError(f"Extraction failed: {type(error).__name__}.")
         )

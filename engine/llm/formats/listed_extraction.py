@@ -30,10 +30,11 @@ _ARROWS = re.compile(
 _PAIR = re.compile(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：]{1,120}?)\s*[:：]\s*(\S.*)\Z")
 _LABEL = re.compile(
     r"\A[\W\d_]*(?:(?:entity|relation(?:ship)?)[ _-]*)?"
-    r"(name|type|description|source|target|keywords?|from|to)(?:[ _-]*entity)?[*_`\"]*\s*[:：]\s*(.*)\Z",
+    r"(name|type|description|source|target|keywords?|from|to|entity(?= ?\d{0,3}[*_`\"]*\s*[:：]\s*\S))"
+    r"(?:[ _-]*entity)?[\d *_`\"]*[:：]\s*(.*)\Z",
     re.IGNORECASE,
 )
-_NAMES = {"from": "source", "to": "target", "keyword": "keywords"}
+_NAMES = {"from": "source", "to": "target", "keyword": "keywords", "entity": "name"}
 
 
 def parse_listed(reply: str) -> Extraction:

@@ -36,6 +36,7 @@ MIN_WIDE_CHARACTERS = 6  # of a sentence in a script without blanks
 _TYPES = frozenset({*(name.lower() for name in ENTITY_TYPES), OTHER, "category", "geo", "group", "product", "role"})
 # A tag and what follows it without an intact delimiter: "entity<Name", "entity>Name", "entity: Name", "entity Name".
 _GLUED = re.compile(r"\A[\W\d_]{0,8}(entity|relation(?:ship)?)(?:[\W_]{0,7}[\s<>|#:\\=/–—-])(?=[^\W_])", re.IGNORECASE)
+_TYPED_NAME = re.compile(r"\A([^()]{1,256}?)\s*\(([^()]{1,40})\)\Z")  # "Name (Type)"
 _NUMBER = re.compile(r"\W{0,2}\d{1,3}(?:[.,]\d{1,3})?\W{0,2}")
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’)]?\Z")
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
@@ -73,6 +74,12 @@ def is_misread_entity(record: Sequence[str]) -> bool:
     return "entity" in record[0].lower() and len(record) == LINK_FIELDS and is_type(record[2])
 
 
+def name_missing_type(record: list[str]) -> list[str]:
+    """The record, with a type if it is an entity whose type is empty."""
+    is_untyped = len(record) == MENTION_FIELDS and "entity" in record[0].lower() and not record[2]
+    return [*record[:2], OTHER, record[3]] if is_untyped else record
+
+
 def is_type(field: str) -> bool:
     """Whether a field is a known type of entities."""
     return clean_type(field) in _TYPES
@@ -87,7 +94,12 @@ def _repair_entity(fields: Sequence[str]) -> list[str]:
         case [name, kind, description] if is_type(kind) or not is_type(description):
             return [tag, name, kind, description]
         case [name, description] if _is_sentence(description, (name,)):
-            return [tag, name, OTHER, description]
+            typed = _TYPED_NAME.match(name)
+            return (
+                [tag, typed[1], typed[2], description]
+                if typed and is_type(typed[2])
+                else [tag, name, OTHER, description]
+            )
         case [name, kind, first, second] if is_type(kind):
             return [tag, name, kind, second if is_type(first) or first == second else f"{first} {second}"]
         case [name, other, kind, description] if is_type(kind) and clean_text(other) == clean_text(name):

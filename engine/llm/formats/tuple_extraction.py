@@ -11,6 +11,7 @@ from engine.llm.formats.row_repair import (
     LINK_FIELDS,
     MENTION_FIELDS,
     is_misread_entity,
+    name_missing_type,
     repair_record,
     split_by_other_separator,
 )
@@ -30,7 +31,7 @@ _WITH_CORE = re.compile(
     r"""<\|{0,4}\\?\#(?:[|\\]{0,4}\#){0,4}\|{0,4}>   # <#>  <|#>  <#|>  <|##|>  <|\#|>  <||#||>  <|#||#|>
       | <\|{1,4}\\?\#{1,4}[|:]{1,4}>?                # <|#|  <|#||  <|#:      the closing bracket is lost
       | \|{1,4}\\?\#{1,4}\|{1,4}>                    # |#|>                   the opening bracket is lost
-      | \|\|\#\|\|                                   # ||#||                  both are lost
+      | \|\|\#\|\| | \|\#\|                           # ||#||  |#|             both are lost
     """,
     re.VERBOSE,
 )
@@ -39,6 +40,8 @@ _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
 _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of them
 ROW_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")  # the number field of a row in a shared call
 END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
+_TORN_ROW = re.compile(r"\n[ \t]{0,8}(?=<\|#\|>)")  # a line that begins with the delimiter continues the one before
+_NEXT_ROW = re.compile(r"(?<=[.!?。])[ \t]{0,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE)
 _ROW_END = "##"  # between rows of the former format of LightRAG
 
 Stated = TypeVar("Stated", bound=Mention | Link)
@@ -48,6 +51,7 @@ _TAG = re.compile(r"\A[\W\d_]*+(?:entity|relation(?:ship)?)[\W\d_]*+\Z", re.IGNO
 
 def split_rows(reply: str) -> list[str]:
     """The lines of a reply, split at end markers too, without blank ones."""
+    reply = _NEXT_ROW.sub("\n", _TORN_ROW.sub("", reply))
     lines = (line.strip() for part in END_PATTERN.split(reply) for line in part.split("\n"))
     return [strip_parentheses(line) for line in lines if line]
 
@@ -112,7 +116,7 @@ def _parse_records(row: str) -> list[list[str]]:
     if not records:
         readings = [*readings, split_by_other_separator(row)] if DELIMITER not in row else readings
         records = next(filter(None, (_repair_records(fields) for fields in readings)), [])
-    return [repair_record(record) if is_misread_entity(record) else record for record in records]
+    return [repair_record(record) if is_misread_entity(record) else name_missing_type(record) for record in records]
 
 
 def _repair_records(fields: Sequence[str]) -> list[list[str]]:

@@ -38,7 +38,14 @@ LABELED = [
 ]
 
 
-@pytest.mark.parametrize("reply", [*LISTS, *LABELED])
+NUMBERED = (
+    "**Entity 1: Lamp Guild**\n- Type: Organization\n- Description: lights the quay.\n"
+    "**Entity 2: Quay**\n- Type: Location\n- Description: is long.\n- Source: Lamp Guild\n- Target: Quay\n"
+    "- Description: lights it."
+)
+
+
+@pytest.mark.parametrize("reply", [*LISTS, *LABELED, NUMBERED])
 def test_lists_and_labeled_fields_give_their_facts(reply: str) -> None:
     assert parse_tuples(reply) == Extraction((LAMP, QUAY), (LIGHTS,))
 

@@ -43,6 +43,16 @@ def test_nor_does_one_after_the_tag_of_a_relation(start: str) -> None:
         ),
         pytest.param("entity | Lamp Guild | Organization | Lamp Guild lights the quay.", LAMP, id="pipes"),
         pytest.param("| entity | Lamp Guild | Organization | Lamp Guild lights the quay. |", LAMP, id="table"),
+        pytest.param(
+            "entity ~ Lamp Guild (Organization) ~ Lamp Guild lights the quay.", LAMP, id="the type beside the name"
+        ),
+        pytest.param("entity ~ Lamp Debt ~  ~ Money that the guild owes to the town", DEBT, id="an empty type"),
+        pytest.param("entity|#|Lamp Guild|#|Organization|#|Lamp Guild lights the quay.", LAMP, id="without brackets"),
+        pytest.param(
+            "entity ~ Lamp Guild\n ~ Organization\n ~ Lamp Guild lights the quay.".replace("\n ~ ", "\n<|#|>"),
+            LAMP,
+            id="a field a line",
+        ),
         pytest.param("relation ~ Lamp Guild ~ Quay ~ Lamp Guild lights the Quay.", PLAIN, id="no keywords"),
         pytest.param(
             "relation ~ Lamp Guild ~ Quay ~ lighting ~ lighting ~ Lamp Guild lights the Quay.",
@@ -84,6 +94,10 @@ def test_an_unclear_row_stays_dropped(text: str) -> None:
 def test_several_ends_give_one_relation_that_names_them_all() -> None:
     found = parse_tuples(row("relation ~ Vote ~ Yes ~ No ~ result ~ A Vote of the guild ends with Yes or No."))
     assert found.links == (Link("Vote", "Yes", "No,result", "A Vote of the guild ends with Yes or No."),)
+
+
+def test_rows_without_a_line_break_between_them_are_two() -> None:
+    assert parse_tuples(row(f"entity ~ {ENTITY}relation ~ {RELATION}")) == Extraction((LAMP,), (LIGHTS,))
 
 
 def test_a_torn_record_within_a_line_is_repaired_too() -> None:
