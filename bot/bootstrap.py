@@ -267,7 +267,7 @@ def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) 
         extraction_model=answer.with_model(settings.extraction_model),
         query_model=answer.with_model(settings.query_model),
         extraction_format=settings.extraction_format,
-        gleaning_passes=settings.extraction_gleaning_passes,
+        gleaning=settings.extraction_gleaning,
         context_window=build_context_window(settings),
     )
     if types := tuple(each.strip() for each in settings.entity_types.split(",") if each.strip()):

@@ -89,6 +89,7 @@ async def _begin_work(
 ) -> None:
     """Measure and watch the bot from now on, and load its models."""
     models.calls.observe_call = bot.metrics.record_llm_call
+    models.calls.observe_outcome = bot.metrics.record_reply
     bot.supervisor.watch_loop(asyncio.get_running_loop())
     stack.push_async_callback(cancel_tasks, bot.supervisor.spawn("warm up", models.warm_up()))
     bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))

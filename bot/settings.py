@@ -112,7 +112,7 @@ class Settings(BaseSettings):
     vision_api_key: SecretStr = SecretStr("")
 
     extraction_format: Literal["tuples", "json"] = "tuples"
-    extraction_gleaning_passes: int = Field(default=1, ge=0, le=1)
+    extraction_gleaning: Literal["off", "auto", "always"] = "auto"
     description_language: str = ""
     entity_types: str = ""
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import DocumentInfo as DocumentInfo
     from engine.storage.ledger.records import DocumentStatus as DocumentStatus
     from engine.storage.ledger.records import IndexingDay as IndexingDay
+    from engine.storage.ledger.records import IndexProblem as IndexProblem
     from engine.storage.ledger.records import IndexStatus as IndexStatus
     from engine.storage.ledger.records import ManualCorrection as ManualCorrection
     from engine.storage.vectors.base import VectorStore as VectorStore
@@ -118,6 +119,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "CorrectionChange",
         "DocumentInfo",
         "DocumentStatus",
+        "IndexProblem",
         "IndexStatus",
         "IndexingDay",
         "ManualCorrection",

@@ -38,6 +38,7 @@ EngineError
     │   ├── ModelUnreachable the server cannot be reached
     │   ├── ModelPaused      not sent, because earlier calls failed
     │   └── InvalidReply     the model, or the plug-in that calls it, gave no valid reply to this text
+    │       └── NothingGiven its replies hold no facts, and do not say that there are none
     ├── RateLimited          too many requests; worth retrying later
     │   └── OutOfCredit      the quota or the credit is used up
     ├── PromptTooLong        the prompt does not fit the model
@@ -274,6 +275,16 @@ class ModelPaused(ModelUnavailable):
 
 class InvalidReply(ModelUnavailable):
     """The model, or the plug-in that calls it, gave no valid reply to this text; to others it may."""
+
+
+class NothingGiven(InvalidReply):
+    """The replies to a text hold no facts, and do not say that there are none; the message quotes the last one.
+
+    `outcome`: what the reply was instead, a value of `engine.llm.formats.outcomes.Outcome`.
+    """
+
+    hint = "Choose a model that keeps to the format (docs/models.md), or read the text again with `threadlore retry`."
+    outcome = ""
 
 
 class RateLimited(ModelError):

@@ -70,9 +70,13 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class GetStatus:
-    """Get the index status of a scope, on request with the state of the sandbox in which files are parsed."""
+    """Get the index status of a scope.
+
+    On request with the state of the sandbox in which files are parsed, and with what was not read and why.
+    """
 
     with_sandbox: bool = False
+    with_problems: bool = False
 
 
 @dataclass(frozen=True, slots=True)

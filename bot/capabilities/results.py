@@ -17,6 +17,7 @@ from engine import (
     CorrectionChange,
     DocumentInfo,
     DuplicateReport,
+    IndexProblem,
     IndexStatus,
     LLMMessage,
     Source,
@@ -142,10 +143,11 @@ class HistoryImportResult:
 
 @dataclass(frozen=True, slots=True)
 class StatusResult:
-    """The index status of spaces, and what bounds parsers in that process, if that was asked for."""
+    """The index status of spaces; what bounds parsers in that process, and what was not read, if that was asked for."""
 
     status: IndexStatus
     sandbox: SandboxState | None = None
+    problems: tuple[IndexProblem, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,9 @@ class LedgerService:
             case AtSpace(space, GetStatus() as inner):
                 sandbox = await self.sandbox.get_state() if inner.with_sandbox else None
                 found = await self.ledger.stats.load_index_status(Scope.of(space))
-                yield StatusResult(replace(found, background=self.problems), sandbox)
+                unread = await self.ledger.stats.list_problems(Scope.of(space)) if inner.with_problems else None
+                status = replace(found, background=self.problems)
+                yield StatusResult(status, sandbox, None if unread is None else tuple(unread))
             case AtSpace(space, ListDocuments()):
                 yield DocumentList(tuple(await self.ledger.stats.list_documents(Scope.of(space))))
             case _:

@@ -115,10 +115,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The entities and relations extracted from one excerpt."""
+    """The entities and relations extracted from one excerpt; `missing`: why others may be missing, "" if none are."""
 
     mentions: tuple[Mention, ...] = ()
     links: tuple[Link, ...] = ()
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

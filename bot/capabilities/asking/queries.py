@@ -204,8 +204,11 @@ def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
 async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Yield the index status."""
     probe = deps.context.sandbox if request.with_sandbox else None
+    maintenance = deps.engine.maintenance
     yield StatusResult(
-        await deps.engine.maintenance.get_status(caller.scope), await probe.get_state() if probe else None
+        await maintenance.get_status(caller.scope),
+        await probe.get_state() if probe else None,
+        tuple(await maintenance.list_index_problems(caller.scope)) if request.with_problems else None,
     )
 
 

@@ -17,6 +17,7 @@ from rich.tree import Tree
 
 from bot import texts
 from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.documents.problems import describe_problem
 from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
@@ -134,6 +135,10 @@ def render_status(event: StatusResult) -> RenderableType:
         rows.add_row(Text("failed", "dim"), safe_text(status.embedding_error))
     for each in status.background:
         rows.add_row(Text("failing", "dim"), safe_text(each))
+    for problem in event.problems or ():
+        rows.add_row(Text("not read", "dim"), safe_text(describe_problem(problem)))
+    if event.problems == ():
+        rows.add_row(Text("not read", "dim"), "nothing")
     if event.sandbox is not None:
         rows.add_row(Text("sandbox", "dim"), safe_text(describe_sandbox(event.sandbox)))
     return rows

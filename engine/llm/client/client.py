@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from engine.clock import Clock
     from engine.llm.client.protocol import CallParameters, ChatReply, Provider, StreamDelta
     from engine.llm.config import ModelConfig
+    from engine.llm.formats.outcomes import Outcome
     from engine.models import LLMMessage
     from engine.usage import Purpose, UsageMeter
 
@@ -68,6 +69,15 @@ class ChatRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole reply without thinking; whether the model's limit cut it off, or ours because it was far too long."""
+
+    text: str
+    is_cut_off: bool = False
+    is_overlong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """The model of a call, its rank among waiting calls, and whether a person waits for it."""
 
@@ -81,7 +91,8 @@ class ModelClient:
 
     A provider that fails is tested by one call at a time; other calls raise ModelPaused without a request.
 
-    `observe_call` receives the purpose and the seconds of each finished call, without its wait for a slot.
+    `observe_call` receives the purpose and the seconds of each finished call, without its wait for a slot;
+    `observe_outcome` the purpose of a reply and what it gave, from those who judge it.
     """
 
     def __init__(
@@ -95,6 +106,7 @@ class ModelClient:
         self._clock = clock
         self._provider = provider or LiteLLMProvider(clock)
         self.observe_call: Callable[[Purpose, float], None] = _ignore_call
+        self.observe_outcome: Callable[[Purpose, Outcome], None] = _ignore_outcome
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._breakers = Breakers(clock, self.timeouts.initial_wait)
         self.thinking_models = ThinkingModels()
@@ -117,12 +129,16 @@ class ModelClient:
         await self._provider.close()
 
     async def complete(self, request: ChatRequest, meter: UsageMeter) -> str:
-        """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError.
+        """The text of `complete_reply`, also if it was cut off. Raises ModelError."""
+        return (await self.complete_reply(request, meter)).text
+
+    async def complete_reply(self, request: ChatRequest, meter: UsageMeter) -> Completion:
+        """The reply without thinking. Raises ModelError.
 
         One longer than its purpose allows is cut off, which the log and its usage name.
         """
 
-        async def call() -> str:
+        async def call() -> Completion:
             with self._measure(request.purpose):
                 reply = await self._provider.chat(self._chat_parameters(request))
             text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
@@ -130,11 +146,11 @@ class ModelClient:
             meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
             if _lacks_text(reply, text, request.purpose):
                 raise _empty_reply_error(reply.finish, request.model)
-            return text
+            return Completion(repair_surrogates(text), reply.finish in LENGTH_REASONS, is_cut)
 
         rank = PURPOSE_RANKS[request.purpose]
         called = Caller(request.model, rank, is_urgent=rank == FOREGROUND_RANK)
-        return repair_surrogates(await self._call_with_retries(called, call))
+        return await self._call_with_retries(called, call)
 
     async def stream(self, request: ChatRequest, meter: UsageMeter) -> AsyncGenerator[str]:
         """Stream the reply. Retried only before the first piece; a later failure raises ModelUnavailable.
@@ -317,6 +333,10 @@ def _render_content(message: LLMMessage) -> str | list[dict[str, Any]]:
 
 
 def _ignore_call(purpose: Purpose, seconds: float) -> None:
+    """Observe nothing."""
+
+
+def _ignore_outcome(purpose: Purpose, outcome: Outcome) -> None:
     """Observe nothing."""
 
 

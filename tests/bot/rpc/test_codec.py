@@ -25,7 +25,7 @@ from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
 from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Passage, SearchQuery
 from engine.retrieval.graph.records import StatedFact, SubgraphEdge, SubgraphNode
-from engine.storage.ledger.records.query_results import IndexStatus
+from engine.storage.ledger.records.query_results import IndexProblem, IndexStatus
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source
 
@@ -98,6 +98,9 @@ EVENTS: list[OperationResult] = [
     results.IngestResult(1, 2, 1, 0.5, (results.IngestFailure("a", "b", "c"),)),
     results.HistoryImportResult(1, 2, 1, 0, 3, 0.5, (("notices", 4),)),
     results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
+    results.StatusResult(
+        IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7), None, (IndexProblem("k", "t", "rowless", "e", "h", 2),)
+    ),
     HealthState("degraded", ("The disk is full.",), is_ready=False),
     results.DocumentList((make_listed("k", time=NOON),)),
     results.FilterNames(("roof",), ("Ada",)),

@@ -247,6 +247,22 @@ class IndexStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexProblem:
+    """What was not read of a document: its `chunks` with one reason.
+
+    `outcome`: what the model gave instead of facts, "" if another step failed; `unknown` with an empty key: texts of
+    which a former version extracted nothing.
+    """
+
+    key: str
+    title: str
+    outcome: str
+    error: str
+    hint: str
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentStatus:
     """The progress of a document; `error` and `hint` describe what could not be indexed."""
 

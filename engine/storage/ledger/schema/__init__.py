@@ -6,6 +6,7 @@ reused. Kinds of keys: 0 chunk, 1 name, 2 pair. sqlite.sql and postgres.sql hold
 
 from __future__ import annotations
 
+from engine.storage.sql.migrations import Migration, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
     BYTES,
@@ -33,6 +34,14 @@ OF_DOCUMENT = Column("document", INT, references="document ON DELETE CASCADE")
 # Failed attempts; `retry_at`: seconds since 1970, infinite once given up.
 FAILURE = (Column("error", TEXT, default=""), Column("hint", TEXT, default=""))
 ATTEMPTS = (Column("attempts", INT, default=0), Column("retry_at", REAL, default=0))
+
+# What the model gave instead of all facts of a chunk: a value of `engine.llm.formats.outcomes.Outcome`, or 'unknown': a
+# version that did not record it extracted nothing. Other chunks were read to their end, or wait for it.
+INCOMPLETE = Table("incomplete_chunk", (OF_CHUNK, Column("outcome", TEXT)), key="chunk")
+_MARK_UNKNOWN = (
+    "INSERT INTO incomplete_chunk (chunk, outcome) SELECT id, 'unknown' FROM chunk WHERE extraction IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.chunk = chunk.id);"
+)
 
 CONTENT = (
     # Settings of the data directory, and the generations of the last changes.
@@ -122,6 +131,7 @@ CONTENT = (
             Index("chunk_room_long", "room, first_time, time", where=OVER_A_DAY),
         ),
     ),
+    INCOMPLETE,
     # The parts of passages that a chunk consists of, as offsets in their texts.
     Table(
         "chunk_passage",
@@ -357,6 +367,17 @@ CACHES = (
     ),
 )
 
+MIGRATIONS = (
+    Migration(
+        create_table(INCOMPLETE),
+        run(sqlite=_MARK_UNKNOWN, postgres=_MARK_UNKNOWN),
+        online="an older process records no outcome.",
+    ),
+)
+
 SOURCE = SchemaSource(
-    "engine.storage.ledger.schema", frozen=5, tables=(*CONTENT, *FACTS, *CORRECTIONS, *PROJECTION, *CACHES)
+    "engine.storage.ledger.schema",
+    frozen=5,
+    tables=(*CONTENT, *FACTS, *CORRECTIONS, *PROJECTION, *CACHES),
+    migrations=MIGRATIONS,
 )
