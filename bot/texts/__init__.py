@@ -13,6 +13,7 @@ from bot.i18n import N_, gettext, list_translations
 from bot.text.format import format_utc, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
+    BadModelSettings,
     DatabaseBusy,
     DatabaseLost,
     DatabaseReadOnly,
@@ -29,6 +30,7 @@ from engine.errors import (
     OutOfCredit,
     PromptTooLong,
     RateLimited,
+    RequestRejected,
     StoreError,
     UnstorableText,
 )
@@ -139,6 +141,11 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (RateLimited, N_("The language model is rate limiting me. Try again in a minute.")),
     (PromptTooLong, N_("That was too long for the language model. Ask a narrower question, or start a new thread.")),
     (ModelRefused, N_("The language model declined to answer this. Rephrasing the question may help.")),
+    (
+        BadModelSettings,
+        N_("The provider of my language model doesn't accept its settings. I try again by myself until that changes."),
+    ),
+    (RequestRejected, N_("The provider of my language model rejected the request.")),
     (ModelNotFound, N_("The provider of my language model does not know the configured model.")),
     (InvalidApiKey, N_("The API key of my language model is not accepted.")),
     (ModelPaused, N_("The language model keeps failing, and I'm testing whether it is back. Try again in a minute.")),
@@ -153,7 +160,8 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (PermissionDenied, N_("I'm not allowed to do that here. Check my permissions and that I was invited.")),
     (PlatformError, N_("I couldn't reach the chat platform. Try again in a moment.")),
 )
-_ADMIN_ERRORS = (ModelNotFound, OutOfCredit, InvalidApiKey, DiskError, StoreError)  # an admin can find more about them
+# An admin can find more about them.
+_ADMIN_ERRORS = (ModelNotFound, OutOfCredit, RequestRejected, InvalidApiKey, DiskError, StoreError)
 _USER_ERRORS = (InvalidQuestion, InvalidDocument, NotFound, NotAllowed)  # shown with their own message and hint
 
 

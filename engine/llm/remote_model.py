@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from engine.errors import PROVIDER_ERRORS, TEXT_ERRORS, InvalidReply, ModelError, ModelTimeout
 from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
-from engine.llm.client.errors import is_response_format_error
 from engine.llm.formats import shared_calls
 from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_json_extraction, parse_search_query
 from engine.llm.formats.proposed_filters import parse_filtered_query
@@ -82,7 +81,6 @@ class LiteLLMModel:
     config: LLMConfig
     client: ModelClient
     count_tokens: Callable[[str], int]
-    _response_formats: dict[str, FeatureBreaker] = field(default_factory=dict)
     _shared_extraction: FeatureBreaker = field(init=False)
     _shared_summaries: FeatureBreaker = field(init=False)
     _unmixed_replies: FeatureBreaker = field(init=False)
@@ -298,25 +296,8 @@ class LiteLLMModel:
         return await self._complete_chat(ChatRequest(self._query_model, "condense", messages, json=True), meter)
 
     async def _complete_chat(self, request: ChatRequest, meter: UsageMeter) -> str:
-        """The reply; if the server rejects response_format, retry without it, and leave it out for some hours."""
         self._check_prompt_length(request)
-        plain = ChatRequest(request.model, request.purpose, request.messages)
-        if not request.json or not self._find_response_format(request.model).is_closed:
-            return await self.client.complete(plain, meter)
-        response_format = self._find_response_format(request.model)
-        try:
-            reply = await self.client.complete(request, meter)
-        except ModelError as error:
-            if not is_response_format_error(error):
-                raise
-        else:
-            response_format.record_success()
-            return reply
-        response_format.record_refusal()
-        return await self.client.complete(plain, meter)
-
-    def _find_response_format(self, model: ModelConfig) -> FeatureBreaker:
-        return self._response_formats.setdefault(model.name, FeatureBreaker(self.client.clock, 1, *RETRY_SECONDS))
+        return await self.client.complete(request, meter)
 
     def _check_prompt_length(self, request: ChatRequest) -> None:
         """Raise PromptTooLong, before sending, for a prompt that does not fit the context window."""

@@ -129,7 +129,10 @@ def decode_scores(frame: Frame) -> RerankResult:
 
 def encode_error(error: errors.ModelError) -> Frame:
     """Encode the error of a failed call."""
-    return {"error": type(error).__name__, "message": str(error), "hint": error.hint, "wait": error.retry_after}
+    frame = {"error": type(error).__name__, "message": str(error), "hint": error.hint, "wait": error.retry_after}
+    if isinstance(error, errors.RequestRejected):
+        frame |= {"parameter": error.parameter, "lasting": error.lasting}
+    return frame
 
 
 def decode_error(frame: Frame) -> errors.ModelError:
@@ -137,4 +140,6 @@ def decode_error(frame: Frame) -> errors.ModelError:
     kind: type[errors.ModelError] = getattr(errors, frame["error"])
     error = kind(frame["message"], hint=frame["hint"])
     error.retry_after = frame["wait"]
+    if isinstance(error, errors.RequestRejected):
+        error.parameter, error.lasting = frame["parameter"], frame["lasting"]
     return error
