@@ -36,15 +36,20 @@ from engine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from bot.platform.traits import PlatformTraits
+    from engine.models import HelperCall
 
 STATUS_SEARCHING = N_("is searching…")
 STATUS_READING_FILE = N_("is reading your file…")
 
 NOTHING_FOUND = N_("I found nothing about that in the sources that I can use here.")
+HELPER_NOTICES = {  # what a search did without, by Context.failed_helpers
+    "rewriting": N_("I searched with the question as it is, because the language model didn't help with the search."),
+    "reranking": N_("I couldn't rerank what I found, so a better source may be missing."),
+}
 GAP_NOTICES = {  # what an answer leaves out, by ResolvedScope.gap
     "checking": N_(
         "I'm still checking who can read what after a restart or a change, so this answer leaves out other channels."
@@ -179,6 +184,11 @@ def describe_error(error: BaseException, reference: str = "") -> str:
 def with_admin_hint(sentence: str) -> str:
     """A sentence with the hint that an admin can find out more."""
     return f"{sentence} {gettext(_ADMIN_HINT)}"
+
+
+def list_helper_notices(failed: Iterable[HelperCall]) -> list[str]:
+    """A sentence for each call that a search did without."""
+    return [gettext(HELPER_NOTICES[each]) for each in failed]
 
 
 def describe_broken_answer(error: BaseException, reference: str) -> str:

@@ -226,6 +226,7 @@ def render_context(event: ContextResult) -> RenderableType:
     rows += [Text(f"… and {hidden} more rows (--json shows all)", "dim")] if hidden else []
     notes = [Text(UNDATED_NOTICE, "yellow")] if context.undated else []
     notes += [Text(gettext(texts.REBUILDING), "yellow")] if context.rebuilding else []
+    notes += [Text(notice, "yellow") for notice in texts.list_helper_notices(context.failed_helpers)]
     return Group(*rows, render_sources(context.sources, "beginning"), *notes, Text(times, "dim"))
 
 
