@@ -58,7 +58,8 @@ class LLMConfig:
 
     `gleaning_passes` is the number of second passes, 0 or 1, over excerpts in which at least `gleaning_threshold`
     entities and relations were found; `batch_token_limit` counts tokens of excerpts that share a call, 0 for none;
-    `context_window` is that of all three models; `description_language` is that of the descriptions; extraction may
+    `context_window` is that of the model that answers, and of the others unless they have their own;
+    `description_language` is that of the descriptions; extraction may
     use the types in `entity_types`.
     """
 
@@ -70,6 +71,8 @@ class LLMConfig:
     gleaning_threshold: int = 50
     batch_token_limit: int = 1600
     context_window: ContextWindow = field(default_factory=ContextWindow)
+    extraction_window: ContextWindow | None = None
+    query_window: ContextWindow | None = None
     description_language: str = TEXT_LANGUAGE
     entity_types: tuple[str, ...] = ENTITY_TYPES
 
@@ -121,7 +124,7 @@ class LiteLLMModel:
 
     @property
     def batch_token_limit(self) -> int:
-        window, most = self.config.context_window, self.config.batch_token_limit
+        window, most = self._find_window("extract"), self.config.batch_token_limit
         most = min(most, window.max_excerpt_tokens) if window.size else most
         return most if self._shared_extraction.is_closed and self._unmixed_replies.is_closed else 0
 
@@ -301,11 +304,17 @@ class LiteLLMModel:
 
     def _check_prompt_length(self, request: ChatRequest) -> None:
         """Raise PromptTooLong, before sending, for a prompt that does not fit the context window."""
-        window = self.config.context_window
+        window = self._find_window(request.purpose)
         if window.size and self._exceeds_tokens(window.size - window.reply_tokens, request.messages):
             window.check_prompt_size(
                 sum(self.count_tokens(message.content) for message in request.messages), request.model.model
             )
+
+    def _find_window(self, purpose: Purpose) -> ContextWindow:
+        """The context window of the model of a call."""
+        extraction, query = self.config.extraction_window, self.config.query_window
+        own = {"extract": extraction, "summarize": extraction, "condense": query}
+        return own.get(purpose) or self.config.context_window
 
     def _exceeds_tokens(self, tokens: int, messages: Sequence[LLMMessage]) -> bool:
         """Whether the messages have more tokens; tokens are counted only if there are more bytes than that."""
