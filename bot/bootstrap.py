@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.context import EngineContext
 from bot.errors import BadSetting
-from bot.model_settings import (
+from bot.model_setup.openers import build_reranker, open_embedder
+from bot.model_setup.roles import (
     build_context_window,
     chat_model_settings,
-    embedding_model_settings,
-    embedding_prefixes,
-    rerank_model_settings,
     role_model_settings,
     vision_model_settings,
 )
@@ -26,10 +24,7 @@ from engine import (
     Engine,
     EngineOptions,
     FileParser,
-    LiteLLMEmbedder,
-    LiteLLMReranker,
     LLMConfig,
-    MiniLMEmbedder,
     ModelClient,
     ModelConfig,
     O200kTokenizer,
@@ -42,7 +37,6 @@ from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts
 from engine.llm.picture_describer import LiteLLMPictureDescriber
-from engine.llm.prefixed_embedder import PrefixedEmbedder
 from engine.llm.remote_model import LiteLLMModel
 from engine.options import SummaryLimits
 from engine.parsers.sandbox.probe import SandboxProbe
@@ -138,11 +132,11 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
     calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
-        embedder = wrap_embedder(await _open_embedder(settings, calls, stack))
+        embedder = wrap_embedder(await open_embedder(settings, calls, stack))
         yield EngineModels(
             _build_language(settings, calls, embedder),
             embedder,
-            _build_reranker(settings, calls),
+            build_reranker(settings, calls),
             calls,
             vision_model_settings(settings) if settings.vision_model else None,
         )
@@ -194,20 +188,6 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
     )
 
 
-async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
-    if not settings.embedding_model:
-        minilm = MiniLMEmbedder()
-        stack.callback(minilm.close)
-        return minilm
-    model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens
-    prefixes, dimensions = embedding_prefixes(settings), settings.embedding_dimensions
-    if not prefixes.is_plain:
-        return await PrefixedEmbedder.open(model, calls, dimensions, prefixes, max_tokens=max_tokens)
-    if dimensions:
-        return LiteLLMEmbedder(model, calls, dimensions, max_tokens=max_tokens)
-    return await LiteLLMEmbedder.open(model, calls, max_tokens=max_tokens)
-
-
 def _expand(path: Path) -> Path:
     """A path with the home directory in it; as it is, for a user without one."""
     with suppress(RuntimeError):
@@ -233,7 +213,3 @@ def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) 
     if settings.description_language:
         config = replace(config, description_language=settings.description_language)
     return LiteLLMModel(config, calls, O200kTokenizer().count)
-
-
-def _build_reranker(settings: Settings, calls: ModelClient) -> Reranker | None:
-    return LiteLLMReranker(rerank_model_settings(settings), calls, O200kTokenizer()) if settings.rerank_model else None

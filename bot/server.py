@@ -13,6 +13,7 @@ import structlog
 from bot import bootstrap, lifecycle, standby
 from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
+from bot.model_setup.checks import log_problems
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.traces import open_tracer
@@ -91,6 +92,8 @@ async def _begin_work(
     models.calls.observe_call = bot.metrics.record_llm_call
     bot.supervisor.watch_loop(asyncio.get_running_loop())
     stack.push_async_callback(cancel_tasks, bot.supervisor.spawn("warm up", models.warm_up()))
+    checking = bot.supervisor.spawn("check models", log_problems(settings, bot.context.clock))
+    stack.push_async_callback(cancel_tasks, checking)
     bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
     engine = bot.context.engine_context.engine
     health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations, engine.maintenance.list_obstacles)

@@ -139,11 +139,12 @@ commands: {BASE} store permissions context settings ingest answers graph_image c
 dispatch: {BASE} store permissions context ingest answers commands monitoring capabilities
 bot: {BASE} store permissions access context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings
-model_settings: errors settings
-bootstrap: context errors model_settings settings store
+model_setup: errors settings
+bootstrap: context errors model_setup settings store
 standby: rpc bootstrap context errors monitoring settings store
-server: access rpc capabilities bootstrap bot context errors lifecycle monitoring plugins settings standby store
-cli: access capabilities rpc errors i18n log_config monitoring plugins server settings text texts
+server: access rpc capabilities bootstrap bot context errors lifecycle model_setup monitoring plugins settings \
+standby store
+cli: access capabilities rpc errors i18n log_config model_setup monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""

@@ -6,18 +6,16 @@ from typing import Any
 
 import pytest
 
-from bot.bootstrap import (
+from bot.bootstrap import build_engine_options, build_parser_limits, open_models
+from bot.errors import BadSetting
+from bot.model_setup.roles import (
     build_context_window,
-    build_engine_options,
-    build_parser_limits,
     chat_model_settings,
     embedding_model_settings,
-    open_models,
+    embedding_prefixes,
     rerank_model_settings,
     role_model_settings,
 )
-from bot.errors import BadSetting
-from bot.model_settings import embedding_prefixes
 from bot.settings import load_settings
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.checked_embedder import CheckedEmbedder

@@ -39,4 +39,7 @@ def render_health(report: HealthReport) -> RenderableType:
         seen = "never connected" if silent is None else f"last sign of life {silent:.0f} s ago"
         lines.append(Text(f"{platform.name}: {seen}"))
     lines += [Text(f"model of {purpose}: {name or 'built in'}", "dim") for purpose, name in report.models]
+    for each in report.checks:
+        lines.append(Text(strip_control_chars(f"{each.role}: {each.summary}"), "dim"))
+        lines += [Text(strip_control_chars(f"  {problem}"), "yellow") for problem in each.problems]
     return Group(*lines)

@@ -19,6 +19,7 @@ from engine.llm.client.protocol import UNFINISHED, StreamDelta, TokenUsage
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
 from engine.llm.client.retry_policy import RetryPolicy
 from engine.llm.config import CallTimeouts
+from engine.llm.traits.prompt_counts import PromptCounts
 from engine.llm.traits.refused_parameters import RefusedParameters
 from engine.llm.wire.rejections import STREAM
 from engine.scheduling.foreground import is_urgent
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.clock import Clock
-    from engine.llm.client.protocol import CallParameters, ChatReply, Provider
+    from engine.llm.client.protocol import CallParameters, ChatReply, ModelTraits, Provider
     from engine.llm.config import ModelConfig
     from engine.models import LLMMessage
     from engine.usage import Purpose, UsageMeter
@@ -99,6 +100,7 @@ class ModelClient:
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._breakers = Breakers(clock, self.timeouts.initial_wait)
         self._refused = RefusedParameters(clock)
+        self.prompt_counts = PromptCounts()
 
     @property
     def clock(self) -> Clock:
@@ -112,6 +114,10 @@ class ModelClient:
     def list_refused_parameters(self, model: ModelConfig) -> list[str]:
         """The parameters that are not sent to a model, because its provider refused them."""
         return self._refused.list_refused(model)
+
+    async def describe(self, model: ModelConfig) -> ModelTraits:
+        """What is known of a model without asking it."""
+        return await self._provider.describe(model.connection_parameters())
 
     async def preload(self) -> None:
         """Load now what would delay the first call by seconds."""
@@ -131,6 +137,7 @@ class ModelClient:
             with self._measure(request.purpose):
                 parameters = self._chat_parameters(request)
                 reply = await self._refused.call(request.model, parameters, self._provider.chat)
+            self.prompt_counts.record(request.model.model, request.messages, reply.spent.input_tokens)
             text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
             meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
             if _lacks_text(reply, text, request.purpose):
@@ -159,6 +166,7 @@ class ModelClient:
                 cut_off = piece is None and pieces.finish in CUT_OFF_REASONS
                 filtered = cut_off and pieces.finish == CONTENT_FILTERED
                 spent = _build_usage(request.purpose, request.model, pieces.spent)
+                self.prompt_counts.record(request.model.model, request.messages, spent.input_tokens)
                 meter.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
     async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, meter: UsageMeter) -> np.ndarray:

@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import InvalidReply, ModelError, ModelUnavailable
 from engine.llm.client.errors import map_error, name_parameter
 from engine.llm.client.litellm_memory import defer_encoding, release_parsed_tokenizer
-from engine.llm.client.protocol import UNFINISHED, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
+from engine.llm.client.protocol import (
+    UNFINISHED,
+    ChatReply,
+    EmbeddingResult,
+    ModelTraits,
+    RerankResult,
+    StreamDelta,
+    TokenUsage,
+)
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, MAX_SCORES_PER_TEXT
+from engine.llm.traits.description import describe_model
 from engine.llm.traits.reasoning import choose_effort
 from engine.llm.traits.refused_parameters import NEEDED
 from engine.llm.wire.prices import find_cost
@@ -109,6 +118,10 @@ class LiteLLMProvider:
             rows = (reply.results or ())[: MAX_SCORES_PER_TEXT * len(parameters["documents"])]
             cost = find_cost(litellm, reply, parameters["model"]) or 0.0
             return RerankResult([dict(row) for row in rows], TokenUsage(tokens, cost=cost))
+
+    async def describe(self, parameters: CallParameters) -> ModelTraits:
+        litellm = await self._load_module()
+        return await describe_model(find_traits(litellm, parameters["model"]), parameters)
 
     @contextmanager
     def _mapped_errors(self, parameters: CallParameters) -> Iterator[None]:

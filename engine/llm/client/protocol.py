@@ -67,6 +67,21 @@ class RerankResult:
     spent: TokenUsage
 
 
+@dataclass(frozen=True, slots=True)
+class ModelTraits:
+    """What is known of a model without asking it: its context window and the longest reply in tokens, 0 if unknown.
+
+    `window_origin`: "provider", "map" (litellm's) or "". `effort`: the lowest effort of reasoning that would be sent.
+    """
+
+    window: int = 0
+    window_origin: str = ""
+    output_limit: int = 0
+    reasons: bool = False
+    effort: str = ""
+    price_known: bool = False
+
+
 class Provider(Protocol):
     """Calls models, once and without a timeout of its own. All methods raise ModelError."""
 
@@ -88,8 +103,11 @@ class Provider(Protocol):
     async def rerank(self, parameters: CallParameters) -> RerankResult:
         """Relevance of `documents` for the `query`."""
 
+    async def describe(self, parameters: CallParameters) -> ModelTraits:
+        """What is known of a model; what its provider does not tell is left open."""
 
-def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResult) -> Frame:
+
+def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResult | ModelTraits) -> Frame:
     """Encode the result of a call."""
     if isinstance(value, EmbeddingResult):
         import numpy as np  # noqa: PLC0415 - 16 MiB of memory, which a process without embeddings does without

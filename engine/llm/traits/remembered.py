@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.llm.config import ModelConfig
 
 FILE_NAME = "model_checks.json"
+ROLES_KEY = "roles"
 PROVIDER = "provider"  # origin of a window that the provider itself stated
 
 
@@ -31,6 +32,11 @@ class RememberedFacts:
         found = self.by_model.get(model_key(model), {})
         window = found.get("window") if found.get("window_origin") == PROVIDER else 0
         return window if isinstance(window, int) and window > 0 else 0
+
+    def find_dimension(self, model: ModelConfig) -> int:
+        """The number of dimensions of an embedding model; 0 if it is not known."""
+        found = self.by_model.get(model_key(model), {}).get("dimension")
+        return found if isinstance(found, int) and found > 0 else 0
 
 
 def model_key(model: ModelConfig) -> str:
@@ -55,3 +61,13 @@ def save_facts(data_dir: Path, found: Mapping[str, Mapping[str, Any]]) -> None:
     new = data_dir / f".{FILE_NAME}.{os.getpid()}"
     new.write_text(json.dumps(kept, ensure_ascii=False, indent=1, sort_keys=True), encoding="utf-8")
     new.replace(data_dir / FILE_NAME)
+
+
+def save_check(data_dir: Path, found: Mapping[str, Mapping[str, Any]], roles: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add what a check found, and its results by role in place of the last ones. Raises OSError."""
+    save_facts(data_dir, {**found, ROLES_KEY: roles})
+
+
+def list_checked_roles(data_dir: Path) -> list[Mapping[str, Any]]:
+    """The results of the last check by role: `role`, `model`, `facts`, `problems` and `checked_at`."""
+    return [each for each in load_facts(data_dir).by_model.get(ROLES_KEY, {}).values() if isinstance(each, dict)]
