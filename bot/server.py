@@ -96,7 +96,11 @@ async def _begin_work(
     stack.push_async_callback(cancel_tasks, checking)
     bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
     engine = bot.context.engine_context.engine
-    health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations, engine.maintenance.list_obstacles)
+
+    async def list_limitations() -> Sequence[str]:
+        return [*await bot.limitations(), *models.calls.prompt_counts.list_differences()]
+
+    health.become_ready(bot.metrics, bot.list_health_problems, list_limitations, engine.maintenance.list_obstacles)
 
 
 def _watch_for_end(stack: AsyncExitStack, bot: Bot, stop: asyncio.Event, health: ServerHealth) -> asyncio.Event:

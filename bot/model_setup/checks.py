@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
     from engine import Clock
+    from engine.llm.client.protocol import Provider
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +53,7 @@ class _Chosen:
     check: Awaitable[ModelCheck]
 
 
-async def check_models(settings: Settings, clock: Clock) -> list[ModelCheck]:
+async def check_models(settings: Settings, clock: Clock, provider: Provider | None = None) -> list[ModelCheck]:
     """Check the model of each role with a few tiny calls; what is built in needs none. Raises BadSetting."""
     timeouts = CallTimeouts(
         settings.llm_timeout_seconds,
@@ -61,7 +62,7 @@ async def check_models(settings: Settings, clock: Clock) -> list[ModelCheck]:
         min(ATTEMPTS, settings.llm_max_attempts),
     )
     async with AsyncExitStack() as stack:
-        client = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock)
+        client = ModelClient(settings.llm_max_concurrency, timeouts, provider or SubprocessProvider(), clock)
         stack.push_async_callback(client.close)
         chosen = [*_list_chat_roles(settings, client), *_list_other_roles(settings, client, stack)]
         checks = list(await asyncio.gather(*(_finish(each) for each in chosen)))

@@ -29,7 +29,7 @@ def find_lowest_effort(provider: str, model: str, traits: Mapping[str, Any]) -> 
     if provider not in REASONING_PROVIDERS or not traits.get("supports_reasoning"):
         return ""
     if levels := traits.get("reasoning_effort_levels"):
-        return min(levels, key=lambda level: LEVELS.index(level) if level in LEVELS else len(LEVELS))
+        return min(map(str, levels), key=lambda level: LEVELS.index(level) if level in LEVELS else len(LEVELS))
     for level in LEVELS[:2]:
         if traits.get(f"supports_{level}_reasoning_effort"):
             return level
