@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.errors import BadSetting
-from engine.llm.config import OLLAMA_PROVIDERS, ModelConfig
+from engine import ModelConfig
+from engine.llm.config import OLLAMA_PROVIDERS
 from engine.llm.traits.prefixes import EmbeddingPrefixes, find_prefixes
 from engine.llm.traits.reasoning import LOWEST
 from engine.llm.traits.remembered import load_facts

@@ -13,7 +13,7 @@ class RawReplies:
     """The server. `events`: lines of a stream as they are; else `deltas` make one; `message`: of a whole reply.
 
     `reject`: the message of a rejection of a request, "" to accept it. `usage` comes with every reply. `replies` are
-    JSON by path, for what is no chat.
+    JSON by the end of a path, for what is no such chat.
     """
 
     def __init__(self) -> None:
@@ -50,8 +50,9 @@ class RawReplies:
         data = await request.read()
         body = json.loads(data) if data else {}
         self.bodies.append(body)
-        if request.path in self.replies:
-            return web.json_response(self.replies[request.path])
+        for path, reply in self.replies.items():
+            if request.path.endswith(path):
+                return web.json_response(reply)
         if request.method == "GET":
             return web.json_response({}, status=404)
         if message := self.reject(body):

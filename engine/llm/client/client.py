@@ -15,7 +15,7 @@ from engine.llm.client.breaker import Breakers
 from engine.llm.client.errors import NO_API_HINT, map_error
 from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
-from engine.llm.client.protocol import UNFINISHED, StreamDelta, TokenUsage
+from engine.llm.client.protocol import UNFINISHED, DescribingProvider, ModelTraits, StreamDelta, TokenUsage
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
 from engine.llm.client.retry_policy import RetryPolicy
 from engine.llm.config import CallTimeouts
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.clock import Clock
-    from engine.llm.client.protocol import CallParameters, ChatReply, ModelTraits, Provider
+    from engine.llm.client.protocol import CallParameters, ChatReply, Provider
     from engine.llm.config import ModelConfig
     from engine.models import LLMMessage
     from engine.usage import Purpose, UsageMeter
@@ -117,6 +117,8 @@ class ModelClient:
 
     async def describe(self, model: ModelConfig) -> ModelTraits:
         """What is known of a model without asking it."""
+        if not isinstance(self._provider, DescribingProvider):
+            return ModelTraits()
         return await self._provider.describe(model.connection_parameters())
 
     async def preload(self) -> None:

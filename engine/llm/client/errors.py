@@ -200,13 +200,15 @@ def _read_error(text: str, status: int | None, kind: type[ModelError]) -> Reject
 
 def _settings_error(name: str, rejection: Rejection, reason: str) -> BadModelSettings:
     if rejection.package:
-        hint = f"Install it: pip install {rejection.package}."
-        return BadModelSettings(f"The package {rejection.package} that calls the model {name} is missing.", hint=hint)
+        package = _PACKAGES.get(rejection.package, rejection.package)
+        hint = f"Install it: pip install {package}."
+        return BadModelSettings(f"The package {package} that calls the model {name} is missing.", hint=hint)
     error = BadModelSettings(f"The provider of the model {name} does not accept its settings{reason}")
     error.parameter, error.lasting = rejection.parameter, rejection.lasting
     return error
 
 
+_PACKAGES = {"google": "google-auth", "google.auth": "google-auth", "azure.identity": "azure-identity"}  # by module
 _ERROR_TEXTS: Mapping[type[ModelError], str] = {
     InvalidApiKey: "The key for the model {model} is not accepted",
     RateLimited: "The provider of the model {model} asks to slow down",

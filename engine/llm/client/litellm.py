@@ -182,8 +182,9 @@ def _watch_stream(chunks: Any) -> RawStream | None:
     parts = getattr(chunks, "completion_stream", None)
     if not hasattr(parts, "__anext__"):
         return None
-    chunks.completion_stream = RawStream(parts)
-    return chunks.completion_stream
+    raw = RawStream(parts)
+    chunks.completion_stream = raw
+    return raw
 
 
 def choose_reasoning(litellm: Any, parameters: CallParameters) -> CallParameters:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from engine import errors
 
@@ -102,6 +102,11 @@ class Provider(Protocol):
 
     async def rerank(self, parameters: CallParameters) -> RerankResult:
         """Relevance of `documents` for the `query`."""
+
+
+@runtime_checkable
+class DescribingProvider(Protocol):
+    """A provider that also says what is known of a model without a call of it."""
 
     async def describe(self, parameters: CallParameters) -> ModelTraits:
         """What is known of a model; what its provider does not tell is left open."""

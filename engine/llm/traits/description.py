@@ -5,7 +5,6 @@ Servers of open models state it each in their own way: Ollama, LM Studio, vLLM, 
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +54,7 @@ async def _ask_provider(
     key = parameters.get("api_key", "")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     if provider in OLLAMA:
-        address = base or os.environ.get("OLLAMA_API_BASE", "").rstrip("/") or OLLAMA_ADDRESS
+        address = base or OLLAMA_ADDRESS
         return await _fetch(http.post(f"{address}/api/show", json={"model": name}, headers=headers))
     if provider == "openrouter":
         base = base or OPENROUTER_ADDRESS

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from engine.llm.config import ModelConfig
 
 GREETING = (LLMMessage("system", "Reply with one word."), LLMMessage("user", "Are you ready?"))
-JSON_WISH = (LLMMessage("system", "Reply with a JSON object."), LLMMessage("user", 'Reply with {"ready": true}.'))
+JSON_REQUEST = (LLMMessage("system", "Reply with a JSON object."), LLMMessage("user", 'Reply with {"ready": true}.'))
 PROBES = 4_096, 16_384  # tokens of the prompts by which an unknown context window is probed
 PROBE_WORD = "tea "  # a token of most tokenizers
 PROBED_SHARE = 0.7  # of a prompt that was counted: the rest is how tokenizers differ
@@ -142,7 +142,7 @@ def describe_failure(error: EngineError, role: CheckedRole) -> Problem:
 
 
 async def _sends_json(client: ModelClient, model: ModelConfig, meter: UsageMeter) -> bool:
-    reply = await client.complete(ChatRequest(model, "condense", JSON_WISH, json=True), meter)
+    reply = await client.complete(ChatRequest(model, "condense", JSON_REQUEST, json=True), meter)
     try:
         return isinstance(json.loads(reply), dict)
     except ValueError:

@@ -15,7 +15,7 @@ OLLAMA = frozenset({"ollama", "ollama_chat"})
 
 
 def choose_effort(wanted: str, provider: str, model: str, traits: Mapping[str, Any]) -> str:
-    """The value of `reasoning_effort` for a request, "" to send none. `traits`: of the model, from litellm's map."""
+    """The effort to send with a request, "" to send none. `traits`: of the model, from litellm's map."""
     if wanted in {"", UNSET}:
         return ""
     return wanted if wanted != LOWEST else find_lowest_effort(provider, model, traits)

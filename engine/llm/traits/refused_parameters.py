@@ -26,6 +26,7 @@ RETRY_SECONDS = 3600.0, 86_400.0  # until a refused parameter is sent again; at 
 NEEDED = frozenset(
     {"model", "messages", "input", "query", "documents", "api_base", "api_key", "timeout", "max_retries"}
 )
+PLACES = ("api_", "aws_", "vertex_", "azure_")  # of the endpoint and of its credentials
 REPLACED = {"max_tokens": "max_completion_tokens"}  # what is sent in place of a refused parameter, once
 
 
@@ -78,7 +79,7 @@ def leave_out(parameters: CallParameters, names: Iterable[str]) -> CallParameter
     sent = dict(parameters)
     for name in names:
         if name == ANY_PARAMETER:
-            sent = {key: value for key, value in sent.items() if key in NEEDED or key == STREAM}
+            sent = {key: value for key, value in sent.items() if _is_needed(key)}
         elif name == SYSTEM_ROLE:
             sent["messages"] = fold_system_messages(sent.get("messages", ()))
         elif name in sent:
@@ -101,6 +102,11 @@ def fold_system_messages(messages: Iterable[dict[str, Any]]) -> list[dict[str, A
     return folded
 
 
+def _is_needed(name: str) -> bool:
+    """Whether a parameter is no choice: what is asked, and where."""
+    return name in NEEDED or name == STREAM or name.startswith(PLACES)
+
+
 def _join(first: str | list[Any], second: str | list[Any]) -> str | list[Any]:
     if isinstance(first, str) and isinstance(second, str):
         return f"{first}\n\n{second}"
@@ -118,6 +124,6 @@ def _find_removable(error: RequestRejected, sent: CallParameters) -> str:
         messages = list(sent.get("messages", ()))
         return name if fold_system_messages(messages) != messages else ""
     if name == ANY_PARAMETER:
-        return name if sent.keys() - NEEDED - {STREAM} else ""
+        return name if not all(map(_is_needed, sent)) else ""
     other = REPLACED.get(name, "")
     return next((each for each in (name, other) if each and each in sent), "")

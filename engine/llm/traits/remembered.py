@@ -69,5 +69,5 @@ def save_check(data_dir: Path, found: Mapping[str, Mapping[str, Any]], roles: Ma
 
 
 def list_checked_roles(data_dir: Path) -> list[Mapping[str, Any]]:
-    """The results of the last check by role: `role`, `model`, `facts`, `problems` and `checked_at`."""
+    """The results of the last check, one of each role with its model, facts, problems and time."""
     return [each for each in load_facts(data_dir).by_model.get(ROLES_KEY, {}).values() if isinstance(each, dict)]

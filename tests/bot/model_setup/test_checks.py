@@ -73,9 +73,7 @@ def refuse_some(body: Mapping[str, Any]) -> str:
 async def test_what_a_provider_refuses_is_named_with_its_setting(tmp_path: Path) -> None:
     async with RawReplies() as server:
         server.replies, server.reject = WINDOW, refuse_some
-        checks = by_role(
-            await check_models(settings_for(server, tmp_path), SYSTEM_CLOCK, LiteLLMProvider(SYSTEM_CLOCK))
-        )
+        checks = await run_checks(settings_for(server, tmp_path))
     extraction = checks["extraction"]
     said = " ".join(f"{each.text} {each.hint}" for each in extraction.problems)
     assert extraction.works
@@ -86,9 +84,7 @@ async def test_what_a_provider_refuses_is_named_with_its_setting(tmp_path: Path)
 async def test_an_unknown_window_is_probed(tmp_path: Path) -> None:
     async with RawReplies() as server:
         server.usage = {"prompt_tokens": 4_000, "completion_tokens": 1, "total_tokens": 4_001}
-        checks = by_role(
-            await check_models(settings_for(server, tmp_path), SYSTEM_CLOCK, LiteLLMProvider(SYSTEM_CLOCK))
-        )
+        checks = await run_checks(settings_for(server, tmp_path))
     facts = checks["answers"].facts
     assert (facts["window"], facts["window_origin"]) == (4_096, "probed")
 

@@ -14,7 +14,7 @@ from engine.models import ChatTurn, Document, Filters, LLMMessage, Passage, Ques
 from engine.options import EngineOptions, RankingOptions
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import HERE, doc, thread
-from tests.support.fake_reranker import WordReranker
+from tests.support.fake_reranker import FailingReranker, WordReranker
 from tests.support.indexed_engine import OpenIndexed
 
 COUNT = O200kTokenizer().count
@@ -157,6 +157,15 @@ async def test_a_reranker_orders_the_sources(indexed: OpenIndexed) -> None:
     assert [source.document for source in answer.context.sources] == ["gamma", "omega", "alpha"]
     assert "rerank" in {usage.purpose for usage in answer.usage}
     assert "rerank" in answer.context.timings
+
+
+async def test_a_reranker_that_fails_changes_nothing_and_that_is_said(indexed: OpenIndexed) -> None:
+    engine = await indexed(*FIVE)
+    usual = await order(engine)
+    engine._runtime.reranker = FailingReranker()
+    answer = await engine.ask(FERRY)
+    assert [source.document for source in answer.context.sources] == usual
+    assert answer.context.failed_helpers == ("reranking",)
 
 
 async def test_unusable_scores_leave_texts_out_or_change_nothing(indexed: OpenIndexed) -> None:

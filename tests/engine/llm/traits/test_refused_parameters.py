@@ -97,7 +97,7 @@ def test_a_limit_of_the_reply_is_sent_by_its_other_name() -> None:
 
 def test_roles_alternate_after_the_system_role_is_folded() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:"}}
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "system", "content": "Be short."},
         {"role": "user", "content": [picture]},
         {"role": "assistant", "content": "Yes."},
