@@ -83,7 +83,8 @@ class LiteLLMProvider:
     async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         litellm = await self._load_module()
         with self._mapped_errors(parameters):
-            chunks = await litellm.acompletion(**choose_reasoning(litellm, parameters))
+            streamed = {} if "stream" in parameters else {"stream": True, "stream_options": {"include_usage": True}}
+            chunks = await litellm.acompletion(**choose_reasoning(litellm, {**parameters, **streamed}))
             raw = _watch_stream(chunks)
             has_text = False
             try:
