@@ -144,7 +144,7 @@ async def test_a_failed_or_empty_rewrite_is_not_cached(indexed: OpenIndexed) -> 
         await engine.retrieve(FERRY)
         assert language.calls["condense"] == calls
     language.failing["condense", ""] = ModelUnavailable("away")
-    failed = (await engine.ask(FERRY)).context
+    failed = await engine.retrieve(FERRY)
     assert (failed.question.question, failed.failed_helpers) == (FERRY.text, ("rewriting",))
     assert failed.sources
     language.failing.clear()
