@@ -13,6 +13,7 @@ import structlog
 from bot import bootstrap, lifecycle, standby
 from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
+from bot.model_setup.checks import log_problems
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.traces import open_tracer
@@ -92,9 +93,15 @@ async def _begin_work(
     models.calls.observe_outcome = bot.metrics.record_reply
     bot.supervisor.watch_loop(asyncio.get_running_loop())
     stack.push_async_callback(cancel_tasks, bot.supervisor.spawn("warm up", models.warm_up()))
+    checking = bot.supervisor.spawn("check models", log_problems(settings, bot.context.clock))
+    stack.push_async_callback(cancel_tasks, checking)
     bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
     engine = bot.context.engine_context.engine
-    health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations, engine.maintenance.list_obstacles)
+
+    async def list_limitations() -> Sequence[str]:
+        return [*await bot.limitations(), *models.calls.prompt_counts.list_differences()]
+
+    health.become_ready(bot.metrics, bot.list_health_problems, list_limitations, engine.maintenance.list_obstacles)
 
 
 def _watch_for_end(stack: AsyncExitStack, bot: Bot, stop: asyncio.Event, health: ServerHealth) -> asyncio.Event:

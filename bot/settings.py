@@ -96,12 +96,25 @@ class Settings(BaseSettings):
     llm_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
     llm_output_reserve_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
     ollama_num_ctx: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    llm_reasoning_effort: str = ""
+    llm_extra_parameters: str = ""
+
+    extraction_temperature: float | None = Field(default=0.0, ge=0)
+    extraction_reasoning_effort: str = "lowest"
+    extraction_extra_parameters: str = ""
+    extraction_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    query_temperature: float | None = Field(default=None, ge=0)
+    query_reasoning_effort: str = "lowest"
+    query_extra_parameters: str = ""
+    query_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
     embedding_model: str = ""
     embedding_api_base: str = ""
     embedding_api_key: SecretStr = SecretStr("")
     embedding_dimensions: int = Field(default=0, ge=0)
     embedding_max_input_tokens: int = Field(default=8000, gt=0)
+    embedding_query_prefix: str = ""
+    embedding_passage_prefix: str = ""
 
     rerank_model: str = ""
     rerank_api_base: str = ""
@@ -110,6 +123,10 @@ class Settings(BaseSettings):
     vision_model: str = ""
     vision_api_base: str = ""
     vision_api_key: SecretStr = SecretStr("")
+    vision_temperature: float | None = Field(default=None, ge=0)
+    vision_reasoning_effort: str = "lowest"
+    vision_extra_parameters: str = ""
+    vision_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
     extraction_format: Literal["tuples", "json"] = "tuples"
     extraction_gleaning: Literal["off", "auto", "always"] = "auto"

@@ -139,10 +139,12 @@ commands: {BASE} store permissions context settings ingest answers graph_image c
 dispatch: {BASE} store permissions context ingest answers commands monitoring capabilities
 bot: {BASE} store permissions access context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings
-bootstrap: context errors settings store
+model_setup: errors settings
+bootstrap: context errors model_setup settings store
 standby: rpc bootstrap context errors monitoring settings store
-server: access rpc capabilities bootstrap bot context errors lifecycle monitoring plugins settings standby store
-cli: access capabilities rpc errors i18n log_config monitoring plugins server settings text texts
+server: access rpc capabilities bootstrap bot context errors lifecycle model_setup monitoring plugins settings \
+standby store
+cli: access capabilities rpc errors i18n log_config model_setup monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""
@@ -219,7 +221,8 @@ boundary:
 clock:
 data_dir:
 knowledge: duplicates.report
-llm: checked_embedder client.subprocess config minilm.weights picture_describer remote_model
+llm: checked_embedder client.protocol client.subprocess config minilm.weights picture_describer prefixed_embedder \
+remote_model traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:
 options:

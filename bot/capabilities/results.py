@@ -23,6 +23,7 @@ from engine import (
     Source,
     Usage,
 )
+from engine.models import HelperCall  # noqa: TC001  - read at run time
 from engine.parsers.sandbox.state import SandboxState  # noqa: TC001  - read at run time
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class AnswerEnd:
     `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
     span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
     the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
-    incomplete. `verified`: who verified this answer and when, if it was not written for this question.
+    incomplete. `failed_helpers`: calls that help to search and failed. `verified`: who verified this answer and when,
+    if it was not written for this question.
     """
 
     sources: tuple[Source, ...]
@@ -69,6 +71,7 @@ class AnswerEnd:
     filtered: bool = False
     gap: str = ""
     rebuilding: bool = False
+    failed_helpers: tuple[HelperCall, ...] = ()
     verified: str = ""
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from engine.errors import PROVIDER_ERRORS, TEXT_ERRORS, InvalidReply, ModelError, ModelTimeout
 from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
-from engine.llm.client.errors import is_response_format_error
 from engine.llm.formats import shared_calls
 from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_search_query
 from engine.llm.formats.outcomes import Outcome, judge_text, judge_words
@@ -60,8 +59,9 @@ class LLMConfig:
 
     `gleaning` says whether an excerpt gets a second pass: `auto` if at least `gleaning_threshold` entities and
     relations were found in it, or `shared_gleaning_threshold` if it shared its call (docs/benchmarks.md says why).
-    `batch_token_limit` counts tokens of excerpts that share a call, 0 for none; `context_window` is that of all three
-    models; `description_language` is that of the descriptions; extraction may use the types in `entity_types`.
+    `batch_token_limit` counts tokens of excerpts that share a call, 0 for none; `context_window` is that of the model
+    that answers, and of the others unless they have their own; `description_language` is that of the descriptions;
+    extraction may use the types in `entity_types`.
     """
 
     answer_model: ModelConfig
@@ -73,6 +73,8 @@ class LLMConfig:
     shared_gleaning_threshold: int = 50
     batch_token_limit: int = 1600
     context_window: ContextWindow = field(default_factory=ContextWindow)
+    extraction_window: ContextWindow | None = None
+    query_window: ContextWindow | None = None
     description_language: str = TEXT_LANGUAGE
     entity_types: tuple[str, ...] = ENTITY_TYPES
 
@@ -84,7 +86,6 @@ class LiteLLMModel:
     config: LLMConfig
     client: ModelClient
     count_tokens: Callable[[str], int]
-    _response_formats: dict[str, FeatureBreaker] = field(default_factory=dict)
     _extractor: Extractor = field(init=False)
     _calls: JudgedCalls = field(init=False)
     _shared_extraction: FeatureBreaker = field(init=False)
@@ -127,7 +128,7 @@ class LiteLLMModel:
 
     @property
     def batch_token_limit(self) -> int:
-        window, most = self.config.context_window, self.config.batch_token_limit
+        window, most = self._find_window("extract"), self.config.batch_token_limit
         most = min(most, window.max_excerpt_tokens) if window.size else most
         return most if self._shared_extraction.is_closed and self._unmixed_replies.is_closed else 0
 
@@ -300,33 +301,22 @@ class LiteLLMModel:
         return await self._calls.write_object(ChatRequest(self._query_model, "condense", messages, json=True), meter)
 
     async def _complete_chat(self, request: ChatRequest, meter: UsageMeter) -> Completion:
-        """The reply; if the server rejects response_format, retry without it, and leave it out for some hours."""
         self._check_prompt_length(request)
-        plain = ChatRequest(request.model, request.purpose, request.messages)
-        if not request.json or not self._find_response_format(request.model).is_closed:
-            return await self.client.complete_reply(plain, meter)
-        response_format = self._find_response_format(request.model)
-        try:
-            reply = await self.client.complete_reply(request, meter)
-        except ModelError as error:
-            if not is_response_format_error(error):
-                raise
-        else:
-            response_format.record_success()
-            return reply
-        response_format.record_refusal()
-        return await self.client.complete_reply(plain, meter)
-
-    def _find_response_format(self, model: ModelConfig) -> FeatureBreaker:
-        return self._response_formats.setdefault(model.name, FeatureBreaker(self.client.clock, 1, *RETRY_SECONDS))
+        return await self.client.complete_reply(request, meter)
 
     def _check_prompt_length(self, request: ChatRequest) -> None:
         """Raise PromptTooLong, before sending, for a prompt that does not fit the context window."""
-        window = self.config.context_window
+        window = self._find_window(request.purpose)
         if window.size and self._exceeds_tokens(window.size - window.reply_tokens, request.messages):
             window.check_prompt_size(
                 sum(self.count_tokens(message.content) for message in request.messages), request.model.model
             )
+
+    def _find_window(self, purpose: Purpose) -> ContextWindow:
+        """The context window of the model of a call."""
+        extraction, query = self.config.extraction_window, self.config.query_window
+        own = {"extract": extraction, "summarize": extraction, "condense": query}
+        return own.get(purpose) or self.config.context_window
 
     def _exceeds_tokens(self, tokens: int, messages: Sequence[LLMMessage]) -> bool:
         """Whether the messages have more tokens; tokens are counted only if there are more bytes than that."""

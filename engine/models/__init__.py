@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
 RetrievalMode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
+HelperCall = Literal["rewriting", "reranking"]
 DocumentKind = Literal["file", "conversation", "manual"]
 Role = Literal["system", "user", "assistant"]
 OverviewKind = Literal["summary", "decisions", "questions", "digest"]
@@ -163,6 +164,7 @@ class SearchQuery:
     """A question that makes sense without its history, with keywords: `high` for themes, `low` for names.
 
     `ignored`: the message was not meant for the program. `proposed`: the filters that a model sees in it.
+    `unrewritten`: the question as it was asked, because the call that rewrites it failed.
     """
 
     question: str
@@ -170,6 +172,7 @@ class SearchQuery:
     low: tuple[str, ...] = ()
     ignored: bool = False
     proposed: ProposedFilters | None = None
+    unrewritten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +273,7 @@ class Context:
 
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
-    the model proposed, if any passed the checks.
+    the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed.
     """
 
     question: SearchQuery
@@ -284,6 +287,13 @@ class Context:
     rebuilding: bool = False
     overview: Overview | None = None
     inferred: InferredFilters | None = None
+    unranked: bool = False
+
+    @property
+    def failed_helpers(self) -> tuple[HelperCall, ...]:
+        """The calls that help to search and failed, so that the search did without them."""
+        rewriting: tuple[HelperCall, ...] = ("rewriting",) if self.question.unrewritten else ()
+        return (*rewriting, "reranking") if self.unranked else rewriting
 
     @property
     def is_empty(self) -> bool:

@@ -108,6 +108,7 @@ async def answer_question(
             truncated,
             filtered,
             rebuilding=context.rebuilding,
+            failed_helpers=context.failed_helpers,
         )
 
 

@@ -152,6 +152,8 @@ class Screen:
             self.out.print(Text(gettext(texts.ONLY_NEWEST), "yellow"))
         if event.rebuilding:
             self.out.print(Text(gettext(texts.REBUILDING), "yellow"))
+        for notice in texts.list_helper_notices(event.failed_helpers):
+            self.out.print(Text(notice, "yellow"))
         if usage := tables.format_usage(event.usage):
             self.out.print(Text(usage, "dim"))
 

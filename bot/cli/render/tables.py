@@ -96,7 +96,8 @@ def format_usage(usage: Iterable[Usage]) -> str:
     calls = [each for each in usage if each.purpose != "embed" or each.cost]
     tokens = sum(each.input_tokens for each in calls), sum(each.output_tokens for each in calls)
     cost = sum(each.cost for each in calls)
-    return f"{tokens[0]:,} tokens in, {tokens[1]:,} out" + (f", ${cost:.4f}" if cost else "") if any(tokens) else ""
+    price = f"${cost:.4f}" if cost else "price unknown"
+    return f"{tokens[0]:,} tokens in, {tokens[1]:,} out, {price}" if any(tokens) else ""
 
 
 def build_table(*headings: str) -> Table:
@@ -231,6 +232,7 @@ def render_context(event: ContextResult) -> RenderableType:
     rows += [Text(f"… and {hidden} more rows (--json shows all)", "dim")] if hidden else []
     notes = [Text(UNDATED_NOTICE, "yellow")] if context.undated else []
     notes += [Text(gettext(texts.REBUILDING), "yellow")] if context.rebuilding else []
+    notes += [Text(notice, "yellow") for notice in texts.list_helper_notices(context.failed_helpers)]
     return Group(*rows, render_sources(context.sources, "beginning"), *notes, Text(times, "dim"))
 
 

@@ -15,11 +15,14 @@ from engine.llm.client.breaker import Breakers
 from engine.llm.client.errors import NO_API_HINT, map_error
 from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
-from engine.llm.client.protocol import UNFINISHED, TokenUsage
+from engine.llm.client.protocol import UNFINISHED, DescribingProvider, ModelTraits, StreamDelta, TokenUsage
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
 from engine.llm.client.retry_policy import RetryPolicy
 from engine.llm.config import CallTimeouts
 from engine.llm.formats.thinking_models import ThinkingModels
+from engine.llm.traits.prompt_counts import PromptCounts
+from engine.llm.traits.refused_parameters import RefusedParameters
+from engine.llm.wire.rejections import STREAM
 from engine.scheduling.foreground import is_urgent
 from engine.usage import Usage
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.clock import Clock
-    from engine.llm.client.protocol import CallParameters, ChatReply, Provider, StreamDelta
+    from engine.llm.client.protocol import CallParameters, ChatReply, Provider
     from engine.llm.config import ModelConfig
     from engine.llm.formats.outcomes import Outcome
     from engine.models import LLMMessage
@@ -110,6 +113,8 @@ class ModelClient:
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._breakers = Breakers(clock, self.timeouts.initial_wait)
         self.thinking_models = ThinkingModels()
+        self._refused = RefusedParameters(clock)
+        self.prompt_counts = PromptCounts()
 
     @property
     def clock(self) -> Clock:
@@ -119,6 +124,16 @@ class ModelClient:
     def limit_thinking(self, model: str) -> ThinkingTime:
         """The time that a model may think in one reply."""
         return ThinkingTime(model, self.timeouts.thinking, self._clock)
+
+    def list_refused_parameters(self, model: ModelConfig) -> list[str]:
+        """The parameters that are not sent to a model, because its provider refused them."""
+        return self._refused.list_refused(model)
+
+    async def describe(self, model: ModelConfig) -> ModelTraits:
+        """What is known of a model without asking it."""
+        if not isinstance(self._provider, DescribingProvider):
+            return ModelTraits()
+        return await self._provider.describe(model.connection_parameters())
 
     async def preload(self) -> None:
         """Load now what would delay the first call by seconds."""
@@ -140,7 +155,9 @@ class ModelClient:
 
         async def call() -> Completion:
             with self._measure(request.purpose):
-                reply = await self._provider.chat(self._chat_parameters(request))
+                parameters = self._chat_parameters(request)
+                reply = await self._refused.call(request.model, parameters, self._provider.chat)
+            self.prompt_counts.record(request.model.model, request.messages, reply.spent.input_tokens)
             text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
             self.thinking_models.record_reply(request.model, reply.text, is_free=not request.json)
             meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
@@ -170,6 +187,7 @@ class ModelClient:
                 cut_off = piece is None and pieces.finish in CUT_OFF_REASONS
                 filtered = cut_off and pieces.finish == CONTENT_FILTERED
                 spent = _build_usage(request.purpose, request.model, pieces.spent)
+                self.prompt_counts.record(request.model.model, request.messages, spent.input_tokens)
                 meter.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
     async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, meter: UsageMeter) -> np.ndarray:
@@ -177,9 +195,8 @@ class ModelClient:
 
         async def call() -> np.ndarray:
             with self._measure("embed"):
-                result = await self._provider.embed(
-                    {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
-                )
+                parameters = {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
+                result = await self._refused.call(model, parameters, self._provider.embed)
             meter.record(_build_usage("embed", model, result.spent))
             return result.rows
 
@@ -193,9 +210,8 @@ class ModelClient:
 
         async def call() -> Sequence[Mapping[str, Any]]:
             with self._measure("rerank"):
-                result = await self._provider.rerank(
-                    {**query, **model.connection_parameters(), "timeout": self.timeouts.timeout}
-                )
+                parameters = {**query, **model.connection_parameters(), "timeout": self.timeouts.timeout}
+                result = await self._refused.call(model, parameters, self._provider.rerank)
             meter.record(_build_usage("rerank", model, result.spent))
             return result.rows
 
@@ -259,17 +275,25 @@ class ModelClient:
                 yield first, pieces
 
     async def _start_stream(self, request: ChatRequest, seconds: float) -> tuple[str, _TextStream]:
-        pieces = _TextStream(
-            self._provider.stream(self._chat_parameters(request)), request.model, self.timeouts.thinking, self._clock
-        )
-        try:
-            first = await pieces.next_text(seconds)
-        except BaseException:
-            await pieces.aclose()
-            raise
-        if first is None:
-            raise _empty_reply_error(pieces.finish, request.model)
-        return first, pieces
+        async def send(parameters: CallParameters) -> tuple[str, _TextStream]:
+            deltas = self._provider.stream(parameters) if STREAM in parameters else self._stream_whole(parameters)
+            pieces = _TextStream(deltas, request.model, self.timeouts.thinking, self._clock)
+            try:
+                first = await pieces.next_text(seconds)
+            except BaseException:
+                await pieces.aclose()
+                raise
+            if first is None:
+                raise _empty_reply_error(pieces.finish, request.model)
+            return first, pieces
+
+        streamed = {STREAM: True, "stream_options": {"include_usage": True}}
+        return await self._refused.call(request.model, {**self._chat_parameters(request), **streamed}, send)
+
+    async def _stream_whole(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
+        """A whole reply as the only part of a stream, for a provider that does not stream."""
+        reply = await self._provider.chat(parameters)
+        yield StreamDelta(reply.text, reply.finish, reply.spent)
 
     def _chat_parameters(self, request: ChatRequest) -> CallParameters:
         response_format = {"response_format": {"type": "json_object"}} if request.json else {}
