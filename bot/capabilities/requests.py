@@ -100,9 +100,9 @@ class GetEntity:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Forget one document by key, title or path (relative to `working_dir`); its bytes leave the files too.
+    """Forget one document by key, title, link or path (relative to `working_dir`), also from the bytes of the files.
 
-    The path of a chat export means all its conversations.
+    The path of a chat export means all its conversations, a person's link to a message that message.
     """
 
     document: str

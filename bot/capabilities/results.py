@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
 from bot.capabilities.documents.results import DocumentResults
@@ -201,6 +202,16 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten(Completed):
+    """Something was forgotten: one document with its title, or a message with its time, of a room."""
+
+    title: str = ""
+    passages: int = 0
+    room: str = ""
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Rows of text below their headings, for capabilities without a result of their own."""
 
@@ -269,6 +280,7 @@ OperationResult = (
     | VerifyResult
     | ExportLine
     | Completed
+    | Forgotten
     | Listing
     | Corrected
     | CorrectionMade

@@ -41,7 +41,7 @@ ROWS = (
         "upload-place", documents.PrepareUpload, ".documents.uploads:prepare_upload", HTTP | PAGE, permission="write"
     ),
     Capability("upload", documents.AddUpload, ".documents.uploads:add_upload", HTTP | PAGE, permission="write"),
-    Capability("forget", requests.Forget, ".maintenance.operations:forget", CLI | HTTP | PAGE, permission="write"),
+    Capability("forget", requests.Forget, ".documents.forget:forget", CHAT | CLI | HTTP | PAGE, permission="write"),
     Capability(
         "forget-workspace", requests.ForgetWorkspace, ".maintenance.operations:forget_workspace", CLI, Who.OWNER
     ),

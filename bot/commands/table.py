@@ -132,8 +132,8 @@ COMMANDS: Mapping[str, Command] = {
         "TITLE | LINK | me | channel",
         N_(
             "Authors can have their own messages and files forgotten, managers everything. It happens at "
-            "once: in the graph, in answers that quoted it, and on my disk. A channel: all of it, or its "
-            "messages or files."
+            "once in the graph and in answers that quoted it; the reply says when its bytes leave my disk. "
+            "A channel: all of it, or its messages or files."
         ),
         ("minutes.pdf", N_("https://… (the link to a message)"), "me", "channel files"),
     ),

@@ -143,7 +143,7 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
     scope, here = caller.scope, request.working_dir if caller.is_owner else None
     if not request.text.strip():
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
-    documents = {key for words in request.documents for key in await resolve_documents(deps, words, scope, here)}
+    documents = {each.key for words in request.documents for each in await resolve_documents(deps, words, scope, here)}
     sought = parse_search_filters(request.text.strip(), deps.clock.now())
     question = Question(
         sought.text or FILTERED_OVERVIEW,

@@ -75,9 +75,6 @@ class Screen:
             results.ProgressUpdate: self._show_progress,
             results.DocumentList: self._show_documents,
             results.ExportLine: lambda event: self.out.out(event.text, highlight=False),
-            results.Completed: self._show_completed,
-            results.Corrected: self._show_completed,
-            results.FactAdded: self._show_completed,
         }
 
     async def show(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
@@ -115,7 +112,9 @@ class Screen:
     def _show_result(self, event: OperationResult) -> None:
         if not isinstance(event, results.ProgressUpdate):
             self._stop_bars()
-        if handler := self._handlers.get(type(event)):
+        if isinstance(event, results.Completed):
+            self._show_completed(event)
+        elif handler := self._handlers.get(type(event)):
             handler(event)
         elif render := RENDERERS.get(type(event)):
             self.out.print(render(event))
