@@ -15,6 +15,7 @@ from bot.answers.review.rights import check_room
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PermissionDenied
 from bot.i18n import gettext, use_language
+from bot.permissions.managers import is_workspace_manager
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card, title_with_time
 from bot.platform.ports import ReplyTarget
@@ -214,9 +215,9 @@ class AnswerButtons:
     async def _is_manager(self, clicked: ButtonPressed) -> bool:
         location = clicked.location
         try:
-            return (
+            return is_workspace_manager(
                 await self.context.audience.get_person(location.platform, location.workspace, clicked.person)
-            ).is_manager
+            )
         except EngineError:
             return False
 

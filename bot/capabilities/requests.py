@@ -10,7 +10,7 @@ from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
-from engine import ChatTurn, CorrectionChange, RetrievalMode  # noqa: TC001  - the socket reads these at run time
+from engine import ChatTurn, CorrectionChange, RetrievalMode
 
 AskOutput = Literal["answer", "context", "prompt"]
 
@@ -178,10 +178,11 @@ class Hide:
 
 @dataclass(frozen=True, slots=True)
 class UndoCorrection:
-    """Undo what a correction changed. `space` as in Merge."""
+    """Undo exactly what a correction changed: one with this `id`, or this `change`. `space` as in Merge."""
 
-    change: CorrectionChange
+    change: CorrectionChange = field(default_factory=CorrectionChange)
     space: str = ""
+    id: str = ""
 
     @property
     def name(self) -> str:

@@ -221,18 +221,20 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Corrected(Completed):
-    """A correction was made in a space. `change`: what its undo reverses."""
+    """A correction was made in a space. `change`: what its undo reverses. `undo`: the id of that, "" without one."""
 
     space: str = ""
     change: CorrectionChange = field(default_factory=CorrectionChange)
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectionMade:
-    """A correction is stored; graph and vectors follow. `change`: what its undo reverses."""
+    """A correction is stored; graph and vectors follow. `change` and `undo` as in Corrected."""
 
     space: str
     change: CorrectionChange
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from bot.capabilities.caller import Caller
 from bot.capabilities.run import run_for_person
 from bot.errors import NotAllowed
 from bot.i18n import gettext
-from bot.permissions.managers import may_manage
+from bot.permissions.managers import is_workspace_manager, may_manage
 from bot.permissions.provenance import Provenance, can_read
 from bot.store import Subject
 from engine import Scope
@@ -139,7 +139,7 @@ class PersonAtPlace:
         """Whether the caller is a manager of the workspace."""
         location = self.location
         person = await self.services.context.audience.get_person(location.platform, location.workspace, self.person)
-        return person.is_manager
+        return is_workspace_manager(person)
 
     async def require_manager(self, what: str) -> None:
         """Raise NotAllowed for everyone but managers; in a direct message everyone is a manager."""

@@ -146,10 +146,10 @@ COMMANDS: Mapping[str, Command] = {
     "correct": Command(
         correct.correct_command,
         N_("correct what I know"),
-        "answer | merge | unmerge | separate | add | describe | hide | unhide …",
+        "answer | merge | unmerge | separate | add | describe | hide | unhide | undo …",
         N_(
-            "A correction applies to everyone who can read this channel, and can be undone. People who can "
-            "post here can add a fact, as if they had posted it; everything else is for managers."
+            "A correction applies to everyone who can read this channel; its reply names what undoes it, for 30 "
+            "days. People who can post here can add a fact, as if they had posted it; everything else is for managers."
         ),
         (
             "answer The tiles come on Friday.",

@@ -124,6 +124,8 @@ class Screen:
 
     def _show_completed(self, event: Completed) -> None:
         self.out.print(tables.safe_text(event.text), soft_wrap=True)
+        if isinstance(event, results.Corrected) and event.undo:
+            self.out.print(f"To undo it: threadlore correct undo {event.undo}", soft_wrap=True)
 
     def _show_documents(self, event: DocumentList) -> None:
         if tables.fits_width(event, self.out.width):

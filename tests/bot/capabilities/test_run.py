@@ -72,9 +72,9 @@ class ScriptedAccess(AccessControl):
         self.checked.append(provenance)
         return self.readable
 
-    async def record_usage(self, subject: Subject, usage: Iterable[Usage]) -> None:
+    async def record_usage(self, subject: Subject, usage: Iterable[Usage], answers: int = 0) -> None:
         self.counted.append(subject)
-        await super().record_usage(subject, usage)
+        await super().record_usage(subject, usage, answers)
 
     async def resolve_scope(self, subject: Subject) -> ResolvedScope:
         return await super().resolve_scope(subject) if subject.space else ResolvedScope(self.scopes.pop(0))
