@@ -18,7 +18,8 @@ from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
 from bot.commands.review import expert, unanswered, verify
-from bot.i18n import N_
+from bot.errors import TooManyRequests
+from bot.i18n import N_, gettext
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
@@ -35,14 +36,23 @@ if TYPE_CHECKING:
 async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None:
     """Run a command, or show the help for an unknown one. None: the command has sent its answer itself.
 
-    Raises EngineError (bot/texts has words for it).
+    Raises EngineError (bot/texts has words for it), such as TooManyRequests.
     """
     call = CommandContext.of(parts, called, called.time or parts.context.clock.now())
+    await _count(call)
     name = called.command.casefold()
     if called.message is not None and called.handle and name in MENU_COMMANDS:
         return await MENU_COMMANDS[name](call)
     command = list_commands(call.traits).get(name)
     return await (command.handler(call) if command else _help_command(call))
+
+
+async def _count(call: CommandContext) -> None:
+    """Count a command, as the requests of a token are counted. Raises TooManyRequests."""
+    location, now = call.location, call.services.context.clock.time()
+    who = (f"commands:{location.platform}", location.workspace, call.person)
+    if not await call.store.recent_questions.count_if_below(who, COMMANDS_PER_MINUTE, now):
+        raise TooManyRequests(gettext("That were too many commands in one minute. Try again in a moment."))
 
 
 async def _help_command(call: CommandContext) -> Card:
@@ -76,6 +86,8 @@ def _format_result(result: object) -> list[str]:
             return [f"- {' · '.join(map(escape_markdown, row))}" for row in rows]
     return []
 
+
+COMMANDS_PER_MINUTE = 30  # of one person
 
 # What the menu of a message offers besides; adapters register them with their platform.
 MENU_COMMANDS: Mapping[str, Callable[[CommandContext], Awaitable[Card | None]]] = {

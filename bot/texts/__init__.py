@@ -8,11 +8,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from bot.errors import NotAllowed, PermissionDenied, PlatformError
+from bot.errors import NotAllowed, PermissionDenied, PlatformError, TooManyRequests
 from bot.i18n import N_, gettext, list_translations
 from bot.text.format import format_utc, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
+    CorrectionChanged,
     DatabaseBusy,
     DatabaseLost,
     DatabaseReadOnly,
@@ -154,7 +155,8 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (PlatformError, N_("I couldn't reach the chat platform. Try again in a moment.")),
 )
 _ADMIN_ERRORS = (ModelNotFound, OutOfCredit, InvalidApiKey, DiskError, StoreError)  # an admin can find more about them
-_USER_ERRORS = (InvalidQuestion, InvalidDocument, NotFound, NotAllowed)  # shown with their own message and hint
+# Shown with their own message and hint.
+_USER_ERRORS = (InvalidQuestion, InvalidDocument, NotFound, NotAllowed, CorrectionChanged, TooManyRequests)
 
 
 def describe_error(error: BaseException, reference: str = "") -> str:

@@ -27,7 +27,7 @@ from bot.capabilities.results import (
     StatusResult,
 )
 from bot.monitoring.report import HealthState
-from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
+from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters
 from engine import Answer, Filters, Question
 from engine.errors import InvalidQuestion, NotFound
 from engine.scheduling.tasks import child_task
@@ -170,18 +170,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
 
 async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, sought: SearchFilters) -> Question:
     """Narrow a question by the filters in it. A channel that is not known contains nothing."""
-    within = question.filters
-    if names := sought.channel_names:
-        found = [await resolve_rooms(deps, caller, name) for name in sorted(names)]
-        rooms = frozenset[str]().union(*found)
-        within = replace(within, rooms=(rooms & within.rooms if within.rooms else rooms) or frozenset({UNKNOWN_ROOM}))
-    within = replace(
-        within,
-        since=max(filter(None, (within.since, sought.since)), default=None),
-        until=min(filter(None, (within.until, sought.until)), default=None),
-        kinds=frozenset({"file"}) if sought.only_files else within.kinds,
-    )
-    return replace(question, filters=within, writers=(*question.writers, *sought.person_names))
+    found = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
+    return narrow_question(question, sought, frozenset[str]().union(*found))
 
 
 async def _apply_overview(deps: Deps, caller: Caller, question: Question) -> Question:

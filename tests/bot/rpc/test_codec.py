@@ -108,6 +108,7 @@ EVENTS: list[OperationResult] = [
     results.VerifyResult(("x",), repaired=True),
     results.ExportLine("{}"),
     results.Completed("Well."),
+    results.Forgotten("Well.", "t", 1, "r", NOON),
     results.Listing(("Name",), (("Ada",),)),
     results.Corrected("Well.", "s", CHANGE),
     results.CorrectionMade("s", CHANGE),
