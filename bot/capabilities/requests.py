@@ -12,6 +12,7 @@ from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
 from engine import ChatTurn, CorrectionChange, RetrievalMode
 
+MAX_RELATIONS = 30  # of an entity, unless somebody asks for another number
 AskOutput = Literal["answer", "context", "prompt"]
 
 
@@ -82,7 +83,15 @@ class CheckHealth:
 
 @dataclass(frozen=True, slots=True)
 class ListDocuments:
-    """List the documents in scope with their status."""
+    """List the documents in scope with their status: those whose title or key has the words of `search`, of a `status`.
+
+    `limit` of them from number `offset` on; 0: all.
+    """
+
+    search: str = ""
+    status: str = ""
+    offset: int = 0
+    limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,7 @@ class GetEntity:
     """Get an entity with its strongest relations."""
 
     name: str
-    limit: int = 30
+    limit: int = MAX_RELATIONS
 
 
 @dataclass(frozen=True, slots=True)

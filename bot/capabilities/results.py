@@ -151,9 +151,11 @@ class StatusResult:
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """The documents of spaces."""
+    """Documents of spaces. `total`: how many were found, `known`: how many there are."""
 
     documents: tuple[DocumentInfo, ...]
+    total: int = 0
+    known: int = 0
 
 
 @dataclass(frozen=True, slots=True)

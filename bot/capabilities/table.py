@@ -7,6 +7,7 @@ Everything that acts for a caller is a row. A request of no row is refused. The 
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
@@ -17,8 +18,21 @@ from bot.capabilities.plugins import load_rows
 from bot.capabilities.row import Capability, Limit, Surface, Who
 from bot.errors import NotPermitted
 
+if TYPE_CHECKING:
+    from bot.store import Permission
+
 CHAT, CLI, HTTP, MCP, PAGE = Surface.CHAT, Surface.CLI, Surface.HTTP, Surface.MCP, Surface.PAGE
 PROGRAMS = Surface.PROGRAMS
+
+CHANNEL_ROWS: tuple[tuple[str, type, Who, Permission, str], ...] = (
+    ("forget-channel", management.ForgetChannel, Who.CHANNEL_MANAGER, "manage", "forget a channel"),
+    ("backfill", management.BackfillChannel, Who.CHANNEL_MANAGER, "manage", "read the history of a channel"),
+    ("digest", management.SchedulePersonalDigest, Who.ANYONE, "write", "regular digests of what you can read"),
+    ("channel-digest", management.ScheduleChannelDigest, Who.CHANNEL_MANAGER, "manage", "regular digests of a channel"),
+    ("experts", management.ListExperts, Who.ANYONE, "read", "people to ask in a channel"),
+    ("add-expert", management.AddExpert, Who.CHANNEL_MANAGER, "manage", "name a person to ask in a channel"),
+    ("remove-expert", management.RemoveExpert, Who.CHANNEL_MANAGER, "write", "ask a person no more in a channel"),
+)
 
 ROWS = (
     # Questions.
@@ -51,7 +65,15 @@ ROWS = (
         "confirm-retention", requests.ConfirmRetention, ".maintenance.operations:confirm_retention", CLI, Who.OWNER
     ),
     Capability("status", requests.GetStatus, ".asking.queries:get_status", CLI | HTTP | PAGE, permission="read"),
-    Capability("filters", requests.ListFilterNames, ".asking.queries:list_filter_names", CLI, permission="read"),
+    Capability(
+        "filters",
+        requests.ListFilterNames,
+        ".asking.queries:list_filter_names",
+        CLI | HTTP,
+        permission="read",
+        summary="channels and people by whose names questions can be filtered",
+        derived=HTTP,
+    ),
     *(
         Capability(
             name,
@@ -105,10 +127,21 @@ ROWS = (
         Capability(name, request, ".management.operations:manage", HTTP | PAGE, Who.MANAGER, "manage")
         for name, request in (
             ("channels", management.ListChannels),
-            ("channel", management.GetChannel),
-            ("change-channel", management.ChangeChannel),
             ("questions", management.ListQuestions),
         )
+    ),
+    *(
+        Capability(name, request, ".management.operations:manage", HTTP | PAGE, Who.CHANNEL_MANAGER, "manage")
+        for name, request in (
+            ("channel", management.GetChannel),
+            ("change-channel", management.ChangeChannel),
+        )
+    ),
+    *(
+        Capability(
+            name, request, ".management.operations:manage", CHAT | HTTP, who, permission, summary=summary, derived=HTTP
+        )
+        for name, request, who, permission, summary in CHANNEL_ROWS
     ),
     *(
         Capability(name, request, ".management.operations:manage", HTTP | PAGE, Who.REVIEWER, "write")

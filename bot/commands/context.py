@@ -41,7 +41,7 @@ class Command:
     """A command: what runs it, and its help.
 
     `usage` shows its arguments. In `details`, {} is replaced by the platform's command prefix. `needs_file`: it
-    exists only where a file can be attached to a command.
+    exists only where a file can be attached to a command. `in_direct`: whether direct messages are a place for it.
     """
 
     handler: Callable[[CommandContext], Awaitable[Card | None]]
@@ -51,6 +51,7 @@ class Command:
     examples: tuple[str, ...] = ()
     managers_only: bool = False
     needs_file: bool = False
+    in_direct: bool = True
 
 
 class BotServices(Protocol):

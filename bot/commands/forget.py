@@ -19,7 +19,7 @@ from engine.errors import InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.commands.context import CommandContext
+    from bot.commands.context import CommandContext, PersonAtPlace
     from bot.ingest.service import ContentKind
 
 CHANNEL_WORDS: Mapping[str, ContentKind] = {
@@ -46,7 +46,7 @@ async def forget_command(call: CommandContext) -> Card:
     if words.casefold() in CHANNEL_WORDS:
         return await _confirm_forget_channel(call, CHANNEL_WORDS[words.casefold()])
     if words.casefold().removesuffix(CONFIRMED) in CHANNEL_WORDS:
-        return await _forget_channel(call, CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)])
+        return Card(await forget_channel(call, CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)]))
     return await _forget_document_or_message(call, words)
 
 
@@ -95,7 +95,8 @@ async def _confirm_forget_channel(call: CommandContext, kind: ContentKind) -> Ca
     )
 
 
-async def _forget_channel(call: CommandContext, kind: ContentKind) -> Card:
+async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> str:
+    """Forget a channel, or its messages or files. Raises NotAllowed."""
     await call.require_manager(gettext("have a channel forgotten"))
     documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
     for each in documents:
@@ -103,10 +104,10 @@ async def _forget_channel(call: CommandContext, kind: ContentKind) -> Card:
     text = gettext("Forgotten: {documents} of this channel. They remain in the chat.").format(
         documents=pluralize(len(documents), "{count} document", "{count} documents")
     )
-    return Card(f"{text} {_say_when_erased(call)}")
+    return f"{text} {_say_when_erased(call)}"
 
 
-def _say_when_erased(call: CommandContext) -> str:
+def _say_when_erased(call: PersonAtPlace) -> str:
     """Within which time the bytes of what was forgotten leave the disk."""
     return gettext("Its bytes leave my disk within {minutes}.").format(
         minutes=format_minutes(call.services.context.engine_context.erasing_seconds)

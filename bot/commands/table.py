@@ -6,6 +6,7 @@ A command sees only what the caller may read. After a crash a command may run a 
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
 from bot.commands.review import expert, unanswered, verify
-from bot.errors import TooManyRequests
+from bot.errors import PlatformError, TooManyRequests
 from bot.i18n import N_, gettext
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
+from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -44,7 +46,17 @@ async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None
     if called.message is not None and called.handle and name in MENU_COMMANDS:
         return await MENU_COMMANDS[name](call)
     command = list_commands(call.traits).get(name)
+    if command and not command.in_direct:
+        await _check_in_channel(call)
     return await (command.handler(call) if command else _help_command(call))
+
+
+async def _check_in_channel(call: CommandContext) -> None:
+    """Raise InvalidQuestion in direct messages."""
+    with suppress(PlatformError):
+        channel = await call.services.context.audience.get_channel(call.location)
+        if channel.kind == "direct":
+            raise InvalidQuestion(gettext("This command is about a channel."), hint=gettext("Run the command there."))
 
 
 async def _count(call: CommandContext) -> None:
@@ -94,6 +106,7 @@ MENU_COMMANDS: Mapping[str, Callable[[CommandContext], Awaitable[Card | None]]] 
     "ask-about": question.ask_about_message,
     "learn": learn.learn_command,
     "summarize-thread": catch_up.summarize_thread,
+    "verify": verify.verify_command,
 }
 
 COMMANDS: Mapping[str, Command] = {
@@ -191,6 +204,7 @@ COMMANDS: Mapping[str, Command] = {
         '"QUESTION" "ANSWER"',
         N_("For managers and experts."),
         ('"Where do I park?" "In the yard behind the hall."',),
+        in_direct=False,
     ),
     "expert": Command(
         expert.expert_command,
@@ -239,5 +253,6 @@ COMMANDS: Mapping[str, Command] = {
         "[days]",
         examples=("30",),
         managers_only=True,
+        in_direct=False,
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +55,7 @@ def build_samples(space: str, room: str) -> dict[str, Sample]:
         "forget-me": Sample(requests.ForgetMe(), "POST", f"{API}/forget-me", {}),
         "remember-me": Sample(requests.RememberMe(), "POST", f"{API}/remember-me", {}),
         "status": Sample(requests.GetStatus(), "GET", f"{API}/status"),
-        "filters": Sample(requests.ListFilterNames()),
+        "filters": Sample(requests.ListFilterNames(), "POST", f"{API}/filters", {}),
         "entity": Sample(requests.GetEntity("Mina"), "GET", f"{API}/entities/Mina", None, "entity", {"name": "Mina"}),
         "names": Sample(graph.SearchEntities("Mi"), "GET", f"{API}/entities?search=Mi"),
         "subgraph": Sample(
@@ -85,6 +86,7 @@ def build_samples(space: str, room: str) -> dict[str, Sample]:
             *("PATCH", f"{API}/channels/{channel}", {"values": {"style": "short"}}),
         ),
         "questions": Sample(management.ListQuestions(), "GET", f"{API}/questions"),
+        **build_channel_samples(room),
         "verify-answer": Sample(
             management.VerifyAnswer("a1", "On Friday."),
             *("POST", f"{API}/questions/a1/verify", {"text": "On Friday."}),
@@ -110,4 +112,21 @@ def build_samples(space: str, room: str) -> dict[str, Sample]:
         "verify": Sample(requests.Verify()),
         "export": Sample(requests.Export()),
         "backup": Sample(requests.Backup("/nowhere/b.tar.gz")),
+    }
+
+
+def build_channel_samples(room: str) -> dict[str, Sample]:
+    """A sample for each capability about a channel that doors derive."""
+    requested: dict[str, Any] = {
+        "forget-channel": management.ForgetChannel(room, "files"),
+        "backfill": management.BackfillChannel(room, 3),
+        "digest": management.SchedulePersonalDigest("daily 8:00"),
+        "channel-digest": management.ScheduleChannelDigest(room, "daily 8:00"),
+        "experts": management.ListExperts(room),
+        "add-expert": management.AddExpert(room, "cleo", "ferries"),
+        "remove-expert": management.RemoveExpert(room, "ada"),
+    }
+    return {
+        name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))
+        for name, request in requested.items()
     }

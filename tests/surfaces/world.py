@@ -126,6 +126,11 @@ class World:
             found = await client.call_tool(sample.tool, dict(sample.arguments))
         return str(found.content) if found.is_error else "done"
 
+    @property
+    def direct_rooms(self) -> list[str]:
+        """The rooms of direct messages with the bot."""
+        return [each.location.room for each in self.workspace.platform.channels.values() if each.kind == "direct"]
+
     async def describe_state(self) -> list[str]:
         """All that a request could have changed: what the engine knows, and what managers decided."""
         store = self.workspace.context.store
@@ -133,7 +138,10 @@ class World:
         corrections = await self.deps.engine.corrections.list(self.samples["ask"].everything)
         verified = [each.id for each in await store.verified_answers.list_in_room(ROOF.room)]
         settings = await store.channel_settings.get(ROOF.room)
-        return [*sorted(documents), *map(str, corrections), *verified, str(settings)]
+        digests = [await store.digests.get(room) for room in (ROOF.room, *self.direct_rooms)]
+        experts = await store.experts.list_in_workspace("slack", "T1")
+        others = (settings, digests, [(each.person, each.topic) for each in experts])
+        return [*sorted(documents), *map(str, corrections), *verified, *map(str, others)]
 
 
 @asynccontextmanager
@@ -154,7 +162,8 @@ async def open_world(home: Path) -> AsyncIterator[World]:
         for place in (ROOF, ATTIC):
             await bot.store.channels.upsert(place, place.channel.lower())
             await bot.store.channels.record_announced(place.room)
-        await bot.store.experts.add(Expert(ROOF, "bob", "tiles"))
+        for person, topic in (("bob", "tiles"), ("ada", "nails")):
+            await bot.store.experts.add(Expert(ROOF, person, topic))
         workspace = Workspace(bot, bot.with_settings(llm_model="openai/any"), RecordingAnswers())
         parts = replace(await bot.deps.parts.open(), management=RunningBot(workspace))
         deps = replace(bot.deps, parts=RunningParts(parts))

@@ -19,6 +19,8 @@ from bot.capabilities.requests import Forget, ListDocuments
 from bot.capabilities.results import Completed, DocumentList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine import DocumentInfo
 
 router = APIRouter(include_in_schema=False)
@@ -90,18 +92,12 @@ async def forget_document(
 
 async def _list_documents(http: Request, access: Access, search: str, status: str, offset: int) -> dict[str, Any]:
     """What the table shows."""
-    listed = (await get_result(http, access, ListDocuments(), DocumentList)).documents
-    words = search.casefold().strip()
-    found = [
-        each
-        for each in listed
-        if status in {"", each.status} and (words in each.title.casefold() or words in each.key.casefold())
-    ]
-    page = found[offset : offset + PAGE_SIZE]
+    found = await get_result(http, access, ListDocuments(search, status, offset, PAGE_SIZE), DocumentList)
+    page = found.documents
     return {
         "documents": page,
-        "total": len(found),
-        "known": len(listed),
+        "total": found.total,
+        "known": found.known,
         "search": search,
         "chosen": status,
         "offset": offset,
@@ -115,7 +111,7 @@ async def _list_documents(http: Request, access: Access, search: str, status: st
     }
 
 
-async def _find_owned(http: Request, access: Access, documents: list[DocumentInfo]) -> frozenset[str]:
+async def _find_owned(http: Request, access: Access, documents: Sequence[DocumentInfo]) -> frozenset[str]:
     """The keys of those that the visitor may forget: in their own space, or shared with the bot alone."""
     if "write" not in (await get_viewer(http, access)).permissions:
         return frozenset()

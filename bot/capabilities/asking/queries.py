@@ -8,9 +8,10 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from bot.capabilities.asking.asker import build_filter_lookup, find_name
-from bot.capabilities.asking.channels import resolve_all, resolve_rooms
+from bot.capabilities.asking.channels import list_channel_names, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
 from bot.capabilities.document_lookup import resolve_documents
+from bot.capabilities.documents.listing import select_documents
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
 from bot.capabilities.results import (
@@ -18,7 +19,6 @@ from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
     ContextResult,
-    DocumentList,
     DrawsOn,
     EntityResult,
     FilterNames,
@@ -199,17 +199,15 @@ async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGen
     )
 
 
-async def list_documents(deps: Deps, caller: Caller, _request: ListDocuments) -> AsyncGenerator[OperationResult]:
+async def list_documents(deps: Deps, caller: Caller, request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
-    yield DocumentList(tuple(await deps.engine.documents.list(caller.scope)))
+    yield select_documents(await deps.engine.documents.list(caller.scope), request)
 
 
 async def list_filter_names(deps: Deps, caller: Caller, _request: ListFilterNames) -> AsyncGenerator[OperationResult]:
     """Yield the names of channels and people."""
-    engine, scope = deps.engine, caller.scope
-    rooms = await engine.documents.count_by_room(scope, "conversation")
-    authors = await engine.documents.list_authors(scope)
-    yield FilterNames(tuple(sorted(room.rpartition(":")[2] for room in rooms)), tuple(authors))
+    authors = await deps.engine.documents.list_authors(caller.scope)
+    yield FilterNames(tuple(sorted(await list_channel_names(deps, caller))), tuple(authors))
 
 
 async def get_entity(deps: Deps, caller: Caller, request: GetEntity) -> AsyncGenerator[OperationResult]:

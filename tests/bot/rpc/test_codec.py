@@ -39,7 +39,7 @@ REQUESTS: list[OperationRequest] = [
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
     requests.Ingest(("/a", "/b"), "s", "files"),
     requests.GetStatus(with_sandbox=True),
-    requests.ListDocuments(),
+    requests.ListDocuments("tea", "indexed", 1, 2),
     requests.ForgetMe(),
     requests.RememberMe(),
     requests.ListFilterNames(),
