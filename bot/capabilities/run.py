@@ -54,9 +54,7 @@ async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[Operation
 async def run_for_person(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[HandlerResult]:
     """Perform a request of a person whom a platform of this process knows. Raises EngineError."""
     row = find_row(type(request))
-    access = (await deps.parts.open()).access
-    await access.check_active(caller.subject)
-    await check_who(access, caller, row)
+    await check_who((await deps.parts.open()).access, caller, row)
     async with aclosing(row.load_handler()(deps, caller, request)) as results:
         async for result in results:
             yield result if isinstance(result, Internal) else word_result(caller, result)

@@ -22,6 +22,7 @@ from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests
 from bot.i18n import N_, gettext
 from bot.platform.models import Card
+from bot.store import Subject
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion
@@ -41,7 +42,7 @@ async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None
     Raises EngineError (bot/texts has words for it), such as TooManyRequests.
     """
     call = CommandContext.of(parts, called, called.time or parts.context.clock.now())
-    await _count(call)
+    await _admit(call)
     name = called.command.casefold()
     if called.message is not None and called.handle and name in MENU_COMMANDS:
         return await MENU_COMMANDS[name](call)
@@ -59,9 +60,16 @@ async def _check_in_channel(call: CommandContext) -> None:
             raise InvalidQuestion(gettext("This command is about a channel."), hint=gettext("Run the command there."))
 
 
-async def _count(call: CommandContext) -> None:
-    """Count a command, as the requests of a token are counted. Raises TooManyRequests."""
-    location, now = call.location, call.services.context.clock.time()
+async def _admit(call: CommandContext) -> None:
+    """Count a command, as the requests of a token are counted. Raises TooManyRequests, and NotPermitted.
+
+    The events of somebody who was deactivated meanwhile may still be in the queue.
+    """
+    location = call.location
+    await (await call.services.deps.parts.open()).access.check_active(
+        Subject(location.platform, location.workspace, call.person)
+    )
+    now = call.services.context.clock.time()
     who = (f"commands:{location.platform}", location.workspace, call.person)
     if not await call.store.recent_questions.count_if_below(who, COMMANDS_PER_MINUTE, now):
         raise TooManyRequests(gettext("That were too many commands in one minute. Try again in a moment."))
