@@ -72,7 +72,7 @@ async def _admit(call: CommandContext) -> None:
     now = call.services.context.clock.time()
     who = (f"commands:{location.platform}", location.workspace, call.person)
     if not await call.store.recent_questions.count_if_below(who, COMMANDS_PER_MINUTE, now):
-        raise TooManyRequests(gettext("That were too many commands in one minute. Try again in a moment."))
+        raise TooManyRequests(gettext("You gave too many commands in the last minute. Wait a moment, then try again."))
 
 
 async def _help_command(call: CommandContext) -> Card:

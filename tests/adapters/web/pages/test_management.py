@@ -52,7 +52,7 @@ async def browser(bot: BotFixture) -> AsyncIterator[httpx.AsyncClient]:
             client.headers["Origin"] = "https://t.example"
             for person in ("bob", "ada"):
                 made = await AccessControl(bot.store, bot.clock).create_token(
-                    "t", Subject("slack", "T1", person), ("read", "manage"), 1000, None
+                    "t", Subject("slack", "T1", person), ("read", "write", "manage"), 1000, None
                 )
                 client.headers[f"X-{person}"] = made[1]
             client.cookies.set("__Host-threadlore", client.headers["X-ada"])
