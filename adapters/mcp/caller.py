@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 from mcp.server.mcpserver.exceptions import ToolError
 
+from bot.capabilities.access.problems import describe_problem
 from bot.capabilities.requests import AtSpace, Authorized
-from bot.texts.problems import describe_problem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

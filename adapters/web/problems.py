@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from bot.texts.problems import INTERNAL, describe_problem
+from bot.capabilities.access.problems import INTERNAL, describe_problem
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

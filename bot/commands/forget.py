@@ -11,9 +11,9 @@ from bot.capabilities.requests import Forget, ForgetMe, RememberMe
 from bot.capabilities.results import Completed, Forgotten
 from bot.i18n import gettext
 from bot.platform.models import Button, Card
+from bot.text.document_match import is_message_link, strip_link_markup
 from bot.text.format import format_list, format_minutes, format_utc, pluralize
 from bot.text.markdown import escape_markdown
-from bot.text.message_links import is_message_link, strip_link_markup
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:

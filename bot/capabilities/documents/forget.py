@@ -10,8 +10,8 @@ from bot.capabilities.results import Forgotten, ProgressUpdate
 from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
+from bot.text.document_match import candidate_message_ids, is_message_link
 from bot.text.format import format_minutes, format_utc
-from bot.text.message_links import candidate_message_ids, is_message_link
 from engine.errors import NotFound
 
 if TYPE_CHECKING:

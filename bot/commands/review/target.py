@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.i18n import N_, gettext
-from bot.text.message_links import candidate_message_ids, is_message_link
+from bot.text.document_match import candidate_message_ids, is_message_link
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:

@@ -10,7 +10,10 @@ from typing import TypeVar, get_args
 import pytest
 
 from bot import texts
+from bot.capabilities import requests as common
 from bot.capabilities.deps import RunningParts
+from bot.capabilities.documents.requests import GetDocument
+from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.management import requests
 from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
 from bot.capabilities.management.results import (
@@ -20,8 +23,8 @@ from bot.capabilities.management.results import (
     VerifiedList,
     WorkspaceChannels,
 )
-from bot.capabilities.requests import Authorized
-from bot.capabilities.results import Completed, Listing, OperationResult
+from bot.capabilities.requests import Authorized, OperationRequest
+from bot.capabilities.results import Completed, FilterNames, Forgotten, Listing, OperationResult
 from bot.capabilities.run import run
 from bot.commands.management.table import HANDLERS, perform_management
 from bot.errors import NotAllowed
@@ -67,7 +70,7 @@ class RunningBot:
         return BotState()
 
 
-async def do(workspace: Workspace, request: ManagementRequest, kind: type[Kind], person: str = "ada") -> Kind:
+async def do(workspace: Workspace, request: OperationRequest, kind: type[Kind], person: str = "ada") -> Kind:
     """The result of a request with an access token of a person."""
     parts = replace(await workspace.deps.parts.open(), management=RunningBot(workspace))
     _, token = await parts.access.create_token("t", replace(ADA, person=person), ("read", "write", "manage"), 60, None)
@@ -261,3 +264,38 @@ async def test_experts_are_named_listed_and_asked_no_more(workspace: Workspace) 
     assert listed.rows == (("bob", "Bob", "roof tiles"),)
     await do(workspace, requests.RemoveExpert(ROOF.room, "bob", "roof tiles"), Completed, "bob")
     assert (await do(workspace, requests.ListExperts(ROOF.room), Listing)).rows == ()
+
+
+async def test_a_message_is_forgotten_by_its_link_as_in_the_chat(workspace: Workspace) -> None:
+    message = await workspace.post("bob", "Mina sells tickets.")
+    hidden = await workspace.post("ada", "Mina sells the attic.", ATTIC)
+    for link, person, error in (
+        (workspace.platform.message_link(ROOF, message.id), "eve", NotAllowed),
+        (workspace.platform.message_link(ATTIC, hidden.id), "bob", NotFound),
+        ("https://elsewhere.example/x", "bob", NotFound),
+    ):
+        with pytest.raises(error):
+            await do(workspace, common.Forget(link), object, person)
+    assert len(await workspace.titles()) == 2
+    done = await do(workspace, common.Forget(workspace.platform.message_link(ROOF, message.id)), Forgotten, "bob")
+    assert (done.room, done.time) == (ROOF.room, message.time)
+    assert len(await workspace.titles()) == 1
+
+
+async def test_names_for_filters_are_those_of_readable_channels(workspace: Workspace) -> None:
+    await workspace.post("bob", "Mina sells tickets.")
+    await workspace.post("ada", "Mina sells the attic.", ATTIC)
+    for person, channels in (("ada", ("attic", "roof")), ("bob", ("roof",))):
+        found = await do(workspace, common.ListFilterNames(), FilterNames, person)
+        assert found.channels == channels
+        assert ("Ada" in found.authors) is (person == "ada")
+
+
+async def test_a_document_is_read_by_its_title_as_it_is_forgotten(workspace: Workspace) -> None:
+    key = await workspace.share("bob", "minutes.pdf", "The roof leaks.")
+    await workspace.share("ada", "plans.pdf", "The attic is empty.", ATTIC)
+    for words in (key, "Minutes.PDF"):
+        assert (await do(workspace, GetDocument(words), DocumentResult, "bob")).document.key == key
+    for words in ("plans.pdf", "nothing.pdf"):
+        with pytest.raises(NotFound, match=f"There is no document “{words}”."):
+            await do(workspace, GetDocument(words), object, "bob")

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.discord import settings as discord_settings
 from adapters.slack import settings as slack_settings
-from bot.text.message_links import candidate_message_ids, is_message_link, strip_link_markup
+from bot.text.document_match import candidate_message_ids, is_message_link, strip_link_markup
 
 SLACK_LINK = "https://acme.slack.com/archives/C1/p1732099999123456?thread_ts=1732090000.000100&cid=C1"
 DISCORD_LINK = "https://discord.com/channels/11/22/33"
