@@ -136,11 +136,11 @@ async def test_filters_without_a_question_ask_for_an_overview(bot: BotFixture) -
 @pytest.mark.parametrize(
     ("text", "rooms", "since"),
     [
-        ("Summarize the last two days in:#roof", {ROOF.room}, True),  # where it was asked is no filter
+        ("What was said yesterday in:#roof?", {ROOF.room}, True),  # where it was asked is no filter
         ("Summarize this channel in:#roof", {UNKNOWN_ROOM}, False),  # filters that exclude each other
         ("Summarize this channel in:#hall", {HALL.room}, False),
         ("Catch me up since:2026-11-01 in:#roof", {ROOF.room}, True),
-        ("What was said yesterday after:2020-01-01?", set(), True),
+        ("What was said yesterday after:2020-01-01?", {HALL.room}, True),
     ],
 )
 async def test_what_a_question_names_twice_is_in_both(
