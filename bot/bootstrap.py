@@ -106,6 +106,7 @@ async def open_engine(
             settings.space,
             list_models(settings),
             settings.retrieval_mode,
+            settings.compaction_delay_seconds,
         )
 
 

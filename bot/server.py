@@ -12,6 +12,7 @@ import structlog
 
 from bot import bootstrap, lifecycle, standby
 from bot.bot import Bot
+from bot.capabilities.table import list_rows
 from bot.errors import BadSetting, SetupError
 from bot.model_setup.checks import log_problems
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
@@ -52,9 +53,10 @@ async def serve(
 
     `doors` let programs ask, too.
 
-    A platform that cannot be reached is retried without a limit. Raises BadSetting if none is configured, DataDirInUse,
-    and SetupError once no platform accepts the configuration.
+    A platform that cannot be reached is retried without a limit. Raises BadSetting if none is configured, or if the
+    capabilities of a package cannot be used, DataDirInUse, and SetupError once no platform accepts the configuration.
     """
+    list_rows()  # a package that cannot be used is named now, and not by the first request
     chosen = tuple(only) or configured_platforms(settings)
     if not chosen:
         raise BadSetting(f"No platform is set up.{_describe_adapter_settings(settings)}", hint=SETUP_HINT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
 from bot.capabilities.documents.results import DocumentResults
@@ -155,9 +156,11 @@ class StatusResult:
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """The documents of spaces."""
+    """Documents of spaces. `total`: how many were found, `known`: how many there are."""
 
     documents: tuple[DocumentInfo, ...]
+    total: int = 0
+    known: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +209,16 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten(Completed):
+    """Something was forgotten: one document with its title, or a message with its time, of a room."""
+
+    title: str = ""
+    passages: int = 0
+    room: str = ""
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Rows of text below their headings, for capabilities without a result of their own."""
 
@@ -215,18 +228,20 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Corrected(Completed):
-    """A correction was made in a space. `change`: what its undo reverses."""
+    """A correction was made in a space. `change`: what its undo reverses. `undo`: the id of that, "" without one."""
 
     space: str = ""
     change: CorrectionChange = field(default_factory=CorrectionChange)
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectionMade:
-    """A correction is stored; graph and vectors follow. `change`: what its undo reverses."""
+    """A correction is stored; graph and vectors follow. `change` and `undo` as in Corrected."""
 
     space: str
     change: CorrectionChange
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +289,7 @@ OperationResult = (
     | VerifyResult
     | ExportLine
     | Completed
+    | Forgotten
     | Listing
     | Corrected
     | CorrectionMade

@@ -110,11 +110,17 @@ def status(
     )
 
 
-def documents(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
+def documents(
+    context: typer.Context,
+    search: Annotated[str, typer.Option("--search", help="Only those with these words in their title or key.")] = "",
+    status: Annotated[str, typer.Option("--status", help="pending, searchable, indexed or failed.")] = "",
+    space: SpaceOption = "",
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
     """List documents."""
     from bot.capabilities.requests import ListDocuments  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda _: ListDocuments(), space=space, as_json=as_json)
+    perform_request(context, lambda _: ListDocuments(search, status), space=space, as_json=as_json)
 
 
 def usage(

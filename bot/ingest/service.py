@@ -49,7 +49,7 @@ from engine import Scope
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
     from datetime import datetime
 
     from bot.context import BotContext
@@ -189,6 +189,10 @@ class IngestService:
         """Forget a message and its files permanently, even if it remains in the chat."""
         async with self._documents.lock(location.room):
             await self._messages.delete_permanently(location, [message], requested=True)
+
+    def parse_link_part(self, platform: str) -> Callable[[str], str]:
+        """What reads the id of a message from a part of a link of a platform."""
+        return self._context.traits_of(platform).parse_link_part
 
     async def forget_workspace(self, platform: str, workspace: str) -> int:
         """Forget everything of a workspace; returns the number of its channels.

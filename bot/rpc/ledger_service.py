@@ -6,8 +6,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from bot.capabilities.documents.listing import select_documents
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
-from bot.capabilities.results import DocumentList, StatusResult
+from bot.capabilities.results import StatusResult
 from bot.rpc import socket
 from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
@@ -43,8 +44,8 @@ class LedgerService:
                 unread = await self.ledger.stats.list_problems(Scope.of(space)) if inner.with_problems else None
                 status = replace(found, background=self.problems)
                 yield StatusResult(status, sandbox, None if unread is None else tuple(unread))
-            case AtSpace(space, ListDocuments()):
-                yield DocumentList(tuple(await self.ledger.stats.list_documents(Scope.of(space))))
+            case AtSpace(space, ListDocuments() as inner):
+                yield select_documents(await self.ledger.stats.list_documents(Scope.of(space)), inner)
             case _:
                 raise TypeError(type(request).__name__)
 

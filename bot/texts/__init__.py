@@ -8,12 +8,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from bot.errors import NotAllowed, PermissionDenied, PlatformError
+from bot.errors import NotAllowed, PermissionDenied, PlatformError, TooManyRequests
 from bot.i18n import N_, gettext, list_translations
 from bot.text.format import format_utc, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
     BadModelSettings,
+    CorrectionChanged,
     DatabaseBusy,
     DatabaseLost,
     DatabaseReadOnly,
@@ -172,7 +173,8 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
 )
 # An admin can find more about them.
 _ADMIN_ERRORS = (ModelNotFound, OutOfCredit, RequestRejected, InvalidApiKey, DiskError, StoreError)
-_USER_ERRORS = (InvalidQuestion, InvalidDocument, NotFound, NotAllowed)  # shown with their own message and hint
+# Shown with their own message and hint.
+_USER_ERRORS = (InvalidQuestion, InvalidDocument, NotFound, NotAllowed, CorrectionChanged, TooManyRequests)
 
 
 def describe_error(error: BaseException, reference: str = "") -> str:

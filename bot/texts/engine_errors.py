@@ -47,6 +47,7 @@ QUESTION_ERRORS = (
     N_("Share the long text as a file and ask about it."),
     N_("The question is empty."),
     N_("The statement contains no fact."),
+    N_("This correction is not there any more: somebody changed or undid it."),
     N_("Use the name shown above their messages."),
     N_("Use two names that both occur in the same channels."),
 )

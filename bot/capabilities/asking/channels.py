@@ -32,3 +32,13 @@ async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> fr
         name = each.removeprefix("#")
         found |= await resolve_rooms(deps, caller, name) or {name}
     return found
+
+
+async def list_channel_names(deps: Deps, caller: Caller) -> frozenset[str]:
+    """The names by which a caller can name the chats in scope."""
+    chats = await deps.engine.documents.count_by_room(caller.scope, "conversation")
+    if caller.kind != "person":
+        return frozenset(room.rpartition(":")[2] for room in chats)
+    store, subject = (await deps.parts.open()).store, caller.subject
+    listed = await store.channels.list_names(subject.platform, subject.workspace)
+    return frozenset(name for room, name in listed if room in chats)

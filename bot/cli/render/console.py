@@ -75,9 +75,6 @@ class Screen:
             results.ProgressUpdate: self._show_progress,
             results.DocumentList: self._show_documents,
             results.ExportLine: lambda event: self.out.out(event.text, highlight=False),
-            results.Completed: self._show_completed,
-            results.Corrected: self._show_completed,
-            results.FactAdded: self._show_completed,
         }
 
     async def show(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
@@ -115,7 +112,9 @@ class Screen:
     def _show_result(self, event: OperationResult) -> None:
         if not isinstance(event, results.ProgressUpdate):
             self._stop_bars()
-        if handler := self._handlers.get(type(event)):
+        if isinstance(event, results.Completed):
+            self._show_completed(event)
+        elif handler := self._handlers.get(type(event)):
             handler(event)
         elif render := RENDERERS.get(type(event)):
             self.out.print(render(event))
@@ -125,6 +124,8 @@ class Screen:
 
     def _show_completed(self, event: Completed) -> None:
         self.out.print(tables.safe_text(event.text), soft_wrap=True)
+        if isinstance(event, results.Corrected) and event.undo:
+            self.out.print(f"To undo it: threadlore correct undo {event.undo}", soft_wrap=True)
 
     def _show_documents(self, event: DocumentList) -> None:
         if tables.fits_width(event, self.out.width):
