@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from bot.capabilities.access.notices import list_context_notices, list_end_notices
+from bot.texts.omissions import describe_omissions
 
 if TYPE_CHECKING:
     from bot.capabilities.graph.results import SubgraphResult
@@ -121,7 +122,7 @@ class Neighborhood(BaseModel):
 
 
 class ListedDocument(BaseModel):
-    """A document with its state. `uri`: of the resource with its text."""
+    """A document with its state. `uri`: of the resource with its text. `gaps`: what of its file was not read."""
 
     key: str
     title: Line
@@ -129,6 +130,7 @@ class ListedDocument(BaseModel):
     link: str
     status: str
     uri: str
+    gaps: Line = ""
 
     @classmethod
     def of(cls, document: DocumentInfo, uri: str) -> ListedDocument:
@@ -140,4 +142,5 @@ class ListedDocument(BaseModel):
             link=document.link,
             status=document.status,
             uri=uri,
+            gaps=describe_omissions(document),
         )

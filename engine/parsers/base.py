@@ -25,6 +25,10 @@ ZIP_ERRORS = (
     *(zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, KeyError, EOFError, OSError),
     *(zlib.error, LZMAError),
 )
+# Reasons of omissions that several parsers give; the bot translates reasons.
+NO_OCR = "no program reads pictures here"
+DAMAGED = "it cannot be read, or is damaged"
+ABSENT = "it is missing from the file"
 _HEAD_PASSAGES = 500  # parsed before the first part of a long file is sent
 
 

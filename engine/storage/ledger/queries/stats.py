@@ -39,10 +39,11 @@ class Stats(Topic[Place_co]):
         """The progress of a document within a scope. Raises NotFound."""
         within = row_clause(Search(self.db).resolve_scope(scope), "d")
         rows = self.db.execute_fetchall(
-            f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {within}", (key,)
+            f"SELECT d.status, d.error, d.hint, d.omissions, d.coverage FROM document d WHERE d.key = ?1 AND {within}",
+            (key,),
         )
-        for row in rows:
-            return DocumentStatus(*row)
+        for status, error, hint, omissions, coverage in rows:
+            return DocumentStatus(status, error, hint, decode_omissions(omissions), coverage)
         raise NotFound(f"There is no document “{key}”.")
 
     @reading

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from engine.models import Omission  # noqa: TC001  - the socket reads the types of fields at run time
 from engine.storage.ledger.records.projection import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-
-    from engine.models import Omission
 
 ExportFormat = Literal["jsonl", "graphml"]
 
@@ -255,11 +254,16 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class DocumentStatus:
-    """The progress of a document; `error` and `hint` describe what could not be indexed."""
+    """The progress of a document; `error` and `hint` describe what could not be indexed.
+
+    `omissions` and `coverage`: what of a file was not read, as in `Document`.
+    """
 
     status: str
     error: str
     hint: str
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
 
 EMPTY_SORT_KEY = ("", "", "")
