@@ -60,8 +60,8 @@ _CODE_EXTENSIONS = (
 )
 _FORMATS = "engine.parsers.formats."
 _DOCX = "engine.parsers.office:parse_docx"
-_ODT = "engine.parsers.office:parse_odt"
 _OFFICE = "engine.parsers.office:parse"
+_ODT = _FORMATS + "opendocument.text:parse"
 _SHEETS = _FORMATS + "spreadsheets:parse"
 _OPENDOCUMENT = "application/vnd.oasis.opendocument."
 _OPENXML = "application/vnd.openxmlformats-officedocument."

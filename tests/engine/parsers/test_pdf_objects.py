@@ -11,8 +11,10 @@ from tests.engine.parsers.samples import assemble_pdf
 _FIELDS = (
     b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (ship) /TU (Name of the ship) /V (Gull) /Rect [9 9 99 29] >>",
     b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (empty) /Rect [9 39 99 59] >>",
-    b"<< /Type /Annot /Subtype /Widget /FT /Btn /T (insured) /V /Yes /AS /Yes /AP << /N << /Yes 12 0 R >> >>"
-    b" /Rect [9 69 99 89] >>",
+    (
+        b"<< /Type /Annot /Subtype /Widget /FT /Btn /T (insured) /V /Yes /AS /Yes /AP << /N << /Yes 12 0 R >> >>"
+        b" /Rect [9 69 99 89] >>"
+    ),
     b"<< /Type /Annot /Subtype /Text /T (Ada) /Contents (Ask the harbor first.) /Rect [9 99 99 119] >>",
     b"<< /Type /Annot /Subtype /FreeText /Contents (Valid until May) /Rect [9 99 99 119] >>",
 )
@@ -22,11 +24,15 @@ def form_pdf() -> bytes:
     """A page with two filled fields, an empty one, two notes, and an attached file."""
     return assemble_pdf(
         [
-            b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [5 0 R 6 0 R 7 0 R] >>"
-            b" /Names << /EmbeddedFiles << /Names [(crew.csv) 10 0 R] >> >> >>",
+            (
+                b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [5 0 R 6 0 R 7 0 R] >>"
+                b" /Names << /EmbeddedFiles << /Names [(crew.csv) 10 0 R] >> >> >>"
+            ),
             b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R"
-            b" /Annots [5 0 R 6 0 R 7 0 R 8 0 R 9 0 R] /Resources << >> >>",
+            (
+                b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R"
+                b" /Annots [5 0 R 6 0 R 7 0 R 8 0 R 9 0 R] /Resources << >> >>"
+            ),
             b"<< /Length 0 >>\nstream\n\nendstream",
             *_FIELDS,
             b"<< /Type /Filespec /F (crew.csv) /UF (crew.csv) /EF << /F 11 0 R >> >>",
