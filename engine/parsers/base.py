@@ -27,6 +27,7 @@ ZIP_ERRORS = (
 )
 # Reasons of omissions that several parsers give; the bot translates reasons.
 NO_OCR = "no program reads pictures here"
+IS_PICTURE = "it holds a picture"
 DAMAGED = "it cannot be read, or is damaged"
 ABSENT = "it is missing from the file"
 _HEAD_PASSAGES = 500  # parsed before the first part of a long file is sent

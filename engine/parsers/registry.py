@@ -100,7 +100,14 @@ PARSERS: dict[str, FileFormat] = {
     "odp": FileFormat(
         "OpenDocument", _FORMATS + "slides:parse_odp", ("odp",), _OPENDOCUMENT + "presentation", container="zip"
     ),
-    "rtf": FileFormat("RTF", _OFFICE, ("rtf",), "application/rtf", signature=rb"\{\\rtf", named_signature=rb"\{\\"),
+    "rtf": FileFormat(
+        "RTF",
+        _FORMATS + "rich_text.rtf:parse",
+        ("rtf",),
+        "application/rtf",
+        signature=rb"\{\\rtf",
+        named_signature=rb"\{\\",
+    ),
     "epub": FileFormat("EPUB", _FORMATS + "epub:parse", ("epub",), "application/epub+zip", container="zip"),
     "eml": FileFormat("e-mail", _FORMATS + "mail:parse_eml", ("eml",)),
     "msg": FileFormat("e-mail", _FORMATS + "mail:parse_msg", ("msg",), "application/vnd.ms-outlook", container="ole"),

@@ -22,9 +22,10 @@ from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.cpu_time import limit_cpu_time
 from engine.parsers.sandbox.isolation import isolate
 from engine.process import encode_frame, ignore_stop_signals, read_frame
+from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from engine.parsers.base import Attachment, ParsedFile, ParserLimits
 
@@ -157,6 +158,8 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
         from engine.parsers.scans.embedded import read_embedded  # noqa: PLC0415  - needed for documents with pictures
 
         parsed = read_embedded(parsed, limits)
+    if parsed.attachments and not parsed.passages and not parsed.pictures:
+        parsed = replace(parsed, passages=(_list_attachments(parsed.attachments),))
     if not parsed.passages and not parsed.pictures:
         raise EmptyDocument(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in parsed.passages) > limits.max_text_length:
@@ -165,6 +168,12 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     if not time and file_format.is_dated:
         time = find_stated_date(name, _document_head(parsed)) or parsed.saved_at
     return replace(parsed, time=time, saved_at=None, unread_pages=())
+
+
+def _list_attachments(attachments: Sequence[Attachment]) -> Passage:
+    """The passage of a file that holds nothing but files."""
+    names = "\n".join(f"- {clean_single_line(each.name)}" for each in attachments)
+    return Passage("files", f"Attached files:\n{names}", "attached files")
 
 
 def _document_head(parsed: ParsedFile) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument
 from engine.models import Omission, Passage
-from engine.parsers.base import NO_OCR, UnreadPicture, count_parts
+from engine.parsers.base import IS_PICTURE, NO_OCR, UnreadPicture, count_parts
 from engine.parsers.pdf import page_of, page_texts, position_of
 from engine.parsers.scans.pictures import encode_picture, open_picture
 from engine.parsers.scans.tesseract import recognize
@@ -38,7 +38,7 @@ _SECONDS_PER_PAGE = 2.0
 _PART_SHARE = 0.25
 _MAX_SCANNED_PAGES = 1000
 _MAX_DESCRIBED_PAGES = 50  # of one file: each is a call of a model
-_IS_PICTURE, _IN_PICTURE = "it holds a picture", "only its text layer is read, not its picture"
+_IN_PICTURE = "only its text layer is read, not its picture"
 _TOO_MANY = "too many pages are pictures"
 _BLANK_RANGE = 24  # of 255 levels of gray, between the lightest and the darkest pixel
 
@@ -50,7 +50,7 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
     EmptyDocument if there is nothing to read, CorruptFile, or DocumentTooLarge for a scan of too many pages.
     """
     if not (limits.ocr_program or limits.describes_pictures):
-        if parsed.passages:
+        if parsed.passages or parsed.attachments:
             return _name_unread(parsed, data)
         raise EmptyDocument(_no_text(parsed), hint=INSTALL_HINT)
     most = _MAX_SCANNED_PAGES if limits.ocr_program else _MAX_DESCRIBED_PAGES
@@ -156,7 +156,7 @@ def _read_page(
             for part, each in enumerate(texts, 1 + len(layer))
         ]
     if layer or not limits.describes_pictures:
-        return layer or [Omission(f"p. {number}", _IS_PICTURE)]
+        return layer or [Omission(f"p. {number}", IS_PICTURE)]
     return [UnreadPicture(f"p{number}", f"p. {number}", position_of(number, 1), encode_picture(picture))]
 
 

@@ -21,13 +21,19 @@ def read_rows(table: Element) -> Iterator[list[str]]:
     """The rows of a table; each cell with its paragraphs apart."""
     spans: dict[int, tuple[int, str]] = {}  # by column: rows that are still covered, and with what
     for row in _iterate_rows(table):
-        cells: list[str] = []
-        for cell in row:
-            _add_cell(cell, cells, spans)
-        while cells and not cells[-1]:
-            cells.pop()
+        cells = read_row(row, spans)
         for _ in range(min(count_of(row, "number-rows-repeated"), _MAX_REPEATED) if cells else 1):
             yield list(cells)
+
+
+def read_row(row: Element, spans: dict[int, tuple[int, str]]) -> list[str]:
+    """The cells of a row; `spans` are the rows, by column, that cells above still cover, and with what."""
+    cells: list[str] = []
+    for cell in row:
+        _add_cell(cell, cells, spans)
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
 
 
 def _iterate_rows(element: Element) -> Iterator[Element]:
@@ -46,7 +52,7 @@ def _add_cell(cell: Element, cells: list[str], spans: dict[int, tuple[int, str]]
             spans[len(cells)] = (left - 1, text)
             cells.append(text if left > 0 else "")
     elif name == "table-cell":
-        text = read_cell(cell)
+        text = read_cell(cell) or attribute(cell, "string-value") or attribute(cell, "value")
         start = len(cells)
         cells += [text] * (min(times, _MAX_REPEATED) if text else min(times, MAX_COLUMNS - start))
         _note_span(cell, start, text, spans)
