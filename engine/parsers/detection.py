@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, EncryptedFile, UnsupportedFormat
 from engine.parsers.base import ZIP_ERRORS
+from engine.parsers.formats.old_office.locks import is_locked
 from engine.parsers.registry import PARSERS, find_by_extension, supported_formats_hint, zip_formats
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _detect_by_bytes(extension: str, data: bytes, limits: ParserLimits) -> str:
 
 
 def _detect_ole_format(extension: str, data: bytes) -> str:
-    if _ENCRYPTED_STREAM in data:
+    if _ENCRYPTED_STREAM in data or is_locked(data):
         raise EncryptedFile("The file is locked with a password.")
     file_format = find_by_extension(extension)
     if not file_format or PARSERS[file_format].container != "ole":

@@ -77,6 +77,7 @@ class RichTextReader:
         self._apart: list[str] = []
         self._link = ""
         self._time = ""
+        self._is_over = False  # bytes after the document, up to a word, are none of it
 
     def read(self, data: bytes) -> RichText:
         """The whole file."""
@@ -88,8 +89,7 @@ class RichTextReader:
             else:
                 self._flush()
                 self._handle(token)
-                if token.kind == "}" and not self._stack:
-                    break  # what follows the document is none of it
+                self._is_over |= token.kind == "}" and not self._stack
         self._flush()
         self._state.is_table = False
         self._end_paragraph()
@@ -137,7 +137,7 @@ class RichTextReader:
                 self._apart.append(f"{label}: {shown}")
 
     def _handle_word(self, word: bytes, number: int | None) -> None:
-        name = word.decode("ascii")
+        name, self._is_over = word.decode("ascii"), False
         is_starred, self._is_starred = self._is_starred, False
         if action := self._words.get(name):
             action(self, 1 if number is None else number)
@@ -162,7 +162,7 @@ class RichTextReader:
             self._state.destination = "skip"
 
     def _add_bytes(self, token: Token) -> None:
-        data = token.data
+        data = b"" if self._is_over else token.data
         if self._to_skip:
             used = min(self._to_skip, len(data))
             self._to_skip -= used
