@@ -22,7 +22,7 @@ def is_locked(data: bytes) -> bool:
             if ole.exists("WordDocument"):
                 return bool(struct.unpack_from("<H", ole.openstream("WordDocument").read(12), 10)[0] & _DOC_ENCRYPTED)
             if ole.exists("PowerPoint Document") and ole.exists("Current User"):
-                return ole.openstream("Current User").read(16)[12:16] == _PPT_ENCRYPTED
+                return bool(ole.openstream("Current User").read(16)[12:16] == _PPT_ENCRYPTED)
             stream = next((each for each in ("Workbook", "Book") if ole.exists(each)), "")
             return bool(stream) and _has_file_pass(ole.openstream(stream).read(64_000))
     except (OSError, ValueError, IndexError, struct.error):

@@ -12,7 +12,10 @@ from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 BUILT_IN = {
     1: "0",
@@ -159,8 +162,8 @@ def _holds(value: float, sign: str, bound: float) -> bool:
     }[sign]
 
 
-def _join(pieces: object) -> str:
-    return " ".join("".join(pieces).split())  # type: ignore[call-overload]
+def _join(pieces: Iterable[str]) -> str:
+    return " ".join("".join(pieces).split())
 
 
 def _format_digits(value: float, section: tuple[Token, ...]) -> str:

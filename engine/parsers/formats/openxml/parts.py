@@ -57,7 +57,7 @@ class PartReader:
         return [
             Relation(
                 attribute(each, "Id"),
-                attribute(each, "Type").rpartition("/")[2],
+                attribute(each, "Type").rpartition("/")[2] or _guess_type(attribute(each, "Target")),
                 resolve_path(part, attribute(each, "Target")),
             )
             for each in find_all(root, "Relationship")
@@ -68,6 +68,11 @@ class PartReader:
         """Raise the first error if nothing at all could be read."""
         if not content and self._error is not None:
             raise self._error
+
+
+def _guess_type(target: str) -> str:
+    """The type of a relation that states none, by the name of its part: "notesSlide" of notesSlide3.xml."""
+    return target.rpartition("/")[2].partition(".")[0].rstrip("0123456789")
 
 
 def drop_fallbacks(root: Element) -> None:

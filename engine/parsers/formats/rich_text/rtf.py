@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - the signature has shown what it is
     """Passages by heading, else by paragraphs. Raises CorruptFile if the characters cannot be told."""
     found = RichTextReader().read(data)
-    if charsets.is_strange(found.western):
+    if charsets.is_strange(bytes(found.western)):
         own = charsets.name_of_language(found.language) or charsets.guess_codec(bytes(found.western))
         if not own:
             raise CorruptFile(
@@ -42,11 +42,9 @@ def _saved_time(saved: Mapping[str, int]) -> datetime | None:
     """The time of the last change, else of creation."""
     for kind in ("revtim", "creatim"):
         if f"{kind}.yr" in saved:
-            parts = [
-                saved.get(f"{kind}.{each}", least) for each, least in (("mo", 1), ("dy", 1), ("hr", 0), ("min", 0))
-            ]
+            month, day, hour, minute = (saved.get(f"{kind}.{each}", 0) for each in ("mo", "dy", "hr", "min"))
             try:
-                time = datetime(saved[f"{kind}.yr"], *parts, tzinfo=UTC)
+                time = datetime(saved[f"{kind}.yr"], month or 1, day or 1, hour, minute, tzinfo=UTC)
             except ValueError:
                 continue
             if not is_default_time(time):
