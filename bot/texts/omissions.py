@@ -18,13 +18,14 @@ MAX_NAMED = 5
 REASONS = (
     N_("it cannot be read, or is damaged"),
     N_("it holds a picture"),
-    N_("it holds no text"),
-    N_("it is a drawing, a sound or a film"),
+    N_("it is a sound or a film"),
+    N_("it is an object of another program"),
     N_("it is missing from the file"),
     N_("it is not a sheet of cells"),
     N_("it lies too deep within other files"),
-    N_("its text is stored unreadably"),
     N_("no program reads pictures here"),
+    N_("only its text layer is read, not its picture"),
+    N_("too many pages are pictures"),
 )
 
 
