@@ -42,6 +42,12 @@ _MAX_ARCHIVE_FILES = 10_000
 _MIN_BOMB_SIZE = 8 * 1024 * 1024
 _ENCRYPTED_FLAG = 0x1
 _MAX_MIMETYPE_SIZE = 100
+_CONTENT_TYPES, _MAX_TYPES_SIZE = "[content_types].xml", 2**20
+_MAIN_TYPES = {
+    (b"spreadsheetml.sheet", b"ms-excel.sheet"): "xlsx",
+    (b"wordprocessingml.document", b"ms-word.document"): "docx",
+    (b"presentationml.presentation", b"ms-powerpoint.presentation"): "pptx",
+}
 
 
 def detect_format(name: str, data: bytes, limits: ParserLimits) -> str:
@@ -132,13 +138,20 @@ def _check_archive_limits(files: list[zipfile.ZipInfo], size: int, limits: Parse
 
 
 def _zip_format(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> str:
-    names = {file.filename for file in files}
+    names = {file.filename.replace("\\", "/") for file in files}
     if "mimetype" in names and archive.getinfo("mimetype").file_size <= _MAX_MIMETYPE_SIZE:
         mime = archive.read("mimetype").strip()
         return next((file_format for file_format, row in zip_formats() if row.mime.encode() == mime), "")
-    if "[Content_Types].xml" not in names:
+    types = next((file for file in files if file.filename.lower() == _CONTENT_TYPES), None)
+    if types is None:
         return ""
-    return next((file_format for file_format, row in zip_formats() if _has_folder(names, row.zip_folder)), "")
+    found = next((file_format for file_format, row in zip_formats() if _has_folder(names, row.zip_folder)), "")
+    return found or (_format_by_types(archive.read(types)) if types.file_size <= _MAX_TYPES_SIZE else "")
+
+
+def _format_by_types(types: bytes) -> str:
+    """The format of an OpenXML archive with unusual folders, by the type of its main part."""
+    return next((kind for words, kind in _MAIN_TYPES.items() if any(each + b"." in types for each in words)), "")
 
 
 def _has_folder(names: set[str], folder: str) -> bool:

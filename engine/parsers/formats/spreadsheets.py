@@ -12,10 +12,11 @@ from python_calamine import CalamineError, CalamineWorkbook, PasswordError, Work
 
 from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Omission, Passage
-from engine.parsers.base import DAMAGED, stream_passages
+from engine.parsers.base import DAMAGED, EmbeddedPicture, stream_passages
 from engine.parsers.formats.opendocument.sheets import SheetReader
 from engine.parsers.formats.opendocument.text import check_encryption
 from engine.parsers.formats.openxml.number_formats import format_number, plain_number
+from engine.parsers.formats.openxml.part_names import with_usual_names
 from engine.parsers.formats.openxml.workbook import WorkbookParts
 from engine.parsers.formats.row_passages import number_passages, table_passages
 from engine.parsers.formats.xml_tree import XmlArchive
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from engine.parsers.base import ParsedFile
     from engine.parsers.formats.openxml.sheet_styles import Formats
 
+_PICTURES = "Pictures/"
 _NO_CELLS = "it is not a sheet of cells"
 _EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
 _HAS_TIME = re.compile(r"h|s", re.IGNORECASE)
@@ -42,12 +44,22 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     Notes, charts and texts of a sheet follow its rows. One sheet at a time is in memory.
     """
     if "opendocument" in mime:
-        return stream_passages(name, number_passages(_opendocument_passages(data)))
+        parsed = stream_passages(name, number_passages(_opendocument_passages(data)))
+        return replace(parsed, embedded=_list_pictures(data))
+    data = with_usual_names(data) if "openxml" in mime else data
     parts = WorkbookParts(data) if "openxml" in mime else None
     files = tuple(parts.list_files()) if parts else ()
     unread = tuple(parts.parts.omissions) if parts else ()
     parsed = stream_passages(name, number_passages(_workbook_passages(data, parts)))
-    return replace(parsed, attachments=files, omissions=(*unread, *parsed.omissions))
+    pictures = parts.list_pictures() if parts else ()
+    return replace(parsed, attachments=files, omissions=(*unread, *parsed.omissions), embedded=pictures)
+
+
+def _list_pictures(data: bytes) -> Iterator[EmbeddedPicture]:
+    archive = XmlArchive(data)
+    return (
+        EmbeddedPicture("picture", archive.read(name)) for name in sorted(archive.names) if name.startswith(_PICTURES)
+    )
 
 
 def _opendocument_passages(data: bytes) -> Iterator[Passage | Omission]:

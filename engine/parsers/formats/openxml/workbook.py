@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InvalidDocument
 from engine.models import Omission, Passage
-from engine.parsers.base import DAMAGED
+from engine.parsers.base import DAMAGED, EmbeddedPicture
 from engine.parsers.formats.openxml.comments import cell_comments, threaded_comments
 from engine.parsers.formats.openxml.drawings import drawing_blocks
 from engine.parsers.formats.openxml.embedded import embedded_files
@@ -88,6 +88,17 @@ class WorkbookParts:
         """The files within all sheets."""
         for sheet in self.sheets.values():
             yield from embedded_files(self.parts, self.parts.relations(sheet.part) if sheet.part else [], sheet.label)
+
+    def list_pictures(self) -> Iterator[EmbeddedPicture]:
+        """The pictures on all sheets."""
+        for sheet in self.sheets.values():
+            drawings = (
+                [each for each in self.parts.relations(sheet.part) if each.type == "drawing"] if sheet.part else []
+            )
+            for drawing in drawings:
+                for each in self.parts.relations(drawing.target):
+                    if each.type == "image" and each.target in self.parts.archive.names:
+                        yield EmbeddedPicture(f"{sheet.label}, picture", self.parts.archive.read(each.target))
 
     def _read_extras(self, sheet: Sheet) -> Iterator[tuple[str, list[Block]]]:
         relations = self.parts.relations(sheet.part)
