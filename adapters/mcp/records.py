@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from bot.capabilities.access.notices import list_context_notices, list_end_notices
-from bot.texts.omissions import describe_omissions
 
 if TYPE_CHECKING:
     from bot.capabilities.graph.results import SubgraphResult
@@ -130,7 +129,7 @@ class ListedDocument(BaseModel):
     link: str
     status: str
     uri: str
-    gaps: Line = ""
+    gaps: list[Line] = []
 
     @classmethod
     def of(cls, document: DocumentInfo, uri: str) -> ListedDocument:
@@ -142,5 +141,5 @@ class ListedDocument(BaseModel):
             link=document.link,
             status=document.status,
             uri=uri,
-            gaps=describe_omissions(document),
+            gaps=[f"{each.part}: {each.reason}" for each in document.omissions],
         )

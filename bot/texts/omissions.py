@@ -12,7 +12,8 @@ from engine.parsers.base import NO_OCR
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine import DocumentInfo, DocumentStatus, Omission
+    from engine import DocumentInfo, DocumentStatus
+    from engine.models import Omission
 
 MAX_NAMED = 5
 REASONS = (

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-    from engine.parsers.formats.openxml.parts import PartReader, Relation
+    from engine.parsers.formats.openxml.parts import PartReader, PartRelation
 
 _AXES = ("catAx", "valAx", "dateAx", "serAx")
 _MAX_POINTS = 5000  # of a chart
 CHARTS, DIAGRAMS = frozenset({"chart", "chartEx"}), "diagramData"
 
 
-def drawing_blocks(parts: PartReader, relations: list[Relation], place: str) -> Iterator[Block]:
+def drawing_blocks(parts: PartReader, relations: list[PartRelation], place: str) -> Iterator[Block]:
     """The charts and diagrams that a part refers to."""
     for each in relations:
         if each.type in CHARTS and (root := parts.read(each.target, f"{place}, chart")) is not None:

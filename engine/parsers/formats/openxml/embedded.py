@@ -14,7 +14,7 @@ from engine.parsers.base import ABSENT, DAMAGED, Attachment
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from engine.parsers.formats.openxml.parts import PartReader, Relation
+    from engine.parsers.formats.openxml.parts import PartReader, PartRelation
 
 NO_DOCUMENT = "it is an object of another program"
 _FILM = "it is a sound or a film"
@@ -24,7 +24,7 @@ _STREAMS = {"WordDocument": "doc", "Workbook": "xls", "Book": "xls", "PowerPoint
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
-def embedded_files(parts: PartReader, relations: list[Relation], place: str) -> list[Attachment]:
+def embedded_files(parts: PartReader, relations: list[PartRelation], place: str) -> list[Attachment]:
     """The files that a part of the document refers to; what cannot be opened is named."""
     found: list[Attachment] = []
     for each in relations:

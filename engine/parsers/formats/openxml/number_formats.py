@@ -71,7 +71,7 @@ _MAX_CODE = 500
 _SECONDS = 86_400
 
 
-class Token(NamedTuple):
+class FormatToken(NamedTuple):
     """A piece of a format: literal text, a date or duration, digits, an exponent, or the number as it is."""
 
     kind: str
@@ -79,9 +79,9 @@ class Token(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def split_code(code: str) -> tuple[tuple[Token, ...], ...]:
+def split_code(code: str) -> tuple[tuple[FormatToken, ...], ...]:
     """The sections of a format."""
-    sections: list[list[Token]] = [[]]
+    sections: list[list[FormatToken]] = [[]]
     for found in _TOKEN.finditer(code[:_MAX_CODE]):
         quoted, escaped, currency, elapsed, noon, general, exponent, date, digits, other = found.groups()
         if other == ";":
@@ -89,21 +89,21 @@ def split_code(code: str) -> tuple[tuple[Token, ...], ...]:
         elif (token := _build_token(found[0], quoted, escaped, currency, other)) is not None:
             sections[-1].append(token)
         elif elapsed or noon or date:
-            sections[-1].append(Token("elapsed" if elapsed else "noon" if noon else "date", found[0].lower()))
+            sections[-1].append(FormatToken("elapsed" if elapsed else "noon" if noon else "date", found[0].lower()))
         elif general or exponent or digits:
-            sections[-1].append(Token("general" if general else "exponent" if exponent else "digits", found[0]))
+            sections[-1].append(FormatToken("general" if general else "exponent" if exponent else "digits", found[0]))
     return tuple(tuple(each) for each in sections)
 
 
 def _build_token(
     whole: str, quoted: str | None, escaped: str | None, currency: str | None, other: str | None
-) -> Token | None:
+) -> FormatToken | None:
     literal = next((each for each in (quoted, escaped, currency) if each is not None), None)
     if literal is not None:
-        return Token("literal", literal)
+        return FormatToken("literal", literal)
     if whole.startswith("_"):
-        return Token("literal", " ")
-    return Token("other", other) if other else None
+        return FormatToken("literal", " ")
+    return FormatToken("other", other) if other else None
 
 
 def is_date(code: str) -> bool:
@@ -136,7 +136,7 @@ def plain_number(value: float) -> str:
     return f"{value:.10g}" if value != int(value) or abs(value) >= 1e15 else str(int(value))
 
 
-def _choose_section(value: float, code: str) -> tuple[tuple[Token, ...], float]:
+def _choose_section(value: float, code: str) -> tuple[tuple[FormatToken, ...], float]:
     """The section for a number, and the number without its sign if the section shows that itself."""
     sections = split_code(code)
     if conditions := _CONDITION.findall(code):
@@ -166,15 +166,15 @@ def _join(pieces: Iterable[str]) -> str:
     return " ".join("".join(pieces).split())
 
 
-def _format_digits(value: float, section: tuple[Token, ...]) -> str:
+def _format_digits(value: float, section: tuple[FormatToken, ...]) -> str:
     """A number with digits: thousands, a fraction of decimals or of whole numbers, percent, an exponent."""
     texts = [each.text for each in section]
-    slash = next((at for at, each in enumerate(section) if each == Token("other", "/")), 0)
+    slash = next((at for at, each in enumerate(section) if each == FormatToken("other", "/")), 0)
     if slash and section[slash - 1].kind == "digits":
         return _format_fraction(value, section, slash)
     places = [at for at, each in enumerate(section) if each.kind == "digits"]
     first, last = places[0], places[-1]
-    percent = sum(each == Token("other", "%") for each in section)
+    percent = sum(each == FormatToken("other", "%") for each in section)
     inner = "".join(texts[first : last + 1])
     point = inner.find(".")
     thousands = "," in (inner if point < 0 else inner[:point])
@@ -192,16 +192,16 @@ def _format_digits(value: float, section: tuple[Token, ...]) -> str:
     return _join([sign, *_shown(section[:first]), shown.lstrip("-"), *_shown(section[end + 1 :])])
 
 
-def _trailing_commas(section: tuple[Token, ...], last: int) -> list[Token]:
-    commas: list[Token] = []
+def _trailing_commas(section: tuple[FormatToken, ...], last: int) -> list[FormatToken]:
+    commas: list[FormatToken] = []
     for each in section[last + 1 :]:
-        if each != Token("other", ","):
+        if each != FormatToken("other", ","):
             break
         commas.append(each)
     return commas
 
 
-def _shown(tokens: tuple[Token, ...]) -> list[str]:
+def _shown(tokens: tuple[FormatToken, ...]) -> list[str]:
     return [each.text for each in tokens if each.kind in {"literal", "other"} and each.text != "@"]
 
 
@@ -221,7 +221,7 @@ def _fixed(number: Decimal, whole: str, fraction: str, *, thousands: bool) -> st
     return f"{'-' if rounded < 0 else ''}{left}{'.' + right if right else ''}"
 
 
-def _format_fraction(value: float, section: tuple[Token, ...], slash: int) -> str:
+def _format_fraction(value: float, section: tuple[FormatToken, ...], slash: int) -> str:
     """A number with a fraction of whole numbers: "2 1/4"."""
     after = section[slash + 1].text if slash + 1 < len(section) else "?"
     denominator = "".join(each.text for each in section[slash + 1 :] if each.text.isdigit() and each.text.strip("0"))
@@ -241,7 +241,7 @@ def _format_fraction(value: float, section: tuple[Token, ...], slash: int) -> st
     return f"-{shown}" if value < 0 else shown
 
 
-def _format_date(value: float, section: tuple[Token, ...]) -> str:
+def _format_date(value: float, section: tuple[FormatToken, ...]) -> str:
     """A serial number of days as a date, a time, or a duration."""
     if not _FIRST_DATE <= abs(value) <= _LAST_DATE:
         return plain_number(value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PARAGRAPHS = frozenset({"p", "br", "cr"})
 
 
-class Relation(NamedTuple):
+class PartRelation(NamedTuple):
     """What one part refers to: the id, the last word of the type ("chart", "comments"), and the part."""
 
     id: str
@@ -49,13 +49,13 @@ class PartReader:
             drop_fallbacks(root)
         return root
 
-    def relations(self, part: str) -> list[Relation]:
+    def relations(self, part: str) -> list[PartRelation]:
         """What a part refers to within the archive."""
         folder, _, file = part.rpartition("/")
         name = f"{folder}/_rels/{file}.rels".lstrip("/")
         root = self.read(name, f"references of {file}") if name in self.archive.names else None
         return [
-            Relation(
+            PartRelation(
                 attribute(each, "Id"),
                 attribute(each, "Type").rpartition("/")[2] or _guess_type(attribute(each, "Target")),
                 resolve_path(part, attribute(each, "Target")),

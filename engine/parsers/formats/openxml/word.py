@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from xml.etree.ElementTree import Element
 
-    from engine.parsers.formats.openxml.parts import Relation
+    from engine.parsers.formats.openxml.parts import PartRelation
 
 _WORD = ("wordprocessingml/2006/main", "wordprocessingml/main")  # namespaces, of the usual and the strict form
 _NOTES = {"footnotes": ("footnote", "footnotes"), "endnotes": ("endnote", "endnotes")}
@@ -88,7 +88,7 @@ class _Overlooked:
         self.known += _compact(text)
 
 
-def _part_texts(parts: PartReader, relations: list[Relation], overlooked: _Overlooked) -> Iterator[tuple[str, str]]:
+def _part_texts(parts: PartReader, relations: list[PartRelation], overlooked: _Overlooked) -> Iterator[tuple[str, str]]:
     """The texts of notes, comments, headers and footers, with their labels."""
     for each in relations:
         if each.type in _NOTES and (root := parts.read(each.target, each.type)) is not None:
@@ -142,7 +142,7 @@ def _compact(text: str) -> str:
     return "".join(text.replace("\\|", "|").split())
 
 
-def _read_chunks(parts: PartReader, relations: list[Relation]) -> Iterator[Attachment]:
+def _read_chunks(parts: PartReader, relations: list[PartRelation]) -> Iterator[Attachment]:
     """The documents of other formats that the program inserts when it opens the file."""
     for each in relations:
         if each.type == _CHUNK:

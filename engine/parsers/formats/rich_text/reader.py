@@ -12,7 +12,7 @@ from engine.errors import DocumentTooLarge
 from engine.parsers.base import EmbeddedPicture
 from engine.parsers.formats.opendocument.tables import join_paragraphs
 from engine.parsers.formats.rich_text import charsets, vocabulary
-from engine.parsers.formats.rich_text.tokens import Token, split_tokens
+from engine.parsers.formats.rich_text.tokens import RichTextToken, split_tokens
 from engine.parsers.passages import Block, render_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _HEADING = re.compile(r"(?:heading|überschrift|titre|título|заголовок
 
 
 @dataclass(slots=True)
-class _State:
+class _GroupState:
     """What a group inherits from the one around it."""
 
     destination: str = ""  # "": text; "skip"; or a destination with a text of its own
@@ -59,8 +59,8 @@ class RichTextReader:
     def __init__(self, western: str = "") -> None:
         self._western = western
         self.found = RichText()
-        self._state = _State()
-        self._stack: list[_State] = []
+        self._state = _GroupState()
+        self._stack: list[_GroupState] = []
         self._codec = "cp1252"
         self._fonts: dict[int, str] = {}
         self._styles: dict[int, int] = {}
@@ -97,7 +97,7 @@ class RichTextReader:
         self.found.language = next((each for each, _ in self._languages.most_common(1)), 0)
         return self.found
 
-    def _handle(self, token: Token) -> None:
+    def _handle(self, token: RichTextToken) -> None:
         if token.kind == "{":
             if len(self._stack) >= _MAX_DEPTH:
                 raise DocumentTooLarge("The document is nested too deeply.")
@@ -161,7 +161,7 @@ class RichTextReader:
         else:
             self._state.destination = "skip"
 
-    def _add_bytes(self, token: Token) -> None:
+    def _add_bytes(self, token: RichTextToken) -> None:
         data = b"" if self._is_over else token.data
         if self._to_skip:
             used = min(self._to_skip, len(data))

@@ -33,7 +33,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - th
         find_first_heading(found.blocks) or name,
         passages_by_section(found.blocks, "paragraph"),
         saved_at=_saved_time(found.saved),
-        embedded=found.pictures,
+        embedded=tuple(found.pictures),
         omissions=(Omission(omitted, NO_DOCUMENT),) if found.objects else (),
     )
 

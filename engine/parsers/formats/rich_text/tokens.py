@@ -14,7 +14,7 @@ _TOKEN = re.compile(
 )
 
 
-class Token(NamedTuple):
+class RichTextToken(NamedTuple):
     """A piece of an RTF file: "{", "}", "word" (with its number), "symbol", "byte" or "text"."""
 
     kind: str
@@ -22,7 +22,7 @@ class Token(NamedTuple):
     number: int | None = None
 
 
-def split_tokens(data: bytes) -> Iterator[Token]:
+def split_tokens(data: bytes) -> Iterator[RichTextToken]:
     """The pieces in order; binary data are skipped."""
     at, end = 0, len(data)
     while at < end:
@@ -36,12 +36,12 @@ def split_tokens(data: bytes) -> Iterator[Token]:
             if word == b"bin":
                 at += min(max(0, value or 0), end - at)
                 continue
-            yield Token("word", word, value)
+            yield RichTextToken("word", word, value)
         elif byte is not None:
-            yield Token("byte", bytes.fromhex(byte.decode("ascii")))
+            yield RichTextToken("byte", bytes.fromhex(byte.decode("ascii")))
         elif brace is not None:
-            yield Token(brace.decode("ascii"), b"")
+            yield RichTextToken(brace.decode("ascii"), b"")
         elif symbol is not None:
-            yield Token("symbol", symbol)
+            yield RichTextToken("symbol", symbol)
         elif text is not None:
-            yield Token("text", text)
+            yield RichTextToken("text", text)
