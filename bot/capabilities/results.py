@@ -118,7 +118,8 @@ class IngestFailure:
 class IngestResult:
     """The end of an ingest; documents are files and conversations.
 
-    `trouble`: why some of them are not indexed yet, if a model was out of reach too long.
+    `trouble`: why some of them are not indexed yet, if a model was out of reach too long. `gaps`: the documents of
+    whose files something was not read.
     """
 
     files: int
@@ -127,6 +128,7 @@ class IngestResult:
     seconds: float
     failures: tuple[IngestFailure, ...] = ()
     trouble: str = ""
+    gaps: tuple[IngestFailure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

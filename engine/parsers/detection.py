@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, EncryptedFile, UnsupportedFormat
 from engine.parsers.base import ZIP_ERRORS
+from engine.parsers.formats.old_office.locks import is_locked
 from engine.parsers.registry import PARSERS, find_by_extension, supported_formats_hint, zip_formats
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ _ENCRYPTED_FLAG = 0x1
 # What the formats permit. A few bytes of the others make their unpackers take gigabytes.
 _PERMITTED_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _MAX_MIMETYPE_SIZE = 100
+_CONTENT_TYPES, _MAX_TYPES_SIZE = "[content_types].xml", 2**20
+_MAIN_TYPES = {
+    (b"spreadsheetml.sheet", b"ms-excel.sheet"): "xlsx",
+    (b"wordprocessingml.document", b"ms-word.document"): "docx",
+    (b"presentationml.presentation", b"ms-powerpoint.presentation"): "pptx",
+}
 
 
 def detect_format(name: str, data: bytes, limits: ParserLimits) -> str:
@@ -74,7 +81,7 @@ def _detect_by_bytes(extension: str, data: bytes, limits: ParserLimits) -> str:
 
 
 def _detect_ole_format(extension: str, data: bytes) -> str:
-    if _ENCRYPTED_STREAM in data:
+    if _ENCRYPTED_STREAM in data or is_locked(data):
         raise EncryptedFile("The file is locked with a password.")
     file_format = find_by_extension(extension)
     if not file_format or PARSERS[file_format].container != "ole":
@@ -135,13 +142,20 @@ def _check_archive_limits(files: list[zipfile.ZipInfo], size: int, limits: Parse
 
 
 def _zip_format(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> str:
-    names = {file.filename for file in files}
+    names = {file.filename.replace("\\", "/") for file in files}
     if "mimetype" in names and archive.getinfo("mimetype").file_size <= _MAX_MIMETYPE_SIZE:
         mime = archive.read("mimetype").strip()
         return next((file_format for file_format, row in zip_formats() if row.mime.encode() == mime), "")
-    if "[Content_Types].xml" not in names:
+    types = next((file for file in files if file.filename.lower() == _CONTENT_TYPES), None)
+    if types is None:
         return ""
-    return next((file_format for file_format, row in zip_formats() if _has_folder(names, row.zip_folder)), "")
+    found = next((file_format for file_format, row in zip_formats() if _has_folder(names, row.zip_folder)), "")
+    return found or (_format_by_types(archive.read(types)) if types.file_size <= _MAX_TYPES_SIZE else "")
+
+
+def _format_by_types(types: bytes) -> str:
+    """The format of an OpenXML archive with unusual folders, by the type of its main part."""
+    return next((kind for words, kind in _MAIN_TYPES.items() if any(each + b"." in types for each in words)), "")
 
 
 def _has_folder(names: set[str], folder: str) -> bool:

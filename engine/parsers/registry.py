@@ -60,8 +60,8 @@ _CODE_EXTENSIONS = (
 )
 _FORMATS = "engine.parsers.formats."
 _DOCX = "engine.parsers.office:parse_docx"
-_ODT = "engine.parsers.office:parse_odt"
 _OFFICE = "engine.parsers.office:parse"
+_ODT = _FORMATS + "opendocument.text:parse"
 _SHEETS = _FORMATS + "spreadsheets:parse"
 _OPENDOCUMENT = "application/vnd.oasis.opendocument."
 _OPENXML = "application/vnd.openxmlformats-officedocument."
@@ -100,7 +100,14 @@ PARSERS: dict[str, FileFormat] = {
     "odp": FileFormat(
         "OpenDocument", _FORMATS + "slides:parse_odp", ("odp",), _OPENDOCUMENT + "presentation", container="zip"
     ),
-    "rtf": FileFormat("RTF", _OFFICE, ("rtf",), "application/rtf", signature=rb"\{\\rtf", named_signature=rb"\{\\"),
+    "rtf": FileFormat(
+        "RTF",
+        _FORMATS + "rich_text.rtf:parse",
+        ("rtf",),
+        "application/rtf",
+        signature=rb"\{\\rtf",
+        named_signature=rb"\{\\",
+    ),
     "epub": FileFormat("EPUB", _FORMATS + "epub:parse", ("epub",), "application/epub+zip", container="zip"),
     "eml": FileFormat("e-mail", _FORMATS + "mail:parse_eml", ("eml",)),
     "msg": FileFormat("e-mail", _FORMATS + "mail:parse_msg", ("msg",), "application/vnd.ms-outlook", container="ole"),

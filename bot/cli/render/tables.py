@@ -37,6 +37,7 @@ from bot.rpc import codec
 from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
+from bot.texts.omissions import describe_omissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -166,7 +167,9 @@ def render_documents(event: DocumentList) -> RenderableType:
     for each in event.documents:
         table.add_row(*_format_document(each), safe_text(each.key))
     failed = [IngestFailure(each.title, each.error, each.hint) for each in event.documents if each.error]
-    return Group(table, render_failures(failed, "incomplete")) if failed else table
+    gaps = [IngestFailure(each.title, describe_omissions(each)) for each in event.documents if each.omissions]
+    tables = [render_failures(failed, "incomplete")] if failed else []
+    return Group(table, *tables, *([render_failures(gaps, "read in part")] if gaps else []))
 
 
 def render_document_list(event: DocumentList) -> RenderableType:
@@ -191,7 +194,8 @@ def _render_document(each: DocumentInfo) -> Text:
     *cells, passages = filter(None, _format_document(each))
     head = Text(" · ").join([*cells, Text.assemble(passages, " passages")])
     error = f"\n  {strip_control_chars(each.error)}" if each.error else ""
-    return Text.assemble(head, "\n  ", (strip_control_chars(each.key), "dim"), (error, "red"))
+    gaps = f"\n  {strip_control_chars(describe_omissions(each))}" if each.omissions else ""
+    return Text.assemble(head, "\n  ", (strip_control_chars(each.key), "dim"), (error, "red"), (gaps, "yellow"))
 
 
 def render_entity(event: EntityResult) -> RenderableType:
@@ -252,6 +256,7 @@ def render_ingest(event: IngestResult) -> RenderableType:
     line += f" ({event.changed:,} new or changed, {unchanged:,} unchanged) in {event.seconds:.1f} s{rate}"
     rows: list[RenderableType] = [Text(line)]
     rows += [render_failures(event.failures)] if event.failures else []
+    rows += [render_failures(event.gaps, "read in part")] if event.gaps else []
     rows += [Text(strip_control_chars(event.trouble), "red"), Text(RESUME_HINT, "dim")] if event.trouble else []
     return Group(*rows)
 

@@ -23,7 +23,7 @@ from bot.store import AccessToken, Subject
 from engine import CorrectionChange, EntitySummary, FactProvenance, ManualCorrection, Subgraph
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
-from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Passage, SearchQuery
+from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Omission, Passage, SearchQuery
 from engine.retrieval.graph.records import StatedFact, SubgraphEdge, SubgraphNode
 from engine.storage.ledger.records.query_results import IndexProblem, IndexStatus
 from engine.usage import Usage
@@ -109,7 +109,7 @@ EVENTS: list[OperationResult] = [
         IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7), None, (IndexProblem("k", "t", "rowless", "e", "h", 2),)
     ),
     HealthState("degraded", ("The disk is full.",), is_ready=False),
-    results.DocumentList((make_listed("k", time=NOON),)),
+    results.DocumentList((make_listed("k", time=NOON, omissions=(Omission("p. 3", "no"),), coverage="2 of 3 pages"),)),
     results.FilterNames(("roof",), ("Ada",)),
     results.EntityResult(ADA, ()),
     results.DuplicatesResult(

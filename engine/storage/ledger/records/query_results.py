@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from engine.models import Omission  # noqa: TC001  - the socket reads the types of fields at run time
 from engine.storage.ledger.records.projection import KeyKind
 
 if TYPE_CHECKING:
@@ -206,7 +207,10 @@ class CorrectionChange:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document in a list; `error` and `hint` describe what could not be indexed."""
+    """A document in a list; `error` and `hint` describe what could not be indexed.
+
+    `omissions` and `coverage`: what of a file was not read, as in `Document`.
+    """
 
     key: str
     space: str
@@ -221,6 +225,8 @@ class DocumentInfo:
     hint: str
     chunks: int
     passages: int
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,11 +270,16 @@ class IndexProblem:
 
 @dataclass(frozen=True, slots=True)
 class DocumentStatus:
-    """The progress of a document; `error` and `hint` describe what could not be indexed."""
+    """The progress of a document; `error` and `hint` describe what could not be indexed.
+
+    `omissions` and `coverage`: what of a file was not read, as in `Document`.
+    """
 
     status: str
     error: str
     hint: str
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
 
 EMPTY_SORT_KEY = ("", "", "")
