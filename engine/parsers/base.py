@@ -36,6 +36,14 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Omission:
+    """A part of a file that was not read, such as "slide 9", and why, such as "it is a picture"."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnreadPicture:
     """A picture without text of its own, for a model that describes it: a JPEG.
 
@@ -75,7 +83,7 @@ class ParsedFile:
     and of the further parts of a long file. `unread_pages` have no readable text (from 1; 0 is a picture itself).
     `pictures` are to be described. `embedded` pictures are still to be read, and loaded while they are taken. `further`
     follows `passages` in a long file and is parsed while it is taken; None ends a part, because the next piece takes
-    long.
+    long. `omissions`: what was seen and not read.
     """
 
     title: str
@@ -88,6 +96,7 @@ class ParsedFile:
     pictures: tuple[UnreadPicture, ...] = ()
     further: Iterable[Passage | UnreadPicture | None] = ()
     embedded: Iterable[EmbeddedPicture] = ()
+    omissions: tuple[Omission, ...] = ()
 
     def parse_whole(self) -> tuple[Passage, ...]:
         """All passages, including those that follow in a long file."""

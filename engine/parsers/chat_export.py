@@ -14,7 +14,7 @@ from engine.errors import CorruptFile, EmptyDocument
 from engine.models import Passage
 from engine.parsers import json_records
 from engine.parsers.base import stream_passages
-from engine.parsers.plain_text import decode_text
+from engine.parsers.encodings.decoding import decode_text
 from engine.text.cleanup import clean_multiline, clean_single_line
 from engine.text.conversations.disentanglement import Utterance
 from engine.text.conversations.windows import ConversationWindows

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.passages import Block, BlockType, find_first_heading, passages_by_section, render_table, word_count
-from engine.parsers.plain_text import decode_text
 from engine.parsers.sandbox.nesting import MAX_INDENTED_LEVELS
 from engine.text.cleanup import clean_lines, clean_single_line
 
@@ -23,8 +23,6 @@ _BLOCK_TAGS = frozenset(
 _LIST_MARKER = re.compile(r"\A\s*+(?:-|\d++\.)\s*+\Z")
 _BLANKS = re.compile(r"\s+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
-_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-:]{2,40})", re.IGNORECASE)
-_HEAD = 4096
 # Meta names of the date of last change or publication, best first.
 _DATE_NAMES = (
     "article:modified_time",
@@ -43,7 +41,7 @@ _MAX_CELL_WORDS = 60
 
 def parse(name: str, data: bytes) -> ParsedFile:
     """Passages by section. The title is the page's own, else its first heading, else the name."""
-    text = "\n".join(clean_lines(_decode_page(data)))
+    text = "\n".join(clean_lines(decode_text(data)))
     builder = _build_blocks(text, _SKIPPED_TAGS)
     if builder.unclosed_tags:
         # An element that never ends would skip the rest of the page, so its text is kept.
@@ -51,20 +49,6 @@ def parse(name: str, data: bytes) -> ParsedFile:
     title = clean_single_line(builder.title) or find_first_heading(builder.blocks) or name
     dates = (parse_date(builder.meta[key]) for key in _DATE_NAMES if key in builder.meta)
     return ParsedFile(title, passages_by_section(builder.blocks, "paragraph"), next(filter(None, dates), None))
-
-
-def _decode_page(data: bytes) -> str:
-    """Decode a page; its declared encoding is used if the bytes themselves do not decide."""
-    declared = _CHARSET.search(data[:_HEAD])
-    if declared and b"\0" not in data[:_HEAD]:
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError:
-            try:
-                return data.decode(declared[1].decode("ascii"))
-            except (LookupError, UnicodeDecodeError):
-                pass  # a wrong declaration: the bytes decide
-    return decode_text(data)
 
 
 def _build_blocks(text: str, skipped_tags: frozenset[str]) -> _HtmlBlockBuilder:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import CorruptFile
 from engine.models import Passage
 from engine.parsers.base import stream_passages
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.formats.row_passages import number_passages
 from engine.parsers.passages import Block, format_span, group_blocks, join_blocks
-from engine.parsers.plain_text import decode_text, iterate_lines
+from engine.parsers.plain_text import iterate_lines
 from engine.text.cleanup import clean_multiline
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
-from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines, clean_multiline, clean_single_line
 
 if TYPE_CHECKING:

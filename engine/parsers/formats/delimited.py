@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile
 from engine.parsers.base import stream_passages
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.formats.row_passages import number_passages, table_passages
-from engine.parsers.plain_text import decode_text, iterate_lines
+from engine.parsers.plain_text import iterate_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

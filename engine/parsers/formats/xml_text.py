@@ -10,8 +10,8 @@ from xml.parsers import expat
 from engine.models import Passage
 from engine.parsers import plain_text
 from engine.parsers.base import ParsedFile
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.passages import Block, format_span, group_blocks
-from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 _PACKAGES = (
     *(
         "PIL",
-        "charset_normalizer",
+        "chardet",
+        "dateutil",
+        "icalendar",
         "kreuzberg",
         "markdown_it",
         "mdurl",
@@ -30,7 +32,7 @@ _PACKAGES = (
         "pydantic",
         "pydantic_core",
     ),
-    *("pypdfium2", "pypdfium2_raw", "python_calamine", "typing_extensions", "yaml"),
+    *("pypdfium2", "pypdfium2_raw", "python_calamine", "typing_extensions", "tzdata", "yaml"),
 )
 _PACKAGE_FOLDERS = frozenset({"site-packages", "dist-packages", "lib-dynload"})
 _LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64")

@@ -140,6 +140,6 @@ async def test_the_worker_sees_nothing_of_our_environment(monkeypatch: pytest.Mo
 
 
 async def test_importing_the_parsers_loads_no_library() -> None:
-    libraries = "{'kreuzberg', 'pypdfium2', 'markdown_it', 'charset_normalizer'}"
+    libraries = "{'kreuzberg', 'pypdfium2', 'markdown_it', 'chardet'}"
     program = f"import sys, engine.parsers\nassert not {libraries} & set(sys.modules)"
     await asyncio.to_thread(subprocess.run, [sys.executable, "-c", program], check=True)
