@@ -192,7 +192,8 @@ class FileIngest:
             ):
                 async for filed, document in documents:
                     reason = await self.add_document(filed, document, shared)
-                    results.append(RejectedFile(upload.name, reason) if reason else filed)
+                    found: FileResult = RejectedFile(upload.name, reason) if reason else filed
+                    results += [] if found in results else [found]
                     if reason:
                         break
         except (InvalidDocument, PermissionDenied) as error:
@@ -215,10 +216,8 @@ class FileIngest:
                 filed = replace(first, document=f"{first.document}#{parsed.key}") if parsed.key else first
                 time = plausible_time(parsed.time, message.time) or message.time
                 title = parsed.title if parsed.key else upload.name
-                yield (
-                    filed,
-                    Document(filed.document, shared.space, filed.room, title, parsed.passages, time, shared.link),
-                )
+                place = (filed.document, shared.space, filed.room, title, parsed.passages, time, shared.link)
+                yield filed, Document(*place, omissions=parsed.omissions, coverage=parsed.coverage)
 
     async def add_document(self, filed: FileRecord, document: Document, shared: SharedFiles) -> str:
         """Add a file to the engine in the current space of its room, or return why it is left out.

@@ -50,11 +50,20 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Omission:
+    """A part of a file that was not read: its name ("slide 9", "attachment plan.dwg") and why not, as a clause."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The unit of ingestion and deletion: a file, a conversation, or a statement by a person.
 
     `space` decides who can see it; `room` is where it was posted. `time` is when the source was written, never when it
     was ingested. A conversation that `is_open` is searchable, but its entities and relations are not extracted yet.
+    `omissions`: what of a file was not read; `coverage`: how many of its parts were, "14 of 15 slides", if any was not.
     """
 
     key: str
@@ -66,6 +75,8 @@ class Document:
     link: str = ""
     kind: DocumentKind = "file"
     is_open: bool = False
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from itertools import islice
 from lzma import LZMAError
 from typing import TYPE_CHECKING, Protocol
 
-from engine.errors import DocumentTooLarge, UnsupportedFormat
+from engine.errors import DocumentTooLarge, InvalidDocument, UnsupportedFormat
+from engine.models import Omission as Omission  # noqa: PLC0414  - parsers take it from here
 from engine.models import Passage
 
 if TYPE_CHECKING:
@@ -33,14 +34,6 @@ class Attachment:
 
     name: str
     data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """A part of a file that was not read, such as "slide 9", and why, such as "it is a picture"."""
-
-    part: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +76,8 @@ class ParsedFile:
     and of the further parts of a long file. `unread_pages` have no readable text (from 1; 0 is a picture itself).
     `pictures` are to be described. `embedded` pictures are still to be read, and loaded while they are taken. `further`
     follows `passages` in a long file and is parsed while it is taken; None ends a part, because the next piece takes
-    long. `omissions`: what was seen and not read.
+    long. `omissions`: what was seen and not read; those that are noticed late are among `further`. `coverage`: see
+    `count_parts`.
     """
 
     title: str
@@ -94,9 +88,10 @@ class ParsedFile:
     key: str = ""
     unread_pages: tuple[int, ...] = ()
     pictures: tuple[UnreadPicture, ...] = ()
-    further: Iterable[Passage | UnreadPicture | None] = ()
+    further: Iterable[Passage | UnreadPicture | Omission | None] = ()
     embedded: Iterable[EmbeddedPicture] = ()
     omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
     def parse_whole(self) -> tuple[Passage, ...]:
         """All passages, including those that follow in a long file."""
@@ -127,10 +122,24 @@ class ParserLimits:
     requires_sandbox: bool = False
 
 
-def stream_passages(title: str, passages: Iterable[Passage]) -> ParsedFile:
+def count_parts(read: int, total: int, unit: str) -> str:
+    """How many of the parts of a file were read, "14 of 15 slides"; an empty string for all of them."""
+    return f"{read} of {total} {unit}{'s' * (total != 1)}" if read < total else ""
+
+
+def word_reason(error: InvalidDocument) -> str:
+    """The message of an error as the reason of an omission: a clause without a full stop."""
+    return str(error).strip().rstrip(".")
+
+
+def stream_passages(title: str, pieces: Iterable[Passage | Omission]) -> ParsedFile:
     """A file whose first passages are parsed now, and the others while they are taken."""
-    pieces = iter(passages)
-    return ParsedFile(title, tuple(islice(pieces, _HEAD_PASSAGES)), further=pieces)
+    rest = iter(pieces)
+    head = list(islice(rest, _HEAD_PASSAGES))
+    passages = tuple(each for each in head if isinstance(each, Passage))
+    return ParsedFile(
+        title, passages, further=rest, omissions=tuple(each for each in head if isinstance(each, Omission))
+    )
 
 
 def read_file_content(path: Path, limit: int) -> bytes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, WorksheetNotFound
 
 from engine.errors import CorruptFile, EncryptedFile
-from engine.parsers.base import stream_passages
+from engine.parsers.base import Omission, stream_passages
 from engine.parsers.formats.row_passages import number_passages, table_passages
 from engine.text.cleanup import clean_single_line
 
@@ -28,7 +28,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - th
     return stream_passages(name, number_passages(_workbook_passages(data)))
 
 
-def _workbook_passages(data: bytes) -> Iterator[Passage]:
+def _workbook_passages(data: bytes) -> Iterator[Passage | Omission]:
     try:
         with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
             for number, sheet_name in enumerate(workbook.sheet_names, 1):
@@ -39,10 +39,11 @@ def _workbook_passages(data: bytes) -> Iterator[Passage]:
         raise CorruptFile("The workbook is damaged or incomplete.") from error
 
 
-def _sheet_passages(workbook: CalamineWorkbook, number: int, sheet_name: str) -> Iterator[Passage]:
+def _sheet_passages(workbook: CalamineWorkbook, number: int, sheet_name: str) -> Iterator[Passage | Omission]:
     try:
         sheet = workbook.get_sheet_by_name(sheet_name)
-    except WorksheetNotFound:  # a sheet that is a chart
+    except WorksheetNotFound:
+        yield Omission(f"sheet {clean_single_line(sheet_name)}", "it is not a sheet of cells")
         return
     first = (sheet.start or (0, 0))[0] + 1
     rows = ((at, [_render_cell(cell) for cell in row]) for at, row in enumerate(sheet.iter_rows(), first))

@@ -80,14 +80,17 @@ class FileParser:
         Raises as `stream` does.
         """
         async with aclosing(self.stream(name, data, origin=origin)) as documents:
-            parts = [each async for each in documents if not each.key.startswith("attachment")]
-        return replace(parts[0], passages=tuple(passage for part in parts for passage in part.passages))
+            parts = {each.key: each async for each in documents if not each.key.startswith("attachment")}
+        passages = tuple(passage for part in parts.values() for passage in part.passages)
+        return replace(next(iter(parts.values())), passages=passages)
 
     async def stream(self, name: str, data: bytes, *, origin: str = "") -> AsyncGenerator[ParsedFile]:
         """Parse a file into documents with different keys: itself, the further parts of a long file, its attachments.
 
         The passages are in the order of their positions; each document has at least one. Those with pictures to be
-        described come last. The parser waits while a document is handled. `origin`: who sent it, such as a channel,
+        described come last. The file itself comes once
+        more, in place of the first time, if it was noticed later that something was not read. The parser waits while a
+        document is handled. `origin`: who sent it, such as a channel,
         among whom the workers are shared. Raises an InvalidDocument: UnsupportedFormat, EmptyDocument, EncryptedFile,
         CorruptFile (also if its parser crashes), DocumentTooLarge (bytes, time, memory, unpacked size, or text beyond
         the limits) or SandboxIncomplete; and a ModelError if a picture could not be described now. Most files that fail
@@ -97,16 +100,16 @@ class FileParser:
             raise DocumentTooLarge(
                 f"{name} has {len(data) / 2**20:.0f} MiB; {self.limits.max_file_size / 2**20:.0f} are allowed."
             )
-        with_pictures: list[ParsedFile] = []
+        with_pictures: dict[str, ParsedFile] = {}
         described = 0
         async with aclosing(self._stream_from_worker(name, data, origin)) as documents:
             async for document in documents:
                 described += len(document.pictures)
                 if document.pictures and described <= MAX_DESCRIBED_PICTURES:
-                    with_pictures.append(document)
+                    with_pictures[document.key] = document
                 elif document.passages:
                     yield replace(document, pictures=())
-        for document in with_pictures:  # a model may take minutes, in which the process parses other files
+        for document in with_pictures.values():  # a model may take minutes, in which the process parses other files
             if self._describer is not None:
                 try:
                     yield await add_descriptions(document, self._describer)

@@ -6,7 +6,6 @@ that. It ends when its input does.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from dataclasses import replace
@@ -14,7 +13,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
-from engine.models import Passage
+from engine.models import Omission, Passage
+from engine.parsers.base import UnreadPicture, word_reason
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
 from engine.parsers.registry import PARSERS
@@ -26,7 +26,7 @@ from engine.process import encode_frame, ignore_stop_signals, read_frame
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
+    from engine.parsers.base import Attachment, ParsedFile, ParserLimits
 
 PART_LENGTH = 1_000_000  # characters of one document; a longer file becomes several
 MAX_TITLE_CHARACTERS = 400  # of a title that a document states itself
@@ -71,39 +71,66 @@ def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[Parse
 def parse_documents(name: str, data: bytes, limits: ParserLimits, depth: int = 0) -> Iterator[ParsedFile]:
     """The documents of a file: itself, in parts if it is long, and its attachments that can be read.
 
-    Raises one of the InvalidDocument family.
+    The file itself comes once more at the end if something was noticed later that was not read: all omissions are its
+    own. Raises one of the InvalidDocument family.
     """
     parsed = parse_file(name, data, limits)
-    yield from _split_parts(parsed, limits)
-    for number, attachment in enumerate(parsed.attachments if depth < _MAX_DEPTH else (), 1):
-        with contextlib.suppress(InvalidDocument):
-            root = ""
-            for inner in parse_documents(attachment.name, attachment.data, limits, depth + 1):
-                root = root or inner.title
-                title = f"{parsed.title} › {attachment.name}{inner.title.removeprefix(root)}"
-                key = f"attachment-{number}{inner.key and '.' + inner.key}"
-                yield replace(inner, title=title, key=key)
+    late: list[Omission] = []
+    first: ParsedFile | None = None
+    for part in _split_parts(parsed, limits):
+        if first is None:
+            first = part
+            yield part
+        else:
+            late += part.omissions
+            if part.passages or part.pictures:
+                yield replace(part, omissions=(), coverage="")
+    for number, attachment in enumerate(parsed.attachments, 1):
+        if depth == _MAX_DEPTH:
+            late.append(Omission(f"attachment {attachment.name}", "it lies too deep within other files"))
+            continue
+        try:
+            yield from _parse_attachment(parsed.title, (number, attachment), limits, depth)
+        except InvalidDocument as error:
+            late.append(Omission(f"attachment {attachment.name}", word_reason(error)))
+    if late and first is not None:
+        yield replace(first, omissions=(*first.omissions, *late))
+
+
+def _parse_attachment(
+    title: str, numbered: tuple[int, Attachment], limits: ParserLimits, depth: int
+) -> Iterator[ParsedFile]:
+    (number, attachment), root = numbered, ""
+    for inner in parse_documents(attachment.name, attachment.data, limits, depth + 1):
+        root = root or inner.title
+        name = f"{title} › {attachment.name}{inner.title.removeprefix(root)}"
+        yield replace(inner, title=name, key=f"attachment-{number}{inner.key and '.' + inner.key}")
 
 
 def _split_parts(parsed: ParsedFile, limits: ParserLimits) -> Iterator[ParsedFile]:
-    """The file as one document, or a long one in parts: each is stored and searchable before the next."""
+    """The file as one document, or a long one in parts: each is stored and searchable before the next.
+
+    Each has the omissions that were noticed while it was parsed.
+    """
     number, total = 1, 0
     for number, part in enumerate(_group_pieces(parsed), 1):
         passages = tuple(piece for piece in part if isinstance(piece, Passage))
-        pictures = tuple(piece for piece in part if not isinstance(piece, Passage))
+        pictures = tuple(piece for piece in part if isinstance(piece, UnreadPicture))
+        omitted = tuple(piece for piece in part if isinstance(piece, Omission))
         total += sum(len(passage.text) for passage in passages)
         if total > limits.max_text_length:
             raise DocumentTooLarge(f"{parsed.title} holds more than {limits.max_text_length:,} characters of text.")
         title = parsed.title if number == 1 else f"{parsed.title} (part {number})"
         key = "" if number == 1 else f"part-{number}"
-        yield replace(parsed, title=title, passages=passages, pictures=pictures, key=key, attachments=(), further=())
+        content = replace(parsed, passages=passages, pictures=pictures, omissions=omitted)
+        yield replace(content, title=title, key=key, attachments=(), further=())
 
 
-def _group_pieces(parsed: ParsedFile) -> Iterator[list[Passage | UnreadPicture]]:
-    """The passages and pictures of each part; a part ends before it would be too long."""
-    part: list[Passage | UnreadPicture] = []
+def _group_pieces(parsed: ParsedFile) -> Iterator[list[Passage | UnreadPicture | Omission]]:
+    """The passages, pictures and omissions of each part; a part ends before it would be too long."""
+    part: list[Passage | UnreadPicture | Omission] = []
     length = 0
-    for piece in chain(parsed.pictures, parsed.passages, parsed.further):
+    for piece in chain(parsed.omissions, parsed.pictures, parsed.passages, parsed.further):
         size = len(piece.text) if isinstance(piece, Passage) else 0
         if part and (piece is None or length + size > PART_LENGTH):
             yield part

@@ -8,6 +8,7 @@ from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.ledger.clauses import row_clause
 from engine.storage.ledger.queries.search import LAST_CHARACTER, Search
+from engine.storage.ledger.records.content import decode_omissions
 from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState
 from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexingDay, IndexStatus
 from engine.storage.ledger.work.stale_keys import StaleKeys
@@ -110,14 +111,17 @@ class Stats(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
             " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
-            " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
+            " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id), d.omissions, d.coverage"
             " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
             f" WHERE {row_clause(scope_ids, 'd')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
             (status_,),
         )
         return [
-            DocumentInfo(key, space, room, kind, title, link, from_micros(time), bool(open_), *rest)
-            for key, space, room, kind, title, link, time, open_, *rest in map(tuple, rows)
+            DocumentInfo(
+                *(key, space, room, kind, title, link, from_micros(time), bool(open_)),
+                *(*rest, decode_omissions(omissions), coverage),
+            )
+            for key, space, room, kind, title, link, time, open_, *rest, omissions, coverage in map(tuple, rows)
         ]
 
     @reading

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from engine.models import Omission
+
 ExportFormat = Literal["jsonl", "graphml"]
 
 
@@ -206,7 +208,10 @@ class CorrectionChange:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document in a list; `error` and `hint` describe what could not be indexed."""
+    """A document in a list; `error` and `hint` describe what could not be indexed.
+
+    `omissions` and `coverage`: what of a file was not read, as in `Document`.
+    """
 
     key: str
     space: str
@@ -221,6 +226,8 @@ class DocumentInfo:
     hint: str
     chunks: int
     passages: int
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ reused. Kinds of keys: 0 chunk, 1 name, 2 pair. sqlite.sql and postgres.sql hold
 
 from __future__ import annotations
 
+from engine.storage.sql.migrations import Migration, add_column
 from engine.storage.sql.schema import (
     BOOL,
     BYTES,
@@ -32,6 +33,8 @@ OF_CHUNK = Column("chunk", INT, references="chunk ON DELETE CASCADE")
 OF_DOCUMENT = Column("document", INT, references="document ON DELETE CASCADE")
 # Failed attempts; `retry_at`: seconds since 1970, infinite once given up.
 FAILURE = (Column("error", TEXT, default=""), Column("hint", TEXT, default=""))
+# What of a file was not read: {"part": …, "reason": …} in a list as JSON, empty for nothing; "14 of 15 slides".
+OMITTED = (Column("omissions", TEXT, default=""), Column("coverage", TEXT, default=""))
 ATTEMPTS = (Column("attempts", INT, default=0), Column("retry_at", REAL, default=0))
 
 CONTENT = (
@@ -65,6 +68,7 @@ CONTENT = (
             *FAILURE,
             Column("unextracted_chunks", INT, default=0),  # kept by triggers
             Column("generation", INT),  # of the last change of its facts
+            *OMITTED,
         ),
         (
             Index("document_room", "room"),
@@ -357,6 +361,16 @@ CACHES = (
     ),
 )
 
+MIGRATIONS = (
+    Migration(
+        *(add_column("document", column) for column in OMITTED),
+        online="an older process stores no omissions.",
+    ),
+)
+
 SOURCE = SchemaSource(
-    "engine.storage.ledger.schema", frozen=5, tables=(*CONTENT, *FACTS, *CORRECTIONS, *PROJECTION, *CACHES)
+    "engine.storage.ledger.schema",
+    frozen=5,
+    tables=(*CONTENT, *FACTS, *CORRECTIONS, *PROJECTION, *CACHES),
+    migrations=MIGRATIONS,
 )

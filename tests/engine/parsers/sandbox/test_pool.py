@@ -51,7 +51,9 @@ async def test_attachments_are_documents_of_their_own(parser: FileParser) -> Non
         ("", "Ferry"),
         ("attachment-2", "Ferry › b.eml"),
         ("attachment-2.attachment-1", "Ferry › b.eml › list.csv"),
+        ("", "Ferry"),  # once more: an attachment was not read
     ]
+    assert [each.part for each in documents[3].omissions] == ["attachment a.xyz"]
     assert documents[2].passages[0].text == "Ship | Seats\n--- | ---\nGull | 80"
     assert (await parser.parse("a.eml", data)).passages == documents[0].passages
 
