@@ -96,7 +96,7 @@ class _OpenTable:
 
     def end_cell(self) -> None:
         """Add the cell to its row; what stood before the first cell is a caption."""
-        texts = [_flatten_block(block) for block in self.cell]
+        texts = [flatten_block(block) for block in self.cell]
         if self.has_open_cell:
             if not self.rows:
                 self.rows.append([])
@@ -118,7 +118,7 @@ class _OpenTable:
         return [*self.captions, *heads, Block(render_table(rows[titles:]), 0, 0, "table")]
 
 
-def _flatten_block(block: Block) -> str:
+def flatten_block(block: Block) -> str:
     """The text of a block on one line; a table within a cell becomes "a, b; c, d"."""
     if block.type != "table":
         return clean_single_line(block.text)

@@ -22,8 +22,6 @@ _PACKAGES = (
     *(
         "PIL",
         "chardet",
-        "dateutil",
-        "icalendar",
         "kreuzberg",
         "markdown_it",
         "mdurl",
@@ -32,7 +30,7 @@ _PACKAGES = (
         "pydantic",
         "pydantic_core",
     ),
-    *("pypdfium2", "pypdfium2_raw", "python_calamine", "typing_extensions", "tzdata", "yaml"),
+    *("pypdfium2", "pypdfium2_raw", "python_calamine", "typing_extensions", "yaml"),
 )
 _PACKAGE_FOLDERS = frozenset({"site-packages", "dist-packages", "lib-dynload"})
 _LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64")
