@@ -28,7 +28,7 @@ class FileFormat:
     `container` is the archive a format is packed in. A ZIP is recognized by its `mimetype` entry, which holds `mime`,
     or by `zip_folder`; an OLE file (old Office) by its extension. A format with neither signature nor container is text
     and recognized by its extension or its first lines. `is_dated`: a date in the name or the first lines is the
-    document's. `takes_limits`: the parser is called with the limits, too.
+    document's. `takes_limits`: the parser is called with the limits, too. `has_parts`: each part has an encoding.
     """
 
     label: str
@@ -41,11 +41,17 @@ class FileFormat:
     zip_folder: str = ""
     is_dated: bool = True
     takes_limits: bool = False
+    has_parts: bool = False
 
     @property
     def is_binary(self) -> bool:
         """Whether the bytes must prove the format: the extension alone does not."""
         return bool(self.signature or self.container)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the whole file is text in one encoding."""
+        return not (self.is_binary or self.has_parts)
 
     def parse(self, name: str, data: bytes, limits: ParserLimits | None = None) -> ParsedFile:
         """Parse a file of this format. Raises one of the InvalidDocument family."""
@@ -126,10 +132,10 @@ PARSERS: dict[str, FileFormat] = {
     ),
     "rtf": FileFormat("RTF", _OFFICE, ("rtf",), "application/rtf", signature=rb"\{\\rtf", named_signature=rb"\{\\"),
     "epub": FileFormat("EPUB", _FORMATS + "epub:parse", ("epub",), "application/epub+zip", container="zip"),
-    "eml": FileFormat("e-mail", _FORMATS + "mail:parse_eml", ("eml",)),
+    "eml": FileFormat("e-mail", _FORMATS + "mail:parse_eml", ("eml",), has_parts=True),
     "msg": FileFormat("e-mail", _FORMATS + "mail:parse_msg", ("msg",), "application/vnd.ms-outlook", container="ole"),
-    "mbox": FileFormat("e-mail", _ARCHIVES + "mailboxes:parse", ("mbox", "mbx"), is_dated=False),
-    "mht": FileFormat("HTML", _ARCHIVES + "web_archives:parse", ("mht", "mhtml")),
+    "mbox": FileFormat("e-mail", _ARCHIVES + "mailboxes:parse", ("mbox", "mbx"), is_dated=False, has_parts=True),
+    "mht": FileFormat("HTML", _ARCHIVES + "web_archives:parse", ("mht", "mhtml"), has_parts=True),
     "calendar": FileFormat("calendars", _PERSONAL + "calendars:parse", ("ics", "ical", "ifb", "vcs"), is_dated=False),
     "contacts": FileFormat("contacts", _PERSONAL + "contacts:parse", ("vcf", "vcard"), is_dated=False),
     "zip": FileFormat("archives", _ARCHIVES + "zip_files:parse", ("zip",), container="zip", is_dated=False),

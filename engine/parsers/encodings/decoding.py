@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from engine.errors import CorruptFile
+from engine.models import Omission
 from engine.parsers.encodings.code_pages import SAMPLE_SIZE, detect_code_page
 
 # Longer markers first: UTF-32's begins with UTF-16's.
@@ -39,11 +40,11 @@ _BINARY_HINT = "Rename it with the extension of its real format."
 
 
 class DecodedText(NamedTuple):
-    """A text, the name of its encoding, and what is uncertain about it in a sentence, or an empty string."""
+    """A text, the name of its encoding, and what of it may be read wrong."""
 
     text: str
     encoding: str
-    doubt: str = ""
+    doubt: Omission | None = None
 
 
 def decode_text(data: bytes) -> str:
@@ -62,16 +63,16 @@ def decode(data: bytes) -> DecodedText:
         raise CorruptFile("The file holds binary data, not text.", hint=_BINARY_HINT)
     if "\ufffd" not in decoded.text or decoded.encoding == "utf-8":  # the file itself may have the character
         return decoded
-    doubt = decoded.doubt or f"some bytes stand for no character of {decoded.encoding}"
+    doubt = decoded.doubt or Omission("some bytes", f"they stand for no character of {decoded.encoding}")
     return DecodedText(decoded.text.replace("\ufffd", _MISSING), decoded.encoding, doubt)
 
 
-def describe_doubt(data: bytes) -> str:
-    """What is uncertain about the encoding of a text file, or an empty string."""
+def find_doubt(data: bytes) -> Omission | None:
+    """What of a text file may be read wrong because its encoding is uncertain; None for binary data, too."""
     try:
         return decode(data).doubt
     except CorruptFile:
-        return ""
+        return None
 
 
 def _decode_bytes(data: bytes) -> DecodedText:
@@ -108,7 +109,7 @@ def _decode_damaged(data: bytes) -> DecodedText | None:
     if damaged > _MAX_DAMAGED_SHARE * whole:
         return None
     repaired = _ESCAPED.sub(lambda match: _read_stray(match[0]), text)
-    return DecodedText(repaired, "utf-8", "some bytes are not UTF-8 and were read as Windows-1252")
+    return DecodedText(repaired, "utf-8", Omission("some bytes", "they are not UTF-8 and were read as Windows-1252"))
 
 
 def _read_stray(escaped: str) -> str:
@@ -119,7 +120,8 @@ def _decode_code_page(data: bytes) -> DecodedText:
     page = detect_code_page(data)
     if not page.is_text:
         raise CorruptFile("The file holds binary data or text in an unknown encoding.", hint=_BINARY_HINT)
-    doubt = "" if page.is_certain else f"its encoding is uncertain and was read as {page.name}"
+    uncertain = Omission("characters beyond ASCII", f"their encoding is uncertain, and they were read as {page.name}")
+    doubt = None if page.is_certain else uncertain
     return DecodedText(data.decode(page.name, "replace"), page.name, doubt)
 
 

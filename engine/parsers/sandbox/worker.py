@@ -17,6 +17,7 @@ from engine.models import Omission, Passage
 from engine.parsers.base import PackedFile, UnreadPicture, count_parts, word_reason
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
+from engine.parsers.encodings.decoding import find_doubt
 from engine.parsers.registry import PARSERS
 from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.cpu_time import limit_cpu_time
@@ -189,6 +190,8 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     """
     file_format = PARSERS[detect_format(name, data, limits)]
     parsed = file_format.parse(name, data, limits)
+    if file_format.is_text and (doubt := find_doubt(data)):
+        parsed = replace(parsed, omissions=(*parsed.omissions, doubt))
     if parsed.unread_pages:
         from engine.parsers.scans.pages import read_scans  # noqa: PLC0415  - needed for scans only
 

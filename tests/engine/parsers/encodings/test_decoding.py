@@ -5,7 +5,9 @@ from random import Random
 import pytest
 
 from engine.errors import CorruptFile
-from engine.parsers.encodings.decoding import decode, decode_text, describe_doubt
+from engine.parsers.base import ParserLimits
+from engine.parsers.encodings.decoding import decode, decode_text, find_doubt
+from engine.parsers.sandbox.worker import parse_file
 
 RUSSIAN = "Ведомость сдать мастеру до вторника. Весы стоят у северных ворот."
 CZECH = "Příští zkouška bude v úterý, řekla vedoucí Kateřina Šťastná."
@@ -62,13 +64,15 @@ def test_a_wrong_declaration_does_not_count(name: str) -> None:
 def test_a_few_strange_bytes_leave_the_rest_utf_8() -> None:
     decoded = decode(f"{RUSSIAN} {GERMAN} ".encode() + "Äpfel".encode("cp1252"))
     assert decoded.text == f"{RUSSIAN} {GERMAN} Äpfel"
-    assert "not UTF-8" in decoded.doubt
+    assert decoded.doubt is not None
+    assert "not UTF-8" in decoded.doubt.reason
 
 
 def test_doubt_is_stated() -> None:
-    assert "cp125" in describe_doubt("va être".encode("cp1252"))
-    assert describe_doubt(RUSSIAN.encode("koi8-r")) == ""
-    assert describe_doubt(GERMAN.encode()) == ""
+    [omission] = parse_file("a.txt", "va être".encode("cp1252"), ParserLimits()).omissions
+    assert "cp125" in omission.reason
+    assert find_doubt(RUSSIAN.encode("koi8-r")) is None
+    assert find_doubt(GERMAN.encode()) is None
 
 
 @pytest.mark.parametrize("seed", range(5))
