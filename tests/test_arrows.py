@@ -219,7 +219,7 @@ boundary:
 clock:
 data_dir:
 knowledge: duplicates.report
-llm: checked_embedder client.subprocess config minilm.weights picture_describer remote_model
+llm: checked_embedder client.subprocess config minilm.weights parser_service picture_describer remote_model
 memory:
 models:
 options:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from engine.models import ConvertedDocument
+
 MIB = 1024 * 1024
 # A file that unpacks to less than this is never treated as a zip bomb.
 MIN_BOMB_SIZE = 8 * MIB
@@ -83,6 +85,15 @@ class PictureDescriber(Protocol):
 
         Raises EmptyDocument if no later call would succeed, else ModelError.
         """
+
+
+class DocumentConverter(Protocol):
+    """Turns files with some extensions (lower case, without the dot) into Markdown."""
+
+    extensions: frozenset[str]
+
+    async def convert(self, name: str, data: bytes) -> ConvertedDocument:
+        """Convert a file; never raises because of the file or the service."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,10 +77,12 @@ def _list_entries(name: str, content: bytes, rest: tuple[Omission, ...]) -> Pars
                 members.append(PackedFile(path, partial(_read_entry, archive, entry)))
             if len(members) + len(omissions) > _MAX_ENTRIES:
                 raise DocumentTooLarge(f"The archive holds more than {_MAX_ENTRIES:,} files.")
+        is_whole = content[archive.offset :][: tarfile.BLOCKSIZE] == bytes(tarfile.BLOCKSIZE)
     except _ERRORS as error:
         if not members:
             raise CorruptFile("The file is a damaged or incomplete archive.") from error
-        omissions += [] if rest else [Omission("the rest of the archive", _DAMAGED)]
+        is_whole = False
+    omissions += [] if is_whole or rest else [Omission("the rest of the archive", _DAMAGED)]
     return list_members(name, members, omissions)
 
 
