@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from bot.capabilities.document_lookup import list_with_inner
 from bot.capabilities.requests import ForgetMe, RememberMe
 from bot.capabilities.results import Completed
 from bot.errors import NotAllowed
@@ -56,9 +57,9 @@ async def forget_command(call: CommandContext) -> Card:
         return await _confirm_forget_channel(call, CHANNEL_WORDS[words.casefold()])
     if words.casefold().removesuffix(CONFIRMED) in CHANNEL_WORDS:
         return await _forget_channel(call, CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)])
-    found = _find_document(words, await call.engine.documents.list(await call.resolve_scope()))
-    if found:
-        return await _forget_document(call, found)
+    documents = await call.engine.documents.list(await call.resolve_scope())
+    if found := _find_document(words, documents):
+        return await _forget_document(call, found, documents)
     if is_message_link(words):
         return await _forget_message(call, words)
     raise NotFound(
@@ -109,9 +110,11 @@ def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInf
     )
 
 
-async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card:
+async def _forget_document(call: CommandContext, document: DocumentInfo, documents: Sequence[DocumentInfo]) -> Card:
+    """Forget a document, and what lies within it."""
     await _check_can_forget(call, await find_authors(call.store, document.key), f"“{document.title}”")
-    await call.services.ingest_service.forget_document(document.key)
+    for key in list_with_inner(document.key, documents):
+        await call.services.ingest_service.forget_document(key)
     where = await call.store.channels.get_name(document.room)
     location = f", #{escape_markdown(where)}" if where else ""
     return Card(

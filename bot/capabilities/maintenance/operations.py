@@ -6,7 +6,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.capabilities.document_lookup import resolve_documents
+from bot.capabilities.document_lookup import list_with_inner, resolve_documents
 from bot.capabilities.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.capabilities.maintenance import archive
 from bot.capabilities.results import Completed, ExportLine, ProgressUpdate, VerifyResult
@@ -39,15 +39,20 @@ MAX_LISTED = 5  # documents in the summary of a retry
 
 
 async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[OperationResult]:
-    """Delete a document or a whole chat, also from the bytes of the database files. Raises NotAllowed."""
+    """Delete a document with all within it, or a whole chat, also from the bytes of the database files.
+
+    Raises NotAllowed.
+    """
     here = request.working_dir if caller.is_owner else None
-    keys = await resolve_documents(deps, request.document, caller.scope, here)
+    named = await resolve_documents(deps, request.document, caller.scope, here)
+    listed = await deps.engine.documents.list(caller.scope)
+    keys = [key for each in named for key in list_with_inner(each, listed)]
     for key in keys:
         await _check_may_forget(deps, caller, key, request.document)
     for done, key in enumerate(keys):
         yield ProgressUpdate("forgetting", done, len(keys))
         await deps.forget_document(key)
-    what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
+    what = named[0] if len(named) == 1 else f"{len(named)} conversations of {request.document}"
     yield ProgressUpdate("forgetting")
     await deps.engine.maintenance.compact()
     yield Completed(f"Forgotten: {what}")
