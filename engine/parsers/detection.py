@@ -22,10 +22,10 @@ _UNSUPPORTED_SIGNATURES = (
     (b"RIFF", "audio or video"),
     (b"ID3", "audio"),
     (b"OggS", "audio or video"),
-    (b"Rar!", "an archive"),
     (b"\x7fELF", "a program"),
     (b"SQLite format 3\0", "a database"),
 )
+_UNSUPPORTED_ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"MSCF")
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_PAGE = re.compile(
@@ -61,6 +61,8 @@ def _detect_by_bytes(extension: str, data: bytes, limits: ParserLimits) -> str:
         return _detect_zip(extension, data, limits)
     if data.startswith(_OLE_SIGNATURE):
         return _detect_ole_format(extension, data)
+    if data.startswith(_UNSUPPORTED_ARCHIVES):
+        raise UnsupportedFormat("Archives of this kind cannot be read.", hint="Pack its files as ZIP, and add that.")
     for unsupported, content in _UNSUPPORTED_SIGNATURES:
         if data.startswith(unsupported):
             raise UnsupportedFormat(f"The file is {content}.", hint=supported_formats_hint())

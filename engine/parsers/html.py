@@ -104,7 +104,9 @@ class _OpenTable:
             self.blocks += self.cell
         else:
             self.captions += self.cell
-        self.is_layout |= sum(map(word_count, texts)) > _MAX_CELL_WORDS
+        self.is_layout |= any(len(text) > _MAX_CELL_WORDS for text in texts) and (
+            sum(map(word_count, texts)) > _MAX_CELL_WORDS
+        )
         self.cell, self.has_open_cell = [], False
 
     def render(self) -> list[Block]:
@@ -120,6 +122,8 @@ class _OpenTable:
 
 def flatten_block(block: Block) -> str:
     """The text of a block on one line; a table within a cell becomes "a, b; c, d"."""
+    if block.type == "text" and "\n" not in block.text:
+        return block.text
     if block.type != "table":
         return clean_single_line(block.text)
     rows = [line for line in block.text.split("\n") if line.strip("-| ")]
@@ -259,6 +263,11 @@ class _HtmlBlockBuilder(HTMLParser):
             self._insert_block(block)
 
     def _flush_text(self) -> None:
+        if self._tables and not self._level:
+            text, self._text = clean_single_line(self._text), ""
+            if text:
+                self._insert_block(Block(text, 0, 0))
+            return
         text, self._text = self._text, ""
         lines = [line.rstrip() for line in text.split("\n")] if self._block_type == "code" else text.split("\n")
         cleaned = (
@@ -287,16 +296,16 @@ class _HtmlBlockBuilder(HTMLParser):
         self._link = ("", 0)
 
     def _add_block(self, text: str, block_type: BlockType) -> None:
-        if self._tables and not self._level:
-            text, block_type = clean_single_line(text), "text"
         if text.strip():
             self._insert_block(Block(text, 0, 0, block_type, self._level))
 
     def _insert_block(self, block: Block) -> None:
         """Add a block to the open cell, or to the document."""
-        number = len(self.blocks) + 1
-        target = self._tables[-1].cell if self._tables else self.blocks
-        target.append(replace(block, start=number, stop=number))
+        if self._tables:
+            self._tables[-1].cell.append(block)
+        else:
+            number = len(self.blocks) + 1
+            self.blocks.append(replace(block, start=number, stop=number))
 
 
 def _read_span(value: str | None, least: int) -> int:

@@ -14,7 +14,7 @@ from engine.parsers.encodings.plausibility import judge_plausibility
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SAMPLE_SIZE = 64 * 1024
+SAMPLE_SIZE = 16 * 1024  # bytes of lines with characters beyond ASCII
 _CANDIDATES = 12
 _LINE, _MAX_LINES = re.compile(rb"[^\n]+"), 200_000
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
@@ -22,7 +22,7 @@ _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _PRIORS = {
     **dict.fromkeys(("cp1252", "cp1251", "cp932", "gb18030", "euc_kr", "cp949", "big5", "cp950"), 1.3),
     **dict.fromkeys(("cp1250", "iso8859-2", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256", "euc_jp"), 1.2),
-    **dict.fromkeys(("mac-cyrillic", "mac-roman", "cp850", "cp866"), 1.2),
+    **dict.fromkeys(("mac-cyrillic", "mac-roman", "cp850", "cp866"), 1.28),
     **dict.fromkeys(("iso8859-10", "iso8859-14", "iso8859-16", "cp720", "cp856", "cp862", "cp864", "johab"), 0.4),
     **dict.fromkeys(("mac-iceland", "mac-turkish", "mac-latin2", "mac-greek", "cp861", "cp865", "cp1006"), 0.4),
     **dict.fromkeys(("koi8-t", "kz1048", "ptcp154", "hp-roman8", "tis-620", "cp775", "cp869", "cp857"), 0.5),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine.errors import CorruptFile
 from engine.models import Omission
-from engine.parsers.encodings.code_pages import SAMPLE_SIZE, detect_code_page
+from engine.parsers.encodings.code_pages import detect_code_page
 
 # Longer markers first: UTF-32's begins with UTF-16's.
 _BYTE_ORDER_MARKERS = (
@@ -27,6 +27,7 @@ _DECLARED = re.compile(
     re.IGNORECASE,
 )
 _HEAD = 4096
+_SAMPLE_SIZE = 64 * 1024
 _ISO_2022 = re.compile(rb"\x1b(?:\$[@B(]|\([BIJ])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 # Data with more than one unprintable character in a hundred is not text.
@@ -58,7 +59,7 @@ def decode(data: bytes) -> DecodedText:
     Raises CorruptFile if the result is not text.
     """
     decoded = _decode_bytes(data)
-    sample = decoded.text[:SAMPLE_SIZE]
+    sample = decoded.text[:_SAMPLE_SIZE]
     if sample and len(_CONTROLS.findall(sample)) > _MAX_CONTROL_SHARE * len(sample):
         raise CorruptFile("The file holds binary data, not text.", hint=_BINARY_HINT)
     if "\ufffd" not in decoded.text or decoded.encoding == "utf-8":  # the file itself may have the character
@@ -79,13 +80,13 @@ def _decode_bytes(data: bytes) -> DecodedText:
     for mark, name in _BYTE_ORDER_MARKERS:
         if data.startswith(mark):
             return DecodedText(data.decode(name, "replace"), name)
-    if name := _detect_wide_encoding(data[:SAMPLE_SIZE]):
+    if name := _detect_wide_encoding(data[:_SAMPLE_SIZE]):
         return DecodedText(data.decode(name, "replace"), name)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return _decode_declared(data) or _decode_damaged(data) or _decode_code_page(data)
-    if _ISO_2022.search(data[:SAMPLE_SIZE]):
+    if _ISO_2022.search(data[:_SAMPLE_SIZE]):
         return DecodedText(data.decode("iso2022_jp_ext", "replace"), "iso2022_jp")
     return DecodedText(text, "utf-8")
 

@@ -53,6 +53,7 @@ LOCKED_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("ut
         ("a.tar.gz", gzip.compress(bytes(20 * 2**20)), DocumentTooLarge, "unpack"),
         ("a.tgz", gzip.compress(b"x" * 5000)[:30], CorruptFile, "archive"),
         ("a.xyz", bytes(range(256)), UnsupportedFormat, ".xyz"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(40), UnsupportedFormat, "Archives of this kind"),
         ("program", b"MZ" + bytes(range(32)) * 40, UnsupportedFormat, "Binary"),
         ("shot.raw", Random(5).randbytes(5000), UnsupportedFormat, ".raw"),
         ("calls.vcf", b"BEGIN:VCARD\nEND:VCARD\n", EmptyDocument, "no contacts"),
