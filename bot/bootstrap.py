@@ -36,6 +36,7 @@ from engine.errors import EngineError
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts
+from engine.llm.parser_service import ParserService, ParserServiceConfig
 from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.llm.remote_model import LiteLLMModel
 from engine.options import SummaryLimits
@@ -98,7 +99,7 @@ async def open_engine(
         describer = LiteLLMPictureDescriber(vision, models.calls, engine.maintenance.record_usage) if vision else None
         yield EngineContext(
             engine,
-            await stack.enter_async_context(FileParser(limits, describer)),
+            await stack.enter_async_context(FileParser(limits, describer, open_parser_service(settings))),
             FileFingerprints(settings.data_path / "fingerprints"),
             O200kTokenizer().count,
             settings.data_path / UPLOADS,
@@ -186,6 +187,21 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
         ocr_languages=settings.ocr_languages,
         describes_pictures=bool(settings.vision_model),
         requires_sandbox=settings.require_sandbox,
+    )
+
+
+def open_parser_service(settings: Settings) -> ParserService | None:
+    """The service that converts some files, None if none is set."""
+    if not settings.parser_service:
+        return None
+    return ParserService(
+        ParserServiceConfig(
+            settings.parser_service,
+            settings.parser_service_url,
+            frozenset(settings.parser_service_extensions.split(",")),
+            settings.parser_service_timeout_seconds,
+            settings.parser_service_key.get_secret_value(),
+        )
     )
 
 

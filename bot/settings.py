@@ -157,6 +157,11 @@ class Settings(BaseSettings):
     require_sandbox: bool = False
     ocr: Literal["auto", "off"] = "auto"
     ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")
+    parser_service: Literal["", "docling", "mineru"] = ""
+    parser_service_url: str = Field(default="http://127.0.0.1:5001", pattern=r"^https?://[^\s/]+")
+    parser_service_key: SecretStr = SecretStr("")
+    parser_service_extensions: str = Field(default="pdf", pattern=r"^[a-z0-9]+(,[a-z0-9]+)*$")
+    parser_service_timeout_seconds: float = Field(default=300.0, gt=0)
 
     adapter_settings: dict[str, SecretStr] = Field(default_factory=dict)  # by lower-case name, such as acme_bot_token
 

@@ -50,6 +50,7 @@ OF_VALUES = {
         "GroupCommit.is_undone",
         "GroupCommit.is_of_server",
     ),
+    *("PackedFile.unpack", "_ServiceApi.read"),
     *("TopicMethod.function", "MemoryCopy.load", "SharedCallLimits.execute"),
 }
 

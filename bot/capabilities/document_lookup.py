@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 LOCAL_SPACE = "console:local"
 FILE_LINK = "file:"  # how links to files of this machine begin
+# What the key of a part, an attachment or a file of an archive adds to that of its file.
+_INNER_KEY = re.compile(r"#(?:part|attachment)-\d+(?:\.(?:part|attachment)-\d+)*")
 UNKNOWN_DOCUMENT_HINT = "`threadlore documents` lists keys and titles."
 
 
@@ -66,6 +69,12 @@ async def resolve_documents(
     AmbiguousDocument if several could be meant.
     """
     return match_documents(words, await deps.engine.documents.list(scope), here, of_chats=of_chats)
+
+
+def list_with_inner(key: str, documents: Iterable[DocumentInfo]) -> list[str]:
+    """The key of a file, then those of its further parts, its attachments and the files within it."""
+    inner = [each.key for each in documents if each.key.startswith(f"{key}#")]
+    return [key, *(each for each in inner if _INNER_KEY.fullmatch(each, len(key)))]
 
 
 def match_documents(

@@ -59,6 +59,14 @@ class Omission:
 
 
 @dataclass(frozen=True, slots=True)
+class ConvertedDocument:
+    """What a parser service made of a file: Markdown, or none. `problem`: what it could not read or why it failed."""
+
+    markdown: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The unit of ingestion and deletion: a file, a conversation, or a statement by a person.
 

@@ -15,11 +15,15 @@ from engine.models import Omission as Omission  # noqa: PLC0414  - parsers take 
 from engine.models import Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from engine.models import ConvertedDocument
+
 MIB = 1024 * 1024
+# A file that unpacks to less than this is never treated as a zip bomb.
+MIN_BOMB_SIZE = 8 * MIB
 # Errors of zipfile on damaged or encrypted archives: its own, and those of each compression method (bz2: OSError).
 ZIP_ERRORS = (
     *(zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, KeyError, EOFError, OSError),
@@ -39,6 +43,22 @@ class Attachment:
 
     name: str
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFile:
+    """A file within an archive, which is unpacked when its bytes are taken; that may raise an InvalidDocument."""
+
+    name: str
+    unpack: Callable[[], bytes]
+
+    @property
+    def data(self) -> bytes:
+        """The unpacked bytes."""
+        return self.unpack()
+
+
+FileWithin = Attachment | PackedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +92,15 @@ class PictureDescriber(Protocol):
         """
 
 
+class DocumentConverter(Protocol):
+    """Turns files with some extensions (lower case, without the dot) into Markdown."""
+
+    extensions: frozenset[str]
+
+    async def convert(self, name: str, data: bytes) -> ConvertedDocument:
+        """Convert a file; never raises because of the file or the service."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
     """A parsed file. `time` is the date that the document states itself, None if it states none.
@@ -89,7 +118,7 @@ class ParsedFile:
     passages: tuple[Passage, ...]
     time: datetime | None = None
     saved_at: datetime | None = None
-    attachments: tuple[Attachment, ...] = ()
+    attachments: Sequence[FileWithin] = ()
     key: str = ""
     unread_pages: tuple[int, ...] = ()
     pictures: tuple[UnreadPicture, ...] = ()

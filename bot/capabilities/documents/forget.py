@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.capabilities.document_lookup import resolve_documents
+from bot.capabilities.document_lookup import list_with_inner, resolve_documents
 from bot.capabilities.results import Forgotten, ProgressUpdate
 from bot.errors import NotAllowed
 from bot.i18n import gettext
@@ -39,9 +39,11 @@ async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[
         return
     for document in found:
         await _check_may_forget(deps, caller, await _find_authors(deps, caller, document), f"“{document.title}”")
-    for done, document in enumerate(found):
-        yield ProgressUpdate("forgetting", done, len(found))
-        await deps.forget_document(document.key)
+    listed = await deps.engine.documents.list(caller.scope)
+    keys = [key for document in found for key in list_with_inner(document.key, listed)]
+    for done, key in enumerate(keys):
+        yield ProgressUpdate("forgetting", done, len(keys))
+        await deps.forget_document(key)
     async for step in erase_bytes(deps):
         yield step
     yield _describe(deps, request.document, found)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
 from engine.models import Omission, Passage
-from engine.parsers.base import UnreadPicture, word_reason
+from engine.parsers.base import PackedFile, UnreadPicture, count_parts, word_reason
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
+from engine.parsers.encodings.decoding import find_doubt
 from engine.parsers.registry import PARSERS
 from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.cpu_time import limit_cpu_time
@@ -27,7 +28,7 @@ from engine.text.cleanup import clean_single_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from engine.parsers.base import Attachment, ParsedFile, ParserLimits
+    from engine.parsers.base import FileWithin, ParsedFile, ParserLimits
 
 PART_LENGTH = 1_000_000  # characters of one document; a longer file becomes several
 MAX_TITLE_CHARACTERS = 400  # of a title that a document states itself
@@ -59,22 +60,49 @@ def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[Parse
         for parsed in parse_documents(name, data, limits):
             yield replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS])
         yield None
-    except InvalidDocument as error:
-        yield error
-    except MemoryError:
-        yield DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
-    except RecursionError:
-        yield CorruptFile(f"{name} is nested too deeply.")
     except Exception as error:  # noqa: BLE001  - any error of a parser is due to the file
-        yield CorruptFile(f"{name} could not be read ({type(error).__name__}).")
+        yield _name_failure(name, error)
 
 
-def parse_documents(name: str, data: bytes, limits: ParserLimits, depth: int = 0) -> Iterator[ParsedFile]:
+def _name_failure(name: str, error: Exception) -> InvalidDocument:
+    """What any error of a parser says about the file."""
+    if isinstance(error, InvalidDocument):
+        return error
+    if isinstance(error, MemoryError):
+        return DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
+    if isinstance(error, RecursionError):
+        return CorruptFile(f"{name} is nested too deeply.")
+    return CorruptFile(f"{name} could not be read ({type(error).__name__}).")
+
+
+@dataclass(slots=True)
+class _Nesting:
+    """How deep a file lies within others, and how many bytes of archives were unpacked for the whole upload."""
+
+    depth: int = 0
+    unpacked: list[int] = field(default_factory=list)
+
+    def take(self, inner: FileWithin, limits: ParserLimits) -> bytes:
+        """The bytes of a file within another. Raises DocumentTooLarge beyond the depth and size of all archives."""
+        if self.depth == _MAX_DEPTH:
+            raise DocumentTooLarge("it lies too deep within other files")
+        if sum(self.unpacked) > limits.max_unpacked_size:
+            raise DocumentTooLarge(f"the archives hold more than {limits.max_unpacked_size // 2**20} MiB")
+        data = inner.data
+        if isinstance(inner, PackedFile):
+            self.unpacked.append(len(data))
+        return data
+
+
+def parse_documents(
+    name: str, data: bytes, limits: ParserLimits, nesting: _Nesting | None = None
+) -> Iterator[ParsedFile]:
     """The documents of a file: itself, in parts if it is long, and its attachments that can be read.
 
     The file itself comes once more at the end if something was noticed later that was not read: all omissions are its
     own. Raises one of the InvalidDocument family.
     """
+    nesting = nesting or _Nesting()
     parsed = parse_file(name, data, limits)
     late: list[Omission] = []
     first: ParsedFile | None = None
@@ -86,23 +114,36 @@ def parse_documents(name: str, data: bytes, limits: ParserLimits, depth: int = 0
             late += part.omissions
             if part.passages or part.pictures:
                 yield replace(part, omissions=(), coverage="")
+    failed = list[Omission]()
     for number, attachment in enumerate(parsed.attachments, 1):
-        if depth == _MAX_DEPTH:
-            late.append(Omission(f"attachment {attachment.name}", "it lies too deep within other files"))
-            continue
         try:
-            yield from _parse_attachment(parsed.title, (number, attachment), limits, depth)
-        except InvalidDocument as error:
-            late.append(Omission(f"attachment {attachment.name}", word_reason(error)))
-    if late and first is not None:
-        yield replace(first, omissions=(*first.omissions, *late))
+            yield from _parse_attachment(parsed.title, (number, attachment), limits, nesting)
+        except Exception as error:  # noqa: BLE001  - one bad file never costs the others
+            failed.append(_name_omission(attachment, error))
+    if (late or failed) and first is not None:
+        coverage = first.coverage or _count_unpacked(parsed, failed)
+        yield replace(first, omissions=(*first.omissions, *late, *failed), coverage=coverage)
+
+
+def _name_omission(attachment: FileWithin, error: Exception) -> Omission:
+    kind = "file" if isinstance(attachment, PackedFile) else "attachment"
+    return Omission(f"{kind} {attachment.name}", word_reason(_name_failure("it", error)))
+
+
+def _count_unpacked(parsed: ParsedFile, failed: list[Omission]) -> str:
+    """How many files of an archive were read; an empty string for other files."""
+    if not any(isinstance(each, PackedFile) for each in parsed.attachments):
+        return ""
+    total = len(parsed.attachments) + len(parsed.omissions)
+    return count_parts(len(parsed.attachments) - len(failed), total, "file")
 
 
 def _parse_attachment(
-    title: str, numbered: tuple[int, Attachment], limits: ParserLimits, depth: int
+    title: str, numbered: tuple[int, FileWithin], limits: ParserLimits, nesting: _Nesting
 ) -> Iterator[ParsedFile]:
     (number, attachment), root = numbered, ""
-    for inner in parse_documents(attachment.name, attachment.data, limits, depth + 1):
+    data, inside = nesting.take(attachment, limits), replace(nesting, depth=nesting.depth + 1)
+    for inner in parse_documents(attachment.name, data, limits, inside):
         root = root or inner.title
         name = f"{title} › {attachment.name}{inner.title.removeprefix(root)}"
         yield replace(inner, title=name, key=f"attachment-{number}{inner.key and '.' + inner.key}")
@@ -149,7 +190,9 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     Raises one of the InvalidDocument family.
     """
     file_format = PARSERS[detect_format(name, data, limits)]
-    parsed = file_format.parse(name, data)
+    parsed = file_format.parse(name, data, limits)
+    if file_format.is_text and (doubt := find_doubt(data)):
+        parsed = replace(parsed, omissions=(*parsed.omissions, doubt))
     if parsed.unread_pages:
         from engine.parsers.scans.pages import read_scans  # noqa: PLC0415  - needed for scans only
 
@@ -170,7 +213,7 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     return replace(parsed, time=time, saved_at=None, unread_pages=())
 
 
-def _list_attachments(attachments: Sequence[Attachment]) -> Passage:
+def _list_attachments(attachments: Sequence[FileWithin]) -> Passage:
     """The passage of a file that holds nothing but files."""
     names = "\n".join(f"- {clean_single_line(each.name)}" for each in attachments)
     return Passage("files", f"Attached files:\n{names}", "attached files")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from engine.models import Omission  # noqa: TC001  - the socket reads the types of fields at run time
+from engine.models import Omission
 from engine.storage.ledger.records.projection import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+
+    from engine.models import Omission
 
 ExportFormat = Literal["jsonl", "graphml"]
 
