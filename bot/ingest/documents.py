@@ -47,10 +47,10 @@ class ConversationDocuments:
 
     async def render_message(self, message: Message) -> IndexedMessage | None:
         """Render a message for its readers with current names; None if it has no text."""
-        if not message.text.strip():
+        if not message.content.strip():
             return None
         platform, location = self._context.platform_for(message.location), message.location
-        text = await platform.to_plain_text(location.workspace, message.text)
+        text = await platform.to_plain_text(location.workspace, message.content)
         link = platform.message_link(location, message.id)
         return to_indexed_message(
             message, await self._get_author_name(message), text, link, self._context.engine_context.count_tokens

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.errors import PlatformError
-from bot.ingest.conversations import message_digest, split_before_silence
+from bot.ingest.conversations import is_edited, split_before_silence
 from bot.ingest.files import RejectedFile
 from bot.ingest.messages import MessageIngest
 from bot.ingest.sync.backfill import Backfill
@@ -133,7 +133,7 @@ class HistoryImport:
             self.stats.omissions[NOT_INDEXED] += len(new) - stored
         for message in messages:
             before = known.get(message.id)
-            if edits and before and message.edited and before.digest != message_digest(message):
+            if edits and before and message.edited and is_edited(message, before.digest):
                 await self._backfill.apply_edit(message, before.digest)
                 self.stats.edited += 1
             if message.uploads:
