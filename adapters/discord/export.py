@@ -5,7 +5,6 @@ from __future__ import annotations
 import mimetypes
 import posixpath
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -13,17 +12,20 @@ from urllib.parse import unquote
 
 from adapters.common.download import Downloader, FileHosts
 from adapters.common.export_folder import clean_upload, open_folder, open_json, read_bytes, split_into_pages
+from adapters.common.json_fields import get_row, get_rows
 from adapters.discord.gateway import FILE_HOSTS
 from adapters.discord.guild.markup import to_plain_text
+from adapters.discord.guild.message_text import render_message
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import NAME, thread_location
+from bot.platform.history_source import Omissions
 from bot.platform.models import Channel, Location, Message, Person, Upload
 from bot.text.format import EPOCH
 from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from adapters.common.export_folder import ExportFolder
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 MESSAGES = "messages"  # a key of these files
 DIRECT_GUILD = "0"  # the server of direct messages in these files
-PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23"})  # 20 and 23: replies to commands
+PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23: replies to commands; 46: of a poll
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
 PRIVATE_THREAD = "GuildPrivateThread"
 ID = re.compile(r"[0-9]{1,20}")
@@ -62,7 +64,7 @@ class DiscordExport:
     traits = TRAITS
 
     def __init__(self, folder: ExportFolder, options: ExportOptions, now: datetime) -> None:
-        self.omissions: Counter[str] = Counter()
+        self.omissions = Omissions()
         self.until = EPOCH
         self._now = now
         self._folder = folder
@@ -176,28 +178,30 @@ def _locate(guild: str, channel: Mapping[str, Any]) -> Location:
 def _parse_message(payload: Mapping[str, Any], folder: str, where: Location, thread: str) -> Message:
     """Convert a message. The first message of a forum post has the post's title. Raises KeyError, ValueError."""
     id_, author = _parse_id(payload["id"]), payload["author"]
-    reference = payload.get("reference") or {}
+    reference, forwarded = get_row(payload, "reference"), get_row(payload, "forwardedMessage")
+    rendered = render_message(
+        payload
+        | {
+            "message_reference": {"channel_id": str(reference.get("channelId") or "")},
+            "message_snapshots": [{"message": forwarded}] if forwarded else [],
+        },
+        by_bot=bool(author.get("isBot")),
+    )
+    files = [*get_rows(payload, "attachments"), *get_rows(forwarded, "attachments")]
     return Message(
         id=id_,
         location=where,
         author=_parse_id(author["id"]),
-        text="\n".join(_texts(payload)),
+        text=rendered.text,
         time=_parse_time(payload["timestamp"]),
-        uploads=tuple(_parse_upload(each, folder) for each in payload.get("attachments") or ()),
+        uploads=tuple(_parse_upload(each, folder) for each in files),
         edited=str(payload.get("timestampEdited") or ""),
         by_bot=bool(author.get("isBot")),
         title=thread if id_ == where.thread else "",
         replies_to=str(reference.get("messageId") or "") if payload.get("type") == "Reply" else "",
+        forwarded=rendered.forwarded,
+        previews=rendered.previews,
     )
-
-
-def _texts(payload: Mapping[str, Any]) -> Iterable[str]:
-    """The texts of a message: its content, or a bot's embeds."""
-    if payload.get("content"):
-        yield str(payload["content"])
-    elif payload["author"].get("isBot"):
-        for embed in payload.get("embeds") or ():
-            yield from (str(embed[key]) for key in ("title", "description") if embed.get(key))
 
 
 def _parse_upload(attachment: Mapping[str, Any], folder: str) -> Upload:

@@ -26,6 +26,7 @@ from adapters.slack.workspace.files import FILE_DOMAINS, check_login_page
 from adapters.slack.workspace.markup import find_mentioned_ids, to_plain_text
 from adapters.slack.workspace.messages import message_link, parse_message
 from adapters.slack.workspace.users import parse_person
+from bot.platform.history_source import Omissions
 from bot.platform.models import Channel, Location
 from bot.text.format import EPOCH
 from engine.errors import InvalidDocument
@@ -77,7 +78,7 @@ class SlackExport:
     traits = TRAITS
 
     def __init__(self, folder: ExportFolder, options: ExportOptions, now: datetime) -> None:
-        self.omissions: Counter[str] = Counter()
+        self.omissions = Omissions()
         self._folder = folder
         self._names = folder.list_names()
         self._root = common_root(self._names, "users.json")

@@ -150,8 +150,9 @@ class Message:
 
     @property
     def posted(self) -> str:
-        """What the author posted: own words, and messages of others."""
-        return "\n".join(filter(None, (self.text, self.forwarded)))
+        """What the author posted: the title of a post, own words, and messages of others."""
+        title = "" if self.title in self.text else self.title
+        return "\n".join(filter(None, (title, self.text, self.forwarded)))
 
     @property
     def content(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine import Scope
 from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from bot.store.database import Database
     from bot.store.shared.adapter_state import AdapterState
 
-IMPORT = "import"  # in place of a platform
+IMPORT, HOME = "import", "import home"  # in place of a platform
 
 
 class ImportedSpaces:
@@ -30,6 +31,21 @@ class ImportedSpaces:
         """Store the space of a room; "" if none was decided."""
         if space or await self.get(room):
             await self._state.set(IMPORT, room, space)
+
+    async def add_home(self, space: str) -> None:
+        """Record that an import put a channel into a space."""
+        await self._state.set(HOME, space, "1")
+
+    async def read_scope(self) -> Scope:
+        """Everything that was imported: its channels, and the spaces into which they were put."""
+        spaces = await self._database.fetch_all("SELECT name FROM adapter_state WHERE platform = ?", (HOME,))
+        rooms = await self._database.fetch_all("SELECT room FROM channel WHERE imported")
+        return Scope(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
+
+    async def find_channels(self, name: str) -> list[str]:
+        """The imported channels with this name."""
+        sql = "SELECT room FROM channel WHERE imported AND LOWER(name) = ?"
+        return [row[0] for row in await self._database.fetch_all(sql, (name.casefold(),))]
 
     async def find_rooms(self, platform: str, workspace: str, names: Collection[str]) -> list[str]:
         """The rooms with these names, in lower case, in spaces of a workspace; an empty one stands for all."""
