@@ -144,11 +144,3 @@ def split_into_pages(messages: Iterable[Message]) -> Iterator[list[Message]]:
             page = {}
     if page:
         yield list(page.values())
-
-
-def common_root(names: Iterable[str], marker: str) -> str:
-    """The folder with the file `marker`, ending in "/"; empty for the export itself. Raises InvalidDocument."""
-    roots = sorted((name.removesuffix(marker) for name in names if name.split("/")[-1] == marker), key=len)
-    if not roots:
-        raise InvalidDocument(f"This is no such export: it has no {marker}.")
-    return roots[0]

@@ -222,7 +222,9 @@ def test_ids_that_are_none_of_slack_are_left_out(tmp_path: Path) -> None:
         files.add_channel("groups", id_, f"secret {id_}", [slack_message("U1", 0, "The key is under the mat.")])
     files.users.append(slack_user("U9", "Odd") | {"profile": ["x"]})
     source = build(tmp_path, files)
-    assert [each.location.channel for each in source.list_channels()] == ["ROOF"]
+    kinds = {each.location.channel: each.kind for each in source.list_channels()}
+    assert kinds.pop("ROOF") == "open"
+    assert {(id_[0], len(id_), kind) for id_, kind in kinds.items()} == {("X", 16, "closed")}
     [[tiles, odd]] = source.read_pages(ROOF)
     assert (tiles.text, odd.uploads[0].name, odd.uploads[0].size) == ("Tiles.", "a\ufffd.txt", 0)
     assert +source.omissions == {
