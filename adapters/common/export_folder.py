@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from contextlib import contextmanager
 from dataclasses import replace
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.common.json_stream import MAX_VALUE_SIZE, JsonStream, ValueTooLarge
@@ -23,6 +24,7 @@ ENCRYPTED_FLAG = 0x1
 PAGE_SIZE = 1000  # messages
 DAMAGED_HINT = "Export the workspace again."
 START_SIZE = 2**23  # bytes
+LINE_SIZE = 2**20  # characters
 
 
 class ExportFolder(Protocol):
@@ -108,6 +110,16 @@ def _read(folder: ExportFolder, name: str, size: int) -> bytes:
 def read_start(folder: ExportFolder, name: str) -> bytes:
     """The first bytes of a file. Raises InvalidDocument."""
     return _read(folder, name, START_SIZE)
+
+
+def read_lines(folder: ExportFolder, name: str) -> Iterator[str]:
+    """The lines of a text, each with its end, and at most LINE_SIZE characters. Raises InvalidDocument."""
+    try:
+        with folder.open(name) as stream, TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as text:
+            while line := text.readline(LINE_SIZE):
+                yield line
+    except ZIP_ERRORS as error:
+        raise CorruptFile(f"“{name}” is damaged.", hint=DAMAGED_HINT) from error
 
 
 @contextmanager

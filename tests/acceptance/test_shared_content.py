@@ -10,10 +10,11 @@ from tests.support.slack_server import File
 from tests.support.slack_server.shapes import CANVAS
 from tests.support.town.live_bot import LiveBot
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.platforms("slack")]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 PAGE = "https://tides.example/table"
 
 
+@pytest.mark.platforms("slack")
 async def test_forwarded_messages_canvases_and_previews_are_read(live: LiveBot[Any]) -> None:
     town = live.town
     square, cellar = town.add_channel("square", "ada bob cleo"), town.add_channel("cellar", "ada bob", "private")
@@ -41,3 +42,28 @@ async def test_forwarded_messages_canvases_and_previews_are_read(live: LiveBot[A
     assert [each.message.reactions for each in (linked,)] == [{}]
     private = [each.text for each in town.slack.sees(ada, square).entries if "needs" in each.text]
     assert private == []
+
+
+@pytest.mark.platforms("discord")
+async def test_titles_of_posts_polls_forwards_and_embeds_are_read(live: LiveBot[Any]) -> None:
+    town = live.town
+    square, cellar = town.add_channel("square", "ada bob cleo"), town.add_channel("cellar", "ada bob", "private")
+    forum = town.add_channel("forum", "ada bob cleo", kind="forum")
+    await live.read("square", "cellar", "forum")
+    ada = town.person("ada")
+    secret = await ada.says(cellar, "The pilot boat moves to pier seven on Monday.")
+    secret.embeds = [{"type": "rich", "title": "Tug", "fields": [{"name": "Captain", "value": "Ludmilla"}]}]
+    await live.wait_until_idle()
+    assert "pier seven" not in await live.ask("cleo", "square", "Where does the pilot boat move?")
+
+    await ada.forwards(secret, square)
+    await ada.starts_poll(square, "Where shall the harvest supper be?", ["In the old granary", "At the mill"])
+    await ada.posts(forum, "Who repairs the pump of the lock?", "Ask Kowalski on Monday.")
+    await live.wait_until_idle()
+    for question, answer in (
+        ("Where does the pilot boat move?", "pier seven"),
+        ("Who is the captain of the tug?", "Ludmilla"),
+        ("Where shall the harvest supper be?", "old granary"),
+        ("Who repairs the pump of the lock?", "Kowalski"),
+    ):
+        assert answer in await live.ask("cleo", "square", question)

@@ -37,8 +37,8 @@ def render_message(payload: Row, *, by_bot: bool) -> MessageText:
     """Everything that a message says. The embeds of a person's message are previews of links."""
     parts, previews = [_render_body(payload)], []
     for embed in get_rows(payload, "embeds"):
-        rendered = render_embed(embed)
         is_own = by_bot and get_text(embed, "type") in {"", RICH}
+        rendered = render_embed(embed, is_preview=not is_own)
         if is_own or get_text(embed, "type") == POLL_RESULT:
             parts.append(rendered)
         elif any(line not in parts[0] for line in rendered.split("\n")):
@@ -52,17 +52,16 @@ def _render_body(payload: Row) -> str:
     return join_lines([get_text(payload, "content"), render_poll(get_row(payload, "poll")), render_components(payload)])
 
 
-def render_embed(embed: Row) -> str:
-    """An embed: its author, title, text, fields and footer."""
+def render_embed(embed: Row, *, is_preview: bool = False) -> str:
+    """An embed: its author, title, text, fields and footer. The link of a preview is in the message already."""
     if get_text(embed, "type") == POLL_RESULT:
         return _render_poll_result(embed)
     fields = (_label(get_text(each, "name"), get_text(each, "value")) for each in get_rows(embed, "fields"))
     title, url = get_text(embed, "title"), get_text(embed, "url")
-    is_own = get_text(embed, "type") in {"", RICH}
     return join_lines(
         [
             get_text(get_row(embed, "author"), "name"),
-            f"[{title}]({url})" if title and url and is_own else title,
+            f"[{title}]({url})" if title and url and not is_preview else title,
             get_text(embed, "description"),
             *fields,
             get_text(get_row(embed, "footer"), "text"),
@@ -143,4 +142,5 @@ def _describe_file(attachment: Row) -> str:
 
 
 def _label(name: str, value: str) -> str:
+    name = name if any(map(str.isalnum, name)) else ""  # a blank takes the place of a name that is left out
     return f"{name}: {value}" if name and value else name or value
