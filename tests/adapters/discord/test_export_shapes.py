@@ -24,7 +24,10 @@ MESSAGE = (
     '<div class="chatlog__content chatlog__markdown"><span class="chatlog__markdown-preserve">{text}</span>'
     '<span class="chatlog__edited-timestamp">(edited)</span></div>{more}</div></div></div>'
 )
-HEADER = '<div class="chatlog__header"><span class="chatlog__author" title="{name}" data-user-id="{user}">{name}</span></div>'
+HEADER = (
+    '<div class="chatlog__header"><span class="chatlog__author" title="{name}" data-user-id="{user}">'
+    "{name}</span></div>"
+)
 
 
 def build(path: Path, files: dict[str, bytes], **options: Any) -> DiscordExport:
