@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from engine import Scope
@@ -9,11 +11,14 @@ from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
     from bot.store.database import Database
     from bot.store.shared.adapter_state import AdapterState
 
 IMPORT, HOME = "import", "import home"  # in place of a platform
+HOMES = "SELECT name FROM adapter_state WHERE platform = ?"
+ROOMS = "SELECT room FROM channel WHERE imported"
 
 
 class ImportedSpaces:
@@ -38,8 +43,8 @@ class ImportedSpaces:
 
     async def read_scope(self) -> Scope:
         """Everything that was imported: its channels, and the spaces into which they were put."""
-        spaces = await self._database.fetch_all("SELECT name FROM adapter_state WHERE platform = ?", (HOME,))
-        rooms = await self._database.fetch_all("SELECT room FROM channel WHERE imported")
+        spaces = await self._database.fetch_all(HOMES, (HOME,))
+        rooms = await self._database.fetch_all(ROOMS)
         return Scope(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
 
     async def find_channels(self, name: str) -> list[str]:
@@ -57,3 +62,13 @@ class ImportedSpaces:
             (IMPORT, start, text_list(names)),
         )
         return [row[0] for row in rows]
+
+
+def read_imported_scope(file: Path) -> Scope:
+    """What was imported, from a database that no process has open; nothing if it cannot be read."""
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            spaces, rooms = db.execute(HOMES, (HOME,)).fetchall(), db.execute(ROOMS).fetchall()
+    except sqlite3.Error:
+        return Scope(frozenset(), frozenset())
+    return Scope(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
