@@ -127,7 +127,7 @@ class IngestResult:
 
 @dataclass(frozen=True, slots=True)
 class ImportedPlace:
-    """A workspace, such as slack:T0123, with the names of the channels that were imported into it."""
+    """A workspace, such as chat:T0123, with the names of the channels that were imported into it."""
 
     workspace: str
     channels: tuple[str, ...]

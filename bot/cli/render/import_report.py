@@ -15,13 +15,12 @@ from bot.errors import file_write_error
 from bot.text.format import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from rich.console import RenderableType
 
     from bot.capabilities.results import HistoryImportResult, ImportedPlace
-    from bot.platform.history_source import Omission
 
 
 def render_import(event: HistoryImportResult) -> RenderableType:
@@ -33,13 +32,13 @@ def render_import(event: HistoryImportResult) -> RenderableType:
         table = build_table("left out", "number")
         for reason, count in event.omissions:
             table.add_row(safe_text(reason), f"{count:,}")
-        parts += [table, *_render_left_out(event.left_out)]
+        parts += [table, *_render_left_out(event)]
     return Group(*parts, *map(_render_place, event.places))
 
 
-def _render_left_out(left_out: Sequence[Omission]) -> Iterator[RenderableType]:
+def _render_left_out(event: HistoryImportResult) -> Iterator[RenderableType]:
     """The first names of what was left out."""
-    named = [each for each in left_out if each.name]
+    named = [each for each in event.left_out if each.name]
     for each in named[:MAX_ROWS]:
         channel = f"#{each.channel}: " if each.channel else ""
         yield safe_text(f"Not read: {channel}{each.name} ({each.kind})")
