@@ -1,6 +1,6 @@
 """Read chats of Microsoft Teams: messages.json of a person's own export, and messages as Microsoft Graph returns them.
 
-The latter are the documented `chatMessage` resources, in a list or below `value`, in one file for each chat or channel.
+The latter are documented resources, in a list or below `value`, in one file for each chat or channel.
 """
 
 from __future__ import annotations

@@ -33,25 +33,25 @@ class Omission:
 
 
 class Omissions(Counter[str]):
-    """How many things were left out, by kind; those that were noted can be listed by channel and name, too."""
+    """How many things were left out, by kind; those that `note` counted can be listed by channel and name, too."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._noted: Counter[tuple[str, str, str]] = Counter()
+        self._details: Counter[tuple[str, str, str]] = Counter()
 
     def note(self, kind: str, channel: str = "", name: str = "", count: int = 1) -> None:
         """Count things that are left out of a channel."""
         if count:
             self[kind] += count
-            self._noted[kind, channel, name if len(self._noted) < MAX_NAMED else ""] += count
+            self._details[kind, channel, name if len(self._details) < MAX_NAMED else ""] += count
 
     def list_all(self) -> list[Omission]:
         """Everything that was left out, by kind and channel."""
-        found = [Omission(*key, count) for key, count in sorted(self._noted.items())]
-        noted = Counter[str]()
+        found = [Omission(*key, count) for key, count in sorted(self._details.items())]
+        listed = Counter[str]()
         for each in found:
-            noted[each.kind] += each.count
-        rest = ((kind, count - noted[kind]) for kind, count in sorted(self.items()))
+            listed[each.kind] += each.count
+        rest = ((kind, count - listed[kind]) for kind, count in sorted(self.items()))
         return [*found, *(Omission(kind, count=count) for kind, count in rest if count > 0)]
 
 

@@ -152,8 +152,10 @@ def _render_unknown(block: Row, depth: int) -> str:
     parts = []
     for key in TEXT_FIELDS:
         found = block.get(key)
-        nested = isinstance(found, dict) and not isinstance(found.get("text"), str)
-        parts.append(render_block(found, depth) if nested and depth < MAX_DEPTH else _render_text(found))
+        if isinstance(found, dict) and not isinstance(found.get("text"), str):
+            parts.append(render_block(found, depth) if depth < MAX_DEPTH else "")
+        else:
+            parts.append(_render_text(found))
     parts += [render_blocks(block.get(key), depth) for key in LIST_FIELDS]
     return join_lines(parts)
 

@@ -115,7 +115,10 @@ def test_an_app_says_everything_that_it_shows() -> None:
 
 
 def test_rich_text_keeps_lists_code_quotations_and_mentions() -> None:
-    items = [{"type": "rich_text_section", "elements": [words("nails")]}, {"type": "rich_text_section", "elements": []}]
+    items: list[dict[str, Any]] = [
+        {"type": "rich_text_section", "elements": [words("nails")]},
+        {"type": "rich_text_section", "elements": []},
+    ]
     found = render(
         blocks=[
             rich(
