@@ -221,7 +221,7 @@ def _parse_message(payload: Mapping[str, Any], folder: str, where: Location, thr
     id_, author = _parse_id(payload["id"]), payload["author"]
     reference, forwarded = get_row(payload, "reference"), get_row(payload, "forwardedMessage")
     rendered = render_message(
-        payload
+        dict(payload)
         | {
             "message_reference": {"channel_id": str(reference.get("channelId") or "")},
             "message_snapshots": [{"message": forwarded}] if forwarded else [],

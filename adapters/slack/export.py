@@ -120,10 +120,10 @@ class SlackExport:
                 if message := self._parse(payload, location):
                     yield message
 
-    def _read_day(self, name: str) -> Iterator[dict[str, Any]]:
+    def _read_day(self, name: str) -> Iterator[Mapping[str, Any]]:
         return read_rows(self._folder, name)
 
-    def _read_channel_file(self, name: str) -> Iterator[dict[str, Any]]:
+    def _read_channel_file(self, name: str) -> Iterator[Mapping[str, Any]]:
         """The messages of a channel in one file, each followed by the replies within it."""
         with open_json(self._folder, name) as content:
             content.read_members(until="messages")

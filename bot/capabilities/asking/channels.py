@@ -23,7 +23,7 @@ async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]
         return frozenset(named & readable.keys())
     chats = await deps.engine.documents.count_by_room(caller.scope, "conversation")
     parts = await deps.parts.find() if caller.is_owner else None
-    imported = await parts.store.imported_spaces.find_channels(name) if parts is not None else ()
+    imported = await parts.store.imported_spaces.find_channels(name) if parts is not None else []
     own = {room for room in chats if room.rpartition(":")[2].casefold() == name.casefold()}
     return frozenset(own | (chats.keys() & set(imported)))
 

@@ -163,8 +163,8 @@ class HistoryImport:
             outcomes = await self._files.ingest(replace(message, uploads=missing), quiet=True, with_question=True)
         except PlatformError as error:
             log.warning("import.file_fetch_failed", channel=room, error=type(error).__name__)
-            for each in missing:
-                self.stats.omissions.note(UNFETCHED, channel.name, each.name)
+            for upload in missing:
+                self.stats.omissions.note(UNFETCHED, channel.name, upload.name)
             return
         refused = [each for each in outcomes if isinstance(each, RejectedFile)]
         self.stats.files += len(outcomes) - len(refused)

@@ -74,6 +74,9 @@ async def test_channels_are_imported_with_their_threads_and_readable_as_they_wer
     assert await spaces(bot, ROOF) == {"slack:T1:open"}
     assert await spaces(bot, VAULT) == {VAULT.room}
     assert (stats.channels, stats.seen, stats.new, stats.edited) == (2, 6, 6, 0)
+    homes = Scope(frozenset({"slack:T1:open", VAULT.room}), frozenset({ROOF.room, VAULT.room}))
+    assert await bot.context.store.imported_spaces.read_scope() == homes  # what its owner asks about
+    assert await bot.context.store.imported_spaces.find_channels("Roof") == [ROOF.room]
     assert not any(each.open for each in await bot.list_documents(ROOF))
 
 
