@@ -55,7 +55,7 @@ def find_layout(names: Sequence[str], now: datetime) -> ExportLayout:
         raise InvalidDocument("This is a database of slackdump, not an export.", hint=DATABASE_HINT)
     found = _list_roots(names) or (["" for name in names if CHANNEL_FILE.fullmatch(name.rpartition("/")[2])][:1])
     if not found:
-        raise InvalidDocument("This is no such export: it has no users.json.")
+        raise InvalidDocument("This is no such export: it has neither users.json nor channels.json.")
     main = found[0]
     roots = [each for each in found if each == main or TEAM_FOLDER.fullmatch(each.removeprefix(main))]
     layout = ExportLayout(tuple(roots), nested=tuple(each for each in found if each not in roots))

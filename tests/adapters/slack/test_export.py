@@ -158,7 +158,7 @@ def test_the_workspace_is_that_of_most_users_or_the_one_given(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "damage", ["no zip", "no users", "no JSON", "cut off", "deep", "a list of texts", "wrong types"]
+    "damage", ["no zip", "no lists", "no JSON", "cut off", "deep", "a list of texts", "wrong types"]
 )
 def test_damaged_exports_are_refused_in_one_sentence_or_read_as_far_as_they_go(tmp_path: Path, damage: str) -> None:
     path, files = tmp_path / "export.zip", roof(slack_message("U1", 0, "Tiles."))
@@ -166,9 +166,10 @@ def test_damaged_exports_are_refused_in_one_sentence_or_read_as_far_as_they_go(t
     match damage:
         case "no zip":
             path.write_bytes(b"Not a ZIP.")
-        case "no users":
+        case "no lists":
             path = files.write_folder(tmp_path / "folder")
-            (path / "users.json").unlink()
+            for name in ("users.json", "channels.json"):
+                (path / name).unlink()
         case "no JSON" | "deep":
             path = files.write_folder(tmp_path / "folder")
             text = "[" * 100_000 if damage == "deep" else "{"
