@@ -148,6 +148,7 @@ cli: access capabilities rpc errors i18n log_config model_setup monitoring plugi
 __main__: cli
 """
 ADAPTER_TABLE = f"""
+chats: platform
 common: errors i18n platform settings text
 console: capabilities rpc cli i18n settings text
 discord: {PLATFORM} store

@@ -10,6 +10,7 @@ from bot.capabilities.documents.results import DocumentResults
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
+from bot.platform.history_source import Omission  # noqa: TC001  - read at run time
 from bot.store import AccessToken  # noqa: TC001  - read at run time
 from engine import (
     Context,
@@ -132,10 +133,19 @@ class IngestResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedPlace:
+    """A workspace, such as chat:T0123, with the names of the channels that were imported into it."""
+
+    workspace: str
+    channels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryImportResult:
     """The end of an import: `messages` that were read, those that were `new` or `edited`, and the `files` added.
 
-    `omissions`: what was left out, and how often, by reason.
+    `omissions`: what was left out, and how often, by kind. `left_out`: the same by channel and name. `places`: the
+    workspaces in which it lies now, each with names of its channels.
     """
 
     channels: int
@@ -145,6 +155,8 @@ class HistoryImportResult:
     files: int
     seconds: float
     omissions: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[Omission, ...] = ()
+    places: tuple[ImportedPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

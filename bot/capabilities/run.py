@@ -12,11 +12,13 @@ from bot.capabilities.access.hints import word_refusal, word_result
 from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
 from bot.capabilities.access.reading import TokenReading, check_who
 from bot.capabilities.caller import at_terminal, for_space
+from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
 from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult, Internal
 from bot.capabilities.row import Limit, Who
 from bot.capabilities.table import find_row
 from bot.errors import NotPermitted
+from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -43,12 +45,22 @@ async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[Operation
             _list_permissions(find_row(type(inner)))
             results = _run_counted(deps, for_space(space), inner)
         case AtSpace(space, inner):
-            results = _run_counted(deps, at_terminal(space), inner)
+            results = _run_counted(deps, await _find_owner(deps, space), inner)
         case _:
             results = _run_counted(deps, at_terminal(), request)
     async with aclosing(results):
         async for result in results:
             yield result
+
+
+async def _find_owner(deps: Deps, space: str) -> Caller:
+    """The owner of the data at a space of the terminal; from the local one, they also read what they imported."""
+    caller = at_terminal(space)
+    parts = await deps.parts.find() if space == LOCAL_SPACE else None
+    if parts is None:
+        return caller
+    imported = await parts.store.imported_spaces.read_scope()
+    return replace(caller, scope=Scope(caller.scope.spaces | imported.spaces, imported.rooms))
 
 
 async def run_for_person(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[HandlerResult]:

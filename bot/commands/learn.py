@@ -108,7 +108,7 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
             message, with_question=True, quiet=True, is_explicit=_is_author(call, message)
         )
         lines += await _report_files(call, message.uploads, outcomes)
-    if message.text.strip():
+    if message.content.strip():
         lines.append(await _ingest_text(call, message))
     return lines or [gettext(NOTHING_READABLE)]
 

@@ -15,7 +15,7 @@ import structlog
 from bot import texts
 from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import gettext
-from bot.ingest.conversations import message_digest
+from bot.ingest.conversations import is_edited
 from bot.ingest.shared_file import SharedFiles
 from bot.permissions.audience import home_space, personal_space
 from bot.platform.models import Card, Location, Message
@@ -183,7 +183,7 @@ class FileIngest:
         if not (await self._context.get_channel_settings(message.location.room)).links:
             return gettext(texts.LINKS_NOT_READ)
         known = await self._context.store.messages.get(message.location.room, message.id)
-        return "" if known and known.digest == message_digest(message) else gettext(texts.MESSAGE_CHANGED)
+        return "" if known and not is_edited(message, known.digest) else gettext(texts.MESSAGE_CHANGED)
 
     async def _ingest_uploads(self, shared: SharedFiles, uploads: Sequence[Upload]) -> list[FileResult]:
         """Ingest files one after another; an edit of their message meanwhile can see which are in work."""

@@ -250,7 +250,10 @@ class IngestService:
         platform = SourcePlatform(source, self._context.platforms)
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, self._context.store, math.inf, self._context.clock)
-        context = replace(self._context, platforms=platforms, audience=audience)
+        settings = self._context.settings
+        if "index_bot_messages" not in settings.model_fields_set:  # the past is complete unless somebody says otherwise
+            settings = settings.model_copy(update={"index_bot_messages": True})
+        context = replace(self._context, platforms=platforms, audience=audience, settings=settings)
         documents = ConversationDocuments(context, self._documents.uploads_in_work)
         files = FileIngest(context, documents)
         target = ImportTarget(context, self._context.platforms, platform, destination)

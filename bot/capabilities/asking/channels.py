@@ -22,7 +22,10 @@ async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]
         readable = await deps.engine.documents.count_by_room(caller.scope) if named else {}
         return frozenset(named & readable.keys())
     chats = await deps.engine.documents.count_by_room(caller.scope, "conversation")
-    return frozenset(room for room in chats if room.rpartition(":")[2].casefold() == name.casefold())
+    parts = await deps.parts.find() if caller.is_owner else None
+    imported = await parts.store.imported_spaces.find_channels(name) if parts is not None else []
+    own = {room for room in chats if room.rpartition(":")[2].casefold() == name.casefold()}
+    return frozenset(own | (chats.keys() & set(imported)))
 
 
 async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> frozenset[str]:

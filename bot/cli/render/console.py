@@ -14,7 +14,7 @@ from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE
 from bot.capabilities.management.results import HealthReport, UsageReport
-from bot.cli.render import tables
+from bot.cli.render import import_report, tables
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.tokens import render_new_token, render_tokens
@@ -180,7 +180,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.ContextResult: tables.render_context,
     results.PromptResult: tables.render_prompt,
     results.IngestResult: tables.render_ingest,
-    results.HistoryImportResult: tables.render_import,
+    results.HistoryImportResult: import_report.render_import,
     results.StatusResult: tables.render_status,
     results.EntityResult: tables.render_entity,
     results.DuplicatesResult: render_duplicates,

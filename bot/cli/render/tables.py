@@ -24,7 +24,6 @@ from bot.capabilities.results import (
     ContextResult,
     DocumentList,
     EntityResult,
-    HistoryImportResult,
     IngestFailure,
     IngestResult,
     Listing,
@@ -259,18 +258,6 @@ def render_ingest(event: IngestResult) -> RenderableType:
     rows += [render_failures(event.gaps, "read in part")] if event.gaps else []
     rows += [Text(strip_control_chars(event.trouble), "red"), Text(RESUME_HINT, "dim")] if event.trouble else []
     return Group(*rows)
-
-
-def render_import(event: HistoryImportResult) -> RenderableType:
-    """The summary of an import, and what was left out."""
-    line = f"{pluralize(event.channels, 'channel')}, {pluralize(event.messages, 'message')} ({event.new:,} new,"
-    line += f" {event.edited:,} edited), {pluralize(event.files, 'new file')} in {event.seconds:.1f} s"
-    if not event.omissions:
-        return Text(line)
-    table = build_table("left out", "number")
-    for reason, count in event.omissions:
-        table.add_row(safe_text(reason), f"{count:,}")
-    return Group(Text(line), table)
 
 
 def render_failures(failures: Iterable[IngestFailure], heading: str = "failed") -> RenderableType:
