@@ -31,7 +31,7 @@ from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import canonical_export, fetch_rows
 
 SPACE = "console:local"
-UNBATCHED = {"batch_token_limit": 0, "gleaning_threshold": 0}
+UNBATCHED = {"batch_token_limit": 0, "gleaning": "always"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class IngestCost:
         return self.input_tokens / self.text
 
 
-async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> IngestCost:
+async def measure_cost(home: Path, paths: Sequence[str], **chosen: object) -> IngestCost:
     """Read files as `threadlore ingest` does, with a model that plays by rules."""
     provider, settings = RuleProvider(), Settings(data_dir=home)
     config = LLMConfig(ModelConfig("rules"), **chosen)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ from benchmarks.plumbing import temporary_folder
 from benchmarks.replay_language import ReplayLanguage, StoredEmbedder, parse_reading
 from engine import Document, Engine, EngineOptions, Extraction, Passage, Scope
 from engine.knowledge.duplicates.suggestions import SUGGESTION_SCORE, score_pair
-from engine.llm.formats.tuple_extraction import build_mention
+from engine.llm.formats.built_facts import build_mention
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.projection.duplicate_finder import _build_features
 from engine.storage.ledger.records import CandidatePair

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.llm.base import Embedder
-from engine.llm.formats.tuple_extraction import build_link, build_mention
+from engine.llm.formats.built_facts import build_link, build_mention
 from engine.llm.offline.query_rewrite import rewrite_query
 from engine.models import ChatTurn, Excerpt, Extraction, SearchQuery, SummaryInput
 from engine.usage import UsageMeter

@@ -11,6 +11,7 @@ import typer
 from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup
 from bot.cli.access import mcp, tokens
 from bot.cli.doctor import command as doctor
+from bot.cli.doctor import models
 from bot.cli.runner import GlobalOptions
 from engine import Clock
 
@@ -70,6 +71,7 @@ serve.register(app)
 mcp.register(app)
 setup.register(app)
 doctor.register(app)
+models.register(app)
 derive.register(app)
 app.add_typer(corrections.correct, name="correct")
 app.add_typer(tokens.token, name="token")

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.context import EngineContext
 from bot.errors import BadSetting
+from bot.model_setup.openers import build_reranker, open_embedder
+from bot.model_setup.roles import (
+    build_context_window,
+    chat_model_settings,
+    role_model_settings,
+    vision_model_settings,
+)
 from bot.settings import STORES_GROUP, list_stores_names
 from bot.store.file_fingerprints import FileFingerprints
 from engine import (
@@ -17,10 +24,7 @@ from engine import (
     Engine,
     EngineOptions,
     FileParser,
-    LiteLLMEmbedder,
-    LiteLLMReranker,
     LLMConfig,
-    MiniLMEmbedder,
     ModelClient,
     ModelConfig,
     O200kTokenizer,
@@ -31,10 +35,11 @@ from engine import (
 from engine.errors import EngineError
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.subprocess import SubprocessProvider
-from engine.llm.config import OLLAMA_PROVIDERS, CallTimeouts
+from engine.llm.config import CallTimeouts
+from engine.llm.parser_service import ParserService, ParserServiceConfig
 from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.llm.remote_model import LiteLLMModel
-from engine.options import MIN_CONTEXT_TOKENS, ContextWindow, SummaryLimits
+from engine.options import SummaryLimits
 from engine.parsers.sandbox.probe import SandboxProbe
 from engine.storage.journal import UPLOADS
 
@@ -94,7 +99,7 @@ async def open_engine(
         describer = LiteLLMPictureDescriber(vision, models.calls, engine.maintenance.record_usage) if vision else None
         yield EngineContext(
             engine,
-            await stack.enter_async_context(FileParser(limits, describer)),
+            await stack.enter_async_context(FileParser(limits, describer, open_parser_service(settings))),
             FileFingerprints(settings.data_path / "fingerprints"),
             O200kTokenizer().count,
             settings.data_path / UPLOADS,
@@ -102,6 +107,7 @@ async def open_engine(
             settings.space,
             list_models(settings),
             settings.retrieval_mode,
+            settings.compaction_delay_seconds,
         )
 
 
@@ -128,11 +134,11 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
     calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
-        embedder = wrap_embedder(await _open_embedder(settings, calls, stack))
+        embedder = wrap_embedder(await open_embedder(settings, calls, stack))
         yield EngineModels(
             _build_language(settings, calls, embedder),
             embedder,
-            _build_reranker(settings, calls),
+            build_reranker(settings, calls),
             calls,
             vision_model_settings(settings) if settings.vision_model else None,
         )
@@ -140,11 +146,11 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
 
 def build_engine_options(settings: Settings) -> EngineOptions:
     """The engine options that are settings."""
-    window = build_context_window(settings)
+    extraction = build_context_window(settings, "extraction")
     return EngineOptions(
-        chunking=window.fit_chunking(ChunkingOptions()),
-        summary_limits=window.fit_summary_limits(SummaryLimits()),
-        context_window=window,
+        chunking=extraction.fit_chunking(ChunkingOptions()),
+        summary_limits=extraction.fit_summary_limits(SummaryLimits()),
+        context_window=build_context_window(settings),
         prompt_tokens=settings.llm_prompt_tokens,
         database=settings.database.get_secret_value(),
         open_stores=load_stores(settings),
@@ -171,24 +177,6 @@ def load_stores(settings: Settings) -> StoresOpener | None:
     return plugin(settings)
 
 
-def build_context_window(settings: Settings) -> ContextWindow:
-    """The context window of the chat models. Raises BadSetting if it is too small."""
-    size = settings.llm_context_tokens or (
-        settings.ollama_num_ctx if chat_model_settings(settings).provider in OLLAMA_PROVIDERS else 0
-    )
-    if size and size < MIN_CONTEXT_TOKENS:
-        raise BadSetting(f"THREADLORE_LLM_CONTEXT_TOKENS must be 0 or at least {MIN_CONTEXT_TOKENS:,}, not {size:,}.")
-    try:
-        longest = settings.llm_max_output_tokens or 0
-        return ContextWindow(size, settings.llm_output_reserve_tokens or longest, longest)
-    except ValueError as error:
-        hint = (
-            "Lower THREADLORE_LLM_OUTPUT_RESERVE_TOKENS or THREADLORE_LLM_MAX_OUTPUT_TOKENS, or raise"
-            " THREADLORE_LLM_CONTEXT_TOKENS."
-        )
-        raise BadSetting(f"THREADLORE_LLM_CONTEXT_TOKENS cannot be used: {error}.", hint=hint) from error
-
-
 def build_parser_limits(settings: Settings) -> ParserLimits:
     """The limits for parsing one file."""
     return ParserLimits(
@@ -203,53 +191,19 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
     )
 
 
-def chat_model_settings(settings: Settings) -> ModelConfig:
-    """The chat model."""
-    return ModelConfig(
-        settings.llm_model,
-        settings.llm_api_base,
-        settings.llm_api_key.get_secret_value(),
-        settings.llm_temperature,
-        settings.llm_max_output_tokens,
-        num_ctx=settings.ollama_num_ctx or settings.llm_context_tokens,
+def open_parser_service(settings: Settings) -> ParserService | None:
+    """The service that converts some files, None if none is set."""
+    if not settings.parser_service:
+        return None
+    return ParserService(
+        ParserServiceConfig(
+            settings.parser_service,
+            settings.parser_service_url,
+            frozenset(settings.parser_service_extensions.split(",")),
+            settings.parser_service_timeout_seconds,
+            settings.parser_service_key.get_secret_value(),
+        )
     )
-
-
-def embedding_model_settings(settings: Settings) -> ModelConfig:
-    """The embedding model; inherits base URL and key from the chat model of the same provider."""
-    base, key = settings.embedding_api_base, settings.embedding_api_key.get_secret_value()
-    return _inherit_chat_settings(settings, settings.embedding_model, base, key)
-
-
-def rerank_model_settings(settings: Settings) -> ModelConfig:
-    """The reranking model; base URL and key as for embedding."""
-    base, key = settings.rerank_api_base, settings.rerank_api_key.get_secret_value()
-    return _inherit_chat_settings(settings, settings.rerank_model, base, key)
-
-
-def vision_model_settings(settings: Settings) -> ModelConfig:
-    """The model that describes pictures; base URL and key as for embedding."""
-    base, key = settings.vision_api_base, settings.vision_api_key.get_secret_value()
-    return _inherit_chat_settings(settings, settings.vision_model, base, key)
-
-
-def _inherit_chat_settings(settings: Settings, model: str, base: str, key: str) -> ModelConfig:
-    chat = chat_model_settings(settings)
-    other = ModelConfig(model)
-    if chat.provider == other.provider and not base:
-        base, key = chat.api_base, key or chat.api_key
-    return replace(other, api_base=base, api_key=key)
-
-
-async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
-    if not settings.embedding_model:
-        minilm = MiniLMEmbedder()
-        stack.callback(minilm.close)
-        return minilm
-    model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens
-    if settings.embedding_dimensions:
-        return LiteLLMEmbedder(model, calls, settings.embedding_dimensions, max_tokens=max_tokens)
-    return await LiteLLMEmbedder.open(model, calls, max_tokens=max_tokens)
 
 
 def _expand(path: Path) -> Path:
@@ -262,21 +216,18 @@ def _expand(path: Path) -> Path:
 def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:
     if not settings.llm_model:
         return OfflineModel(embedder)
-    answer = chat_model_settings(settings)
     config = LLMConfig(
-        answer,
-        extraction_model=answer.with_model(settings.extraction_model),
-        query_model=answer.with_model(settings.query_model),
+        chat_model_settings(settings),
+        extraction_model=role_model_settings(settings, "extraction"),
+        query_model=role_model_settings(settings, "query"),
         extraction_format=settings.extraction_format,
-        gleaning_passes=settings.extraction_gleaning_passes,
+        gleaning=settings.extraction_gleaning,
         context_window=build_context_window(settings),
+        extraction_window=build_context_window(settings, "extraction"),
+        query_window=build_context_window(settings, "query"),
     )
     if types := tuple(each.strip() for each in settings.entity_types.split(",") if each.strip()):
         config = replace(config, entity_types=types)
     if settings.description_language:
         config = replace(config, description_language=settings.description_language)
     return LiteLLMModel(config, calls, O200kTokenizer().count)
-
-
-def _build_reranker(settings: Settings, calls: ModelClient) -> Reranker | None:
-    return LiteLLMReranker(rerank_model_settings(settings), calls, O200kTokenizer()) if settings.rerank_model else None

@@ -39,6 +39,7 @@ class EngineContext:
     `parser` reads all files of this process, so that its workers are shared fairly. `count_tokens` counts o200k_base
     tokens. `upload_dir`: for uploads until they are added. `sandbox`: what bounds parsers. `owner_space`: the space of
     whoever runs the program. `models`: names by purpose. `retrieval_mode`: of questions that name none.
+    `erasing_seconds`: within which the bytes of what is forgotten leave the disk.
     """
 
     engine: Engine
@@ -50,6 +51,7 @@ class EngineContext:
     owner_space: str = ""
     models: tuple[tuple[str, str], ...] = ()
     retrieval_mode: RetrievalMode = "mix"
+    erasing_seconds: float = 600.0
 
     @property
     def clock(self) -> Clock:

@@ -12,7 +12,9 @@ import structlog
 
 from bot import bootstrap, lifecycle, standby
 from bot.bot import Bot
+from bot.capabilities.table import list_rows
 from bot.errors import BadSetting, SetupError
+from bot.model_setup.checks import log_problems
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.traces import open_tracer
@@ -51,9 +53,10 @@ async def serve(
 
     `doors` let programs ask, too.
 
-    A platform that cannot be reached is retried without a limit. Raises BadSetting if none is configured, DataDirInUse,
-    and SetupError once no platform accepts the configuration.
+    A platform that cannot be reached is retried without a limit. Raises BadSetting if none is configured, or if the
+    capabilities of a package cannot be used, DataDirInUse, and SetupError once no platform accepts the configuration.
     """
+    list_rows()  # a package that cannot be used is named now, and not by the first request
     chosen = tuple(only) or configured_platforms(settings)
     if not chosen:
         raise BadSetting(f"No platform is set up.{_describe_adapter_settings(settings)}", hint=SETUP_HINT)
@@ -89,11 +92,18 @@ async def _begin_work(
 ) -> None:
     """Measure and watch the bot from now on, and load its models."""
     models.calls.observe_call = bot.metrics.record_llm_call
+    models.calls.observe_outcome = bot.metrics.record_reply
     bot.supervisor.watch_loop(asyncio.get_running_loop())
     stack.push_async_callback(cancel_tasks, bot.supervisor.spawn("warm up", models.warm_up()))
+    checking = bot.supervisor.spawn("check models", log_problems(settings, bot.context.clock))
+    stack.push_async_callback(cancel_tasks, checking)
     bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
     engine = bot.context.engine_context.engine
-    health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations, engine.maintenance.list_obstacles)
+
+    async def list_limitations() -> Sequence[str]:
+        return [*await bot.limitations(), *models.calls.prompt_counts.list_differences()]
+
+    health.become_ready(bot.metrics, bot.list_health_problems, list_limitations, engine.maintenance.list_obstacles)
 
 
 def _watch_for_end(stack: AsyncExitStack, bot: Bot, stop: asyncio.Event, health: ServerHealth) -> asyncio.Event:

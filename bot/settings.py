@@ -98,12 +98,25 @@ class Settings(BaseSettings):
     llm_prompt_tokens: int = Field(default=DEFAULT_PROMPT_TOKENS, ge=0, le=MAX_CONTEXT_TOKENS)
     llm_output_reserve_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
     ollama_num_ctx: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    llm_reasoning_effort: str = ""
+    llm_extra_parameters: str = ""
+
+    extraction_temperature: float | None = Field(default=0.0, ge=0)
+    extraction_reasoning_effort: str = "lowest"
+    extraction_extra_parameters: str = ""
+    extraction_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    query_temperature: float | None = Field(default=None, ge=0)
+    query_reasoning_effort: str = "lowest"
+    query_extra_parameters: str = ""
+    query_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
     embedding_model: str = ""
     embedding_api_base: str = ""
     embedding_api_key: SecretStr = SecretStr("")
     embedding_dimensions: int = Field(default=0, ge=0)
     embedding_max_input_tokens: int = Field(default=8000, gt=0)
+    embedding_query_prefix: str = ""
+    embedding_passage_prefix: str = ""
 
     rerank_model: str = ""
     rerank_api_base: str = ""
@@ -112,9 +125,13 @@ class Settings(BaseSettings):
     vision_model: str = ""
     vision_api_base: str = ""
     vision_api_key: SecretStr = SecretStr("")
+    vision_temperature: float | None = Field(default=None, ge=0)
+    vision_reasoning_effort: str = "lowest"
+    vision_extra_parameters: str = ""
+    vision_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
     extraction_format: Literal["tuples", "json"] = "tuples"
-    extraction_gleaning_passes: int = Field(default=1, ge=0, le=1)
+    extraction_gleaning: Literal["off", "auto", "always"] = "auto"
     description_language: str = ""
     entity_types: str = ""
 
@@ -142,6 +159,11 @@ class Settings(BaseSettings):
     require_sandbox: bool = False
     ocr: Literal["auto", "off"] = "auto"
     ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")
+    parser_service: Literal["", "docling", "mineru"] = ""
+    parser_service_url: str = Field(default="http://127.0.0.1:5001", pattern=r"^https?://[^\s/]+")
+    parser_service_key: SecretStr = SecretStr("")
+    parser_service_extensions: str = Field(default="pdf", pattern=r"^[a-z0-9]+(,[a-z0-9]+)*$")
+    parser_service_timeout_seconds: float = Field(default=300.0, gt=0)
 
     adapter_settings: dict[str, SecretStr] = Field(default_factory=dict)  # by lower-case name, such as acme_bot_token
 

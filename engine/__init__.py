@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from engine.models import Link as Link
     from engine.models import LLMMessage as LLMMessage
     from engine.models import Mention as Mention
+    from engine.models import Omission as Omission
     from engine.models import Passage as Passage
     from engine.models import Prompt as Prompt
     from engine.models import Question as Question
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import DocumentInfo as DocumentInfo
     from engine.storage.ledger.records import DocumentStatus as DocumentStatus
     from engine.storage.ledger.records import IndexingDay as IndexingDay
+    from engine.storage.ledger.records import IndexProblem as IndexProblem
     from engine.storage.ledger.records import IndexStatus as IndexStatus
     from engine.storage.ledger.records import ManualCorrection as ManualCorrection
     from engine.storage.vectors.base import VectorStore as VectorStore
@@ -99,6 +101,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "LLMMessage",
         "Link",
         "Mention",
+        "Omission",
         "Passage",
         "Prompt",
         "Question",
@@ -118,6 +121,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "CorrectionChange",
         "DocumentInfo",
         "DocumentStatus",
+        "IndexProblem",
         "IndexStatus",
         "IndexingDay",
         "ManualCorrection",

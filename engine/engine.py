@@ -138,6 +138,8 @@ class Engine:
             return
         await self._ledger.work.resume()
         await self._ledger.work.retry_after_change(self._runtime.reader)
+        if self._runtime.language.is_extractive:
+            await self._ledger.work.accept_unknown()
         if await self._ledger.settings.get("reindexing"):
             if await has_others(self.processes):
                 self._store_maintenance.resume_reindex()

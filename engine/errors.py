@@ -38,10 +38,13 @@ EngineError
     │   ├── ModelUnreachable the server cannot be reached
     │   ├── ModelPaused      not sent, because earlier calls failed
     │   └── InvalidReply     the model, or the plug-in that calls it, gave no valid reply to this text
+    │       └── NothingGiven its replies hold no facts, and do not say that there are none
     ├── RateLimited          too many requests; worth retrying later
     │   └── OutOfCredit      the quota or the credit is used up
     ├── PromptTooLong        the prompt does not fit the model
-    ├── ModelRefused         the model or its provider declined the request
+    ├── ModelRefused         the model or its provider declined the content of the request
+    ├── RequestRejected      the provider rejected the request, and its content may be at fault or not
+    │   └── BadModelSettings the provider does not accept the settings of the model, or the account
     ├── ModelNotFound        unknown provider or model
     └── InvalidApiKey        the API key is missing or wrong
 """
@@ -276,6 +279,16 @@ class InvalidReply(ModelUnavailable):
     """The model, or the plug-in that calls it, gave no valid reply to this text; to others it may."""
 
 
+class NothingGiven(InvalidReply):
+    """The replies to a text hold no facts, and do not say that there are none; the message quotes the last one.
+
+    `outcome`: what the reply was instead, a value of `engine.llm.formats.outcomes.Outcome`.
+    """
+
+    hint = "Choose a model that keeps to the format (docs/models.md), or read the text again with `threadlore retry`."
+    outcome = ""
+
+
 class RateLimited(ModelError):
     """The provider limits the rate of requests."""
 
@@ -295,9 +308,27 @@ class PromptTooLong(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The model or its provider declined the request."""
+    """The model or its provider declined the content of the request; a setting is never at fault."""
 
-    hint = "Try another model, or change the settings of this one."
+    hint = "Ask in other words, or try another model."
+
+
+class RequestRejected(ModelError):
+    """The provider rejected the request without saying whether its content or a setting is at fault.
+
+    `parameter`: what the request may leave out to be accepted, "" if nothing is known; `lasting`: whether every request
+    with it is rejected.
+    """
+
+    hint = "Check the settings of this model; `threadlore check` tests them."
+    parameter: str = ""
+    lasting: bool = True
+
+
+class BadModelSettings(RequestRejected):
+    """The provider does not accept a setting of the model, a role, a parameter, or the account as it is."""
+
+    hint = "Change the setting that the provider names; `threadlore check` tests the settings of each model."
 
 
 class ModelNotFound(ModelError):
@@ -319,7 +350,8 @@ WRITES_REFUSED = (DatabaseReadOnly, DiskError)  # what is stored can still be re
 
 
 TEXT_ERRORS = (ModelRefused, PromptTooLong, InvalidReply)
-PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, ModelPaused, RateLimited, ModelUnreachable)  # never of a text
+# Never of a text.
+PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, ModelPaused, RateLimited, ModelUnreachable, BadModelSettings)
 
 
 def is_outage(error: BaseException) -> TypeGuard[ModelError]:

@@ -139,13 +139,16 @@ commands: {BASE} store permissions context settings ingest answers graph_image c
 dispatch: {BASE} store permissions context ingest answers commands monitoring capabilities
 bot: {BASE} store permissions access context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings
-bootstrap: context errors settings store
+model_setup: errors settings
+bootstrap: context errors model_setup settings store
 standby: rpc bootstrap context errors monitoring settings store
-server: access rpc capabilities bootstrap bot context errors lifecycle monitoring plugins settings standby store
-cli: access capabilities rpc errors i18n log_config monitoring plugins server settings text texts
+server: access rpc capabilities bootstrap bot context errors lifecycle model_setup monitoring plugins settings \
+standby store
+cli: access capabilities rpc errors i18n log_config model_setup monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""
+chats: platform
 common: errors i18n platform settings text
 console: capabilities rpc cli i18n settings text
 discord: {PLATFORM} store
@@ -219,7 +222,8 @@ boundary:
 clock:
 data_dir:
 knowledge: duplicates.report
-llm: checked_embedder client.subprocess config minilm.weights picture_describer remote_model
+llm: checked_embedder client.protocol client.subprocess config minilm.weights parser_service picture_describer \
+prefixed_embedder remote_model traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:
 options:
@@ -235,7 +239,7 @@ SHARED_MODULES = {
     for part, modules in parse_table(SHARED_TABLE.replace("\\\n", "")).items()
     for module in modules or {""}
 }
-MAX_PUBLIC_NAMES = 60
+MAX_PUBLIC_NAMES = 61
 
 
 def list_engine_imports() -> list[tuple[str, str, str]]:

@@ -16,9 +16,12 @@ UPWARD = {
     "Dispatcher.retry_visibility": "a change that cannot be handled is tried again by the bot",
     "EventClaims.serves": "which workspaces are connected is known above the queue",
     "EventClaims.wake": "the queue sleeps while nothing is claimed",
+    "Extractor.exceeds": "the model counts tokens",
+    "Extractor.observe": "outcomes are counted by the program",
     "ExtractStep.wake": "the worker sleeps while there is nothing to do",
     "FileAccess.make_room": "the data directory keeps the reserve of the disk",
     "FilterLookup.find_rooms": "names of channels are known to the bot alone",
+    "JudgedCalls.observe": "outcomes are counted by the program",
     "LimitedProbe.ask": "what is asked belongs to the mode of the program",
     "LiteLLMPictureDescriber.record_usage": "usage is counted by the engine",
     "PageFetcher.is_public": "tests fetch from this machine",
@@ -47,6 +50,7 @@ OF_VALUES = {
         "GroupCommit.is_undone",
         "GroupCommit.is_of_server",
     ),
+    *("PackedFile.unpack", "_ServiceApi.read"),
     *("TopicMethod.function", "MemoryCopy.load", "SharedCallLimits.execute"),
 }
 

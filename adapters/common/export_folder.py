@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from contextlib import contextmanager
 from dataclasses import replace
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.common.json_stream import MAX_VALUE_SIZE, JsonStream, ValueTooLarge
@@ -23,6 +24,7 @@ ENCRYPTED_FLAG = 0x1
 PAGE_SIZE = 1000  # messages
 DAMAGED_HINT = "Export the workspace again."
 START_SIZE = 2**23  # bytes
+LINE_SIZE = 2**20  # characters
 
 
 class ExportFolder(Protocol):
@@ -110,6 +112,16 @@ def read_start(folder: ExportFolder, name: str) -> bytes:
     return _read(folder, name, START_SIZE)
 
 
+def read_lines(folder: ExportFolder, name: str) -> Iterator[str]:
+    """The lines of a text, each with its end, and at most LINE_SIZE characters. Raises InvalidDocument."""
+    try:
+        with folder.open(name) as stream, TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as text:
+            while line := text.readline(LINE_SIZE):
+                yield line
+    except ZIP_ERRORS as error:
+        raise CorruptFile(f"“{name}” is damaged.", hint=DAMAGED_HINT) from error
+
+
 @contextmanager
 def open_json(folder: ExportFolder, name: str) -> Iterator[JsonStream]:
     """A JSON file. Raises InvalidDocument, also instead of what reading it raises."""
@@ -144,11 +156,3 @@ def split_into_pages(messages: Iterable[Message]) -> Iterator[list[Message]]:
             page = {}
     if page:
         yield list(page.values())
-
-
-def common_root(names: Iterable[str], marker: str) -> str:
-    """The folder with the file `marker`, ending in "/"; empty for the export itself. Raises InvalidDocument."""
-    roots = sorted((name.removesuffix(marker) for name in names if name.split("/")[-1] == marker), key=len)
-    if not roots:
-        raise InvalidDocument(f"This is no such export: it has no {marker}.")
-    return roots[0]

@@ -1,29 +1,36 @@
-"""Read channels that DiscordChatExporter wrote as JSON: a folder or ZIP archive, a file for each channel or thread."""
+"""Read channels that DiscordChatExporter wrote: a folder or ZIP archive, a file for each channel or thread.
+
+JSON has everything. CSV and HTML say less: the channel is in the name of the file, and times may have no zone.
+"""
 
 from __future__ import annotations
 
 import mimetypes
 import posixpath
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from adapters.common.download import Downloader, FileHosts
-from adapters.common.export_folder import clean_upload, open_folder, open_json, read_bytes, split_into_pages
+from adapters.common.export_folder import clean_upload, open_folder, open_json, read_bytes, read_lines, split_into_pages
+from adapters.common.json_fields import get_row, get_rows
+from adapters.discord.exports import csv_rows, html_page
+from adapters.discord.exports.identity import read_file_name
 from adapters.discord.gateway import FILE_HOSTS
 from adapters.discord.guild.markup import to_plain_text
+from adapters.discord.guild.message_text import render_message
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import NAME, thread_location
+from bot.platform.history_source import Omissions
 from bot.platform.models import Channel, Location, Message, Person, Upload
 from bot.text.format import EPOCH
 from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from adapters.common.export_folder import ExportFolder
@@ -32,10 +39,15 @@ if TYPE_CHECKING:
 
 MESSAGES = "messages"  # a key of these files
 DIRECT_GUILD = "0"  # the server of direct messages in these files
-PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23"})  # 20 and 23: replies to commands
+PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23: replies to commands; 46: of a poll
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
 PRIVATE_THREAD = "GuildPrivateThread"
 ID = re.compile(r"[0-9]{1,20}")
+READERS: Mapping[str, Callable[[Iterable[str]], Iterator[Mapping[str, Any]]]] = {
+    ".csv": csv_rows.read_payloads,
+    ".html": html_page.read_payloads,
+    ".htm": html_page.read_payloads,
+}
 
 
 def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> DiscordExport:
@@ -62,18 +74,21 @@ class DiscordExport:
     traits = TRAITS
 
     def __init__(self, folder: ExportFolder, options: ExportOptions, now: datetime) -> None:
-        self.omissions: Counter[str] = Counter()
+        self.omissions = Omissions()
         self.until = EPOCH
         self._now = now
         self._folder = folder
         self._people: dict[str, Person] = {}
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS))
         self._rooms: dict[str, ExportedRoom] = {}
-        for name in folder.list_names():
-            if name.endswith(".json") and "_Files/" not in name:
-                self._add_file(name, direct=options.direct_messages)
+        names = [each for each in folder.list_names() if "_Files/" not in each]
+        for name in (each for each in names if each.endswith(".json")):
+            self._add_file(name, direct=options.direct_messages)
+        whole = set(self._rooms)
+        for name in (each for each in names if _reader_of(each) is not None):
+            self._add_page(name, options.workspace, whole)
         if not self._rooms and not self.omissions:
-            raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON.")
+            raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV or HTML.")
 
     def list_channels(self) -> Sequence[Channel]:
         return [each.channel for each in self._rooms.values()]
@@ -110,7 +125,7 @@ class DiscordExport:
         """Add an exported channel or thread; other files are counted."""
         header = self._read_header(name)
         if header is None:
-            self.omissions["JSON files that are no exported channels"] += 1
+            self.omissions.note("JSON files that are no exported channels", name=name)
             return
         guild, channel = _parse_id(header["guild"]["id"]), header["channel"]
         if guild == DIRECT_GUILD and not direct:
@@ -124,6 +139,25 @@ class DiscordExport:
         room.files.insert(len(room.files) if is_thread else 0, entry)
         self.until = max(self.until, min(_parse_time(header.get("exportedAt"), self.until), self._now))
 
+    def _add_page(self, name: str, guild: str, whole: Collection[str]) -> None:
+        """Add a channel that was exported as CSV or HTML, unless it is here as JSON, too."""
+        header = read_file_name(name, guild or self._find_guild())
+        if header is None:
+            self.omissions.note("CSV and HTML files that are no exported channels", name=name)
+            return
+        location = _locate(_parse_id(header["guild"]["id"]), header["channel"])
+        title = clean_single_line(str(header["channel"]["name"]))
+        if location.room in whole:
+            self.omissions.note("CSV and HTML files of channels that are here as JSON", title, name)
+            return
+        room = self._rooms.setdefault(location.room, ExportedRoom(Channel(location, title, "closed")))
+        room.files.append((name, location, ""))
+        self.until = max(self.until, self._now)
+
+    def _find_guild(self) -> str:
+        """The server of the channels that are here as JSON."""
+        return next((each.channel.location.workspace for each in self._rooms.values()), "")
+
     def _read_header(self, name: str) -> Mapping[str, Any] | None:
         """What a file says about itself before its messages; None if it is not an exported channel."""
         try:
@@ -135,6 +169,9 @@ class DiscordExport:
         return header if all(isinstance(each, dict) and ID.fullmatch(str(each.get("id"))) for each in known) else None
 
     def _read_messages(self, name: str) -> Iterator[Any]:
+        if (read_payloads := _reader_of(name)) is not None:
+            yield from read_payloads(read_lines(self._folder, name))
+            return
         with open_json(self._folder, name) as content:
             content.read_members(until=MESSAGES)
             yield from content.read_items()
@@ -142,18 +179,24 @@ class DiscordExport:
     def _parse(self, payload: Any, name: str, where: Location, thread: str) -> Message | None:
         try:
             if str(payload.get("type", "Default")) not in PERSON_MESSAGES:
-                self.omissions["notices, such as who joined a server"] += 1
+                self.omissions.note("notices, such as who joined a server", self._rooms[where.room].channel.name)
                 return None
             self._remember(payload["author"])
             return _parse_message(payload, posixpath.dirname(name), where, thread)
         except (KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
-            self.omissions["messages that cannot be read"] += 1
+            channel = self._rooms[where.room].channel.name
+            self.omissions.note("messages that cannot be read", channel, str(payload)[:60])
             return None
 
     def _remember(self, author: Mapping[str, Any]) -> None:
         id_ = _parse_id(author["id"])
         name = author.get("nickname") or author.get("name") or id_
         self._people[id_] = Person(id_, str(name), is_bot=bool(author.get("isBot")))
+
+
+def _reader_of(name: str) -> Callable[[Iterable[str]], Iterator[Mapping[str, Any]]] | None:
+    """What reads the messages of a file that is no JSON; None for others."""
+    return READERS.get(posixpath.splitext(name)[1].lower())
 
 
 def _parse_id(found: object) -> str:
@@ -176,28 +219,30 @@ def _locate(guild: str, channel: Mapping[str, Any]) -> Location:
 def _parse_message(payload: Mapping[str, Any], folder: str, where: Location, thread: str) -> Message:
     """Convert a message. The first message of a forum post has the post's title. Raises KeyError, ValueError."""
     id_, author = _parse_id(payload["id"]), payload["author"]
-    reference = payload.get("reference") or {}
+    reference, forwarded = get_row(payload, "reference"), get_row(payload, "forwardedMessage")
+    rendered = render_message(
+        dict(payload)
+        | {
+            "message_reference": {"channel_id": str(reference.get("channelId") or "")},
+            "message_snapshots": [{"message": forwarded}] if forwarded else [],
+        },
+        by_bot=bool(author.get("isBot")),
+    )
+    files = [*get_rows(payload, "attachments"), *get_rows(forwarded, "attachments")]
     return Message(
         id=id_,
         location=where,
         author=_parse_id(author["id"]),
-        text="\n".join(_texts(payload)),
+        text=rendered.text,
         time=_parse_time(payload["timestamp"]),
-        uploads=tuple(_parse_upload(each, folder) for each in payload.get("attachments") or ()),
+        uploads=tuple(_parse_upload(each, folder) for each in files),
         edited=str(payload.get("timestampEdited") or ""),
         by_bot=bool(author.get("isBot")),
         title=thread if id_ == where.thread else "",
         replies_to=str(reference.get("messageId") or "") if payload.get("type") == "Reply" else "",
+        forwarded=rendered.forwarded,
+        previews=rendered.previews,
     )
-
-
-def _texts(payload: Mapping[str, Any]) -> Iterable[str]:
-    """The texts of a message: its content, or a bot's embeds."""
-    if payload.get("content"):
-        yield str(payload["content"])
-    elif payload["author"].get("isBot"):
-        for embed in payload.get("embeds") or ():
-            yield from (str(embed[key]) for key in ("title", "description") if embed.get(key))
 
 
 def _parse_upload(attachment: Mapping[str, Any], folder: str) -> Upload:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import discord
 
+from adapters.discord.guild.message_text import render_message
 from bot.platform.models import Location, Message, Person, Upload
 
 if TYPE_CHECKING:
@@ -55,11 +57,12 @@ def message_of(message: discord.Message, location: Location, me: discord.abc.Sno
     """
     thread = message.channel if isinstance(message.channel, discord.Thread) else None
     by_bot = message.author.bot or message.webhook_id is not None
+    rendered = render_message(_payload_of(message), by_bot=by_bot)
     return Message(
         id=str(message.id),
         location=location,
         author=str(message.author.id),
-        text="\n".join(_texts(message)),
+        text=rendered.text,
         time=message.created_at,
         uploads=tuple(map(upload_of, _attachments(message))),
         edited=message.edited_at.isoformat() if message.edited_at else "",
@@ -68,6 +71,8 @@ def message_of(message: discord.Message, location: Location, me: discord.abc.Sno
         own=message.author.id == me.id,
         addressed=not by_bot and (not location.workspace or is_addressed(message, me)),
         replies_to=_reply_target_id(message),
+        forwarded=rendered.forwarded,
+        previews=rendered.previews,
     )
 
 
@@ -79,14 +84,17 @@ def person_of(user: discord.Member | discord.User) -> Person:
 
 
 def upload_of(attachment: discord.Attachment) -> Upload:
-    """Convert an attachment."""
+    """Convert an attachment. Discord keeps only ASCII letters of its file name, and the rest as its title."""
     kind = (attachment.content_type or "").partition(";")[0]
-    return Upload(str(attachment.id), attachment.filename, attachment.size, kind, attachment.url)
+    suffix = PurePath(attachment.filename).suffix
+    title = (attachment.title or "").strip()
+    name = title if not title or title.endswith(suffix) else f"{title}{suffix}"
+    return Upload(str(attachment.id), name or attachment.filename, attachment.size, kind, attachment.url)
 
 
 def fingerprint(message: Message) -> str:
     """Hash a message's content, to detect edits."""
-    state = "\0".join([message.text, message.title, message.edited, *(upload.id for upload in message.uploads)])
+    state = "\0".join([message.content, message.edited, *(upload.id for upload in message.uploads)])
     return blake2b(state.encode(), digest_size=8).hexdigest()
 
 
@@ -104,12 +112,35 @@ def _reply_target_author(message: discord.Message) -> int | None:
     return replied.author.id if isinstance(replied, discord.Message) else None
 
 
-def _texts(message: discord.Message) -> Iterator[str]:
-    """The texts of a message: its content, forwarded messages, and a bot's embeds."""
-    yield from filter(None, [message.content, *(snapshot.content for snapshot in message.message_snapshots)])
-    if message.author.bot and not message.content:
-        for embed in message.embeds:
-            yield from filter(None, [embed.title, embed.description])
+def _payload_of(message: discord.Message) -> dict[str, Any]:
+    """The fields of the API's message object that have words."""
+    reference = message.reference
+    return _content_of(message) | {
+        "poll": _poll_of(message.poll) if message.poll is not None else {},
+        "message_reference": {"channel_id": str(reference.channel_id)} if reference is not None else {},
+        "message_snapshots": [
+            {"message": _content_of(each) | {"timestamp": each.created_at.isoformat()}}
+            for each in message.message_snapshots
+        ],
+    }
+
+
+def _content_of(message: discord.Message | discord.MessageSnapshot) -> dict[str, Any]:
+    return {
+        "content": message.content,
+        "embeds": [each.to_dict() for each in message.embeds],
+        "components": [each.to_dict() for each in message.components],
+        "attachments": [
+            {"title": each.title, "filename": each.filename, "description": each.description}
+            for each in message.attachments
+        ],
+    }
+
+
+def _poll_of(poll: discord.Poll) -> dict[str, Any]:
+    """A poll without its votes, which change without news."""
+    answers = [{"poll_media": {"text": each.text, "emoji": {"name": str(each.emoji or "")}}} for each in poll.answers]
+    return {"question": {"text": poll.question}, "answers": answers}
 
 
 def _attachments(message: discord.Message) -> Iterator[discord.Attachment]:

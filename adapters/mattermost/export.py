@@ -6,7 +6,6 @@ It says who was in a channel and who could see it. It has no ids, so that names 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.common.export_folder import read_bytes, split_into_pages
 from adapters.mattermost import posts
 from adapters.mattermost.lines import ExportLines, PostIndex, find_lines, open_export_folder
+from bot.platform.history_source import Omissions
 from bot.platform.models import Channel, Location, Person
 from bot.platform.traits import PlatformTraits
 from engine.errors import InvalidDocument
@@ -69,7 +69,7 @@ class MattermostExport:
     traits = TRAITS
 
     def __init__(self, folder: ExportFolder, lines: ExportLines, options: ExportOptions, now: datetime) -> None:
-        self.omissions: Counter[str] = Counter()
+        self.omissions = Omissions()
         self._folder = folder
         self._files = frozenset(folder.list_names())
         self._lines = lines

@@ -8,9 +8,11 @@ import posixpath
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adapters.common.export_folder import clean_upload
+from adapters.common.json_fields import get_rows, get_text, join_lines
 from bot.platform.models import Message, Upload
 
 if TYPE_CHECKING:
@@ -101,15 +103,16 @@ def _props(post: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _list_texts(post: Mapping[str, Any]) -> Iterator[str]:
-    """The text of a post; that of an integration may be in what it attached."""
+    """The text of a post, and what an integration attached."""
     if post.get("message"):
         yield str(post["message"])
-        return
-    attached = _props(post).get("attachments")
-    for each in attached if isinstance(attached, list) else ():
-        if isinstance(each, dict):
-            texts = [str(each[key]) for key in ("pretext", "title", "text") if each.get(key)]
-            yield from texts or [str(each.get("fallback") or "")]
+    for each in get_rows(_props(post), "attachments"):
+        texts = [get_text(each, key) for key in ("pretext", "author_name", "title", "text")]
+        fields = (
+            ": ".join(filter(None, map(partial(get_text, field), ("title", "value"))))
+            for field in get_rows(each, "fields")
+        )
+        yield join_lines([*texts, *fields, get_text(each, "footer")]) or get_text(each, "fallback")
 
 
 def _list_uploads(post: Mapping[str, Any], find_file: Callable[[str], str]) -> Iterable[Upload]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 from mcp.server.mcpserver.exceptions import ToolError
 
+from bot.capabilities.access.problems import describe_problem
 from bot.capabilities.requests import AtSpace, Authorized
-from engine.errors import EngineError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
-
-INTERNAL = "Something went wrong. The log says more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +43,13 @@ class Caller:
             async with aclosing(self.service.perform(self._authorize(headers, request))) as results:
                 async for result in results:
                     yield result
-        except StoreError as error:
-            log.exception("mcp.request_failed")
-            raise ToolError(INTERNAL) from error
-        except EngineError as error:
-            raise ToolError(f"{error} {error.hint}".strip()) from error
         except ToolError:
             raise
         except Exception as error:
-            log.exception("mcp.request_failed")
-            raise ToolError(INTERNAL) from error
+            told = describe_problem(error)
+            if told.is_internal:
+                log.exception("mcp.request_failed")
+            raise ToolError(f"{told.detail} {told.hint}".strip()) from error
 
     async def get_result(
         self, headers: Mapping[str, str] | None, request: OperationRequest, kind: type[Result]

@@ -121,7 +121,7 @@ class Neighborhood(BaseModel):
 
 
 class ListedDocument(BaseModel):
-    """A document with its state. `uri`: of the resource with its text."""
+    """A document with its state. `uri`: of the resource with its text. `gaps`: what of its file was not read."""
 
     key: str
     title: Line
@@ -129,6 +129,7 @@ class ListedDocument(BaseModel):
     link: str
     status: str
     uri: str
+    gaps: list[Line] = []
 
     @classmethod
     def of(cls, document: DocumentInfo, uri: str) -> ListedDocument:
@@ -140,4 +141,5 @@ class ListedDocument(BaseModel):
             link=document.link,
             status=document.status,
             uri=uri,
+            gaps=[f"{each.part}: {each.reason}" for each in document.omissions],
         )

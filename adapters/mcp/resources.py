@@ -49,15 +49,14 @@ class DocumentResources:
             return await call_next(ctx)
         envelope = await call_next(ctx)
         offset = _parse_cursor(ctx.params)
-        request = ListDocuments()
+        request = ListDocuments(offset=offset, limit=PAGE)
         try:
             found = await self._caller.get_result(read_headers(ctx.request), request, DocumentList)
         except ToolError as error:
             raise MCPError(INTERNAL_ERROR, str(error)) from error
-        page = found.documents[offset : offset + PAGE]
-        rest = {"nextCursor": str(offset + PAGE)} if offset + PAGE < len(found.documents) else {}
+        rest = {"nextCursor": str(offset + PAGE)} if offset + PAGE < found.total else {}
         kept = envelope if isinstance(envelope, dict) else {}
-        return {**kept, "resources": [_describe(each) for each in page], **rest}
+        return {**kept, "resources": [_describe(each) for each in found.documents], **rest}
 
     async def read(self, key: str, context: Context[Any, Any], offset: str = "0") -> str:
         """Read passages of a document as text. Raises an error of the protocol."""

@@ -13,7 +13,7 @@ from adapters.mcp.caller import read_headers
 from adapters.mcp.records import CitedAnswer, EntityRecord, ListedDocument, Neighborhood, RetrievedContext
 from adapters.mcp.resources import document_uri
 from bot.capabilities.documents.requests import Summarize
-from bot.capabilities.graph.requests import GetSubgraph
+from bot.capabilities.graph.requests import MAX_NEIGHBORS, GetSubgraph
 from bot.capabilities.graph.results import SubgraphResult
 from bot.capabilities.requests import Ask, GetEntity, ListDocuments
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, DocumentList, EntityResult
@@ -62,19 +62,19 @@ class Tools:
         name: NameText,
         context: Context[Any, Any],
         depth: Annotated[int, Field(ge=1, le=2)] = 1,
-        limit: Annotated[int, Field(ge=1, le=200)] = 30,
+        limit: Annotated[int, Field(ge=1, le=200)] = MAX_NEIGHBORS,
     ) -> Neighborhood:
         """List who and what a person, a thing or a place is related to, the strongest relations first."""
         request = GetSubgraph(name, depth, limit)
         return Neighborhood.of(await self._caller.get_result(_headers_of(context), request, SubgraphResult))
 
     async def documents(
-        self, context: Context[Any, Any], offset: Annotated[int, Field(ge=0)] = 0
+        self, context: Context[Any, Any], offset: Annotated[int, Field(ge=0)] = 0, search: OptionalName = ""
     ) -> list[ListedDocument]:
-        """List the documents that can be read, with their state; the resource of each has its text."""
-        request = ListDocuments()
+        """List the documents that can be read, or have the words in their title or key; the resource has the text."""
+        request = ListDocuments(search, offset=offset, limit=MAX_DOCUMENTS)
         listed = (await self._caller.get_result(_headers_of(context), request, DocumentList)).documents
-        return [ListedDocument.of(each, document_uri(each.key)) for each in listed[offset : offset + MAX_DOCUMENTS]]
+        return [ListedDocument.of(each, document_uri(each.key)) for each in listed]
 
     async def summary(
         self,

@@ -208,8 +208,18 @@ class EntityBody(BaseModel):
     relations: list[RelationItem]
 
 
+class OmissionItem(BaseModel):
+    """A part of a file that was not read, and why not."""
+
+    part: Line
+    reason: Line
+
+
 class DocumentItem(BaseModel):
-    """A document with its state: pending, searchable, indexed or failed."""
+    """A document with its state: pending, searchable, indexed or failed.
+
+    `omissions`: what of its file was not read; `coverage`: how many of its parts were, if not all: "14 of 15 slides".
+    """
 
     key: str
     title: Line
@@ -221,6 +231,8 @@ class DocumentItem(BaseModel):
     error: Prose
     hint: Prose
     passages: int
+    omissions: list[OmissionItem] = []
+    coverage: Line = ""
 
     @classmethod
     def of(cls, document: DocumentInfo) -> DocumentItem:
@@ -236,6 +248,8 @@ class DocumentItem(BaseModel):
             error=document.error,
             hint=document.hint,
             passages=document.passages,
+            omissions=[OmissionItem(part=each.part, reason=each.reason) for each in document.omissions],
+            coverage=document.coverage,
         )
 
 

@@ -12,32 +12,11 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from bot.errors import (
-    AudienceChanged,
-    InvalidToken,
-    NotAllowed,
-    PlatformError,
-    TooManyRequests,
-)
-from engine.errors import (
-    AmbiguousDocument,
-    CorrectionChanged,
-    DatabaseReadOnly,
-    DiskError,
-    DocumentTooLarge,
-    EngineError,
-    InvalidDocument,
-    InvalidQuestion,
-    ModelError,
-    NotFound,
-    RateLimited,
-    SandboxIncomplete,
-    StoreError,
-    UnstorableText,
-)
+from bot.capabilities.access.problems import INTERNAL, describe_problem
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from fastapi import FastAPI
 
@@ -52,24 +31,6 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-INTERNAL = "InternalError"  # its text stays in the log
-# The status of an error is that of the first class it belongs to.
-STATUSES: Sequence[tuple[type[EngineError], int]] = (
-    (InvalidToken, 401),
-    (NotAllowed, 403),
-    (NotFound, 404),
-    (AudienceChanged, 409),
-    (AmbiguousDocument, 409),
-    (CorrectionChanged, 409),
-    (DocumentTooLarge, 413),
-    (SandboxIncomplete, 503),
-    (InvalidDocument, 422),
-    (InvalidQuestion, 422),
-    (TooManyRequests, 429),
-    (RateLimited, 503),
-    (ModelError, 502),
-    (PlatformError, 503),
-)
 
 
 class Problem(BaseModel):
@@ -89,21 +50,6 @@ BUSY = Problem(
     detail="Too many requests are answered at the moment, or too many of yours.",
 )
 
-READ_ONLY = Problem(
-    type="urn:threadlore:DatabaseReadOnly",
-    title="DatabaseReadOnly",
-    status=503,
-    detail="Nothing can be changed at the moment: the database only answers questions.",
-    hint="Try again later. Whoever runs the server finds the reason in its health and its log.",
-)
-UNSTORABLE = Problem(
-    type="urn:threadlore:UnstorableText",
-    title="UnstorableText",
-    status=422,
-    detail="The database cannot store a part of this: it is too long.",
-    hint="Shorten it.",
-)
-
 _STATUSES = {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 507}
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": "Problem", "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
@@ -113,21 +59,9 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 def describe(error: Exception) -> Problem:
     """The problem of an error; the text of an unexpected one, or of one of the store, is not shown."""
-    if isinstance(error, DiskError):
-        return Problem(
-            title=INTERNAL, status=507, detail="The disk of the server is full or failing. The log says more."
-        )
-    if isinstance(error, DatabaseReadOnly):
-        return READ_ONLY
-    if isinstance(error, UnstorableText):
-        return UNSTORABLE
-    if isinstance(error, StoreError):
-        return Problem(title=INTERNAL, status=503, detail="The data cannot be used at the moment. The log says more.")
-    if isinstance(error, EngineError) and type(error) is not EngineError:
-        status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
-        name = type(error).__name__
-        return Problem(type=f"urn:threadlore:{name}", title=name, status=status, detail=str(error), hint=error.hint)
-    return Problem(title=INTERNAL, status=500, detail="Something went wrong. The log says more.")
+    told = describe_problem(error)
+    kind = "about:blank" if told.is_internal else f"urn:threadlore:{told.name}"
+    return Problem(type=kind, title=told.name, status=told.status, detail=told.detail, hint=told.hint)
 
 
 def is_internal(problem: Problem) -> bool:
@@ -157,7 +91,7 @@ def register(app: FastAPI, respond: Callable[[Request, Problem], Response]) -> N
 
 async def _answer_error(http: Request, error: Exception) -> Response:
     problem = describe(error)
-    if problem.title == INTERNAL:
+    if is_internal(problem):
         log.error("web.request_failed", exc_info=error)
     return _respond(http, problem)
 

@@ -56,7 +56,7 @@ async def _encode_all(
                 yield stream_format.encode(event)
         except Exception as error:
             problem = problems.describe(error)
-            if problem.title == problems.INTERNAL:
+            if problems.is_internal(problem):
                 log.exception("web.stream_failed")
             yield stream_format.encode({"type": "error", "error": problem.model_dump()})
             return

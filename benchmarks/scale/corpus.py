@@ -16,7 +16,7 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.replay_language import ReplayLanguage
 from benchmarks.synthetic import LINE, SYLLABLES, THINGS, VERBS, build_names
 from engine import Document, Passage, Question, Scope
-from engine.llm.formats.tuple_extraction import build_link, build_mention
+from engine.llm.formats.built_facts import build_link, build_mention
 from engine.models import Excerpt, Extraction
 from engine.usage import UsageMeter
 

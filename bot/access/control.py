@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.access.tokens import generate_token, matches, parse_token
-from bot.errors import InvalidToken, NotConnected, NotPermitted, PlatformUnavailable, TooManyRequests
+from bot.errors import (
+    InvalidToken,
+    NotConnected,
+    NotPermitted,
+    PlatformError,
+    PlatformUnavailable,
+    TooManyRequests,
+)
 from bot.permissions.audience import EMPTY_SET, ResolvedScope
-from bot.permissions.managers import list_correctable
+from bot.permissions.managers import is_workspace_manager, list_correctable
 from bot.permissions.provenance import Provenance, can_read
 from bot.permissions.quotas import Quotas
 from bot.platform.models import Location
@@ -134,8 +141,16 @@ class AccessControl:
 
     async def is_manager(self, subject: Subject) -> bool:
         """Whether a person manages their workspace now. Raises PlatformError if that is unknown."""
-        person = await self.audience_of(subject).get_person(subject.platform, subject.workspace, subject.person)
-        return person.is_manager and not person.is_deactivated
+        return is_workspace_manager(await self._get_person(subject))
+
+    async def check_active(self, subject: Subject) -> None:
+        """Raise NotPermitted for a person who left the workspace, as far as that is known."""
+        with suppress(PlatformError):
+            if (await self._get_person(subject)).is_deactivated:
+                raise NotPermitted("This account is deactivated.")
+
+    async def _get_person(self, subject: Subject) -> Person:
+        return await self.audience_of(subject).get_person(subject.platform, subject.workspace, subject.person)
 
     def audience_of(self, subject: Subject) -> AudienceResolver:
         """What tells who may read which channel of a person's platform. Raises NotConnected."""
@@ -202,9 +217,9 @@ class AccessControl:
         if await self._quotas.is_budget_spent(place):
             raise TooManyRequests(texts.BUDGET_SPENT, hint="Ask again tomorrow (UTC).")
 
-    async def record_usage(self, subject: Subject, usage: Iterable[Usage]) -> None:
-        """Add what an answer took to the day of the person's workspace, or of the space."""
-        await self._quotas.record_usage(_locate(subject), usage)
+    async def record_usage(self, subject: Subject, usage: Iterable[Usage], answers: int = 0) -> None:
+        """Add what an answer took to the day of the person's workspace, or of the space; 1 answer if it was given."""
+        await self._quotas.record_usage(_locate(subject), usage, answers)
 
     async def list_usage(self, subject: Subject, since: datetime) -> list[UsageRow]:
         """What the workspace of a person, or a space, used on each day since then."""

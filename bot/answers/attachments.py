@@ -11,6 +11,7 @@ from bot import texts
 from bot.i18n import gettext
 from bot.ingest.files import RejectedFile
 from bot.platform.models import Message
+from bot.store import FileRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,13 @@ class Attachments:
             return ()
         outcomes = taking.result()
         notes += [texts.file_refused(each.name, each.reason) for each in outcomes if isinstance(each, RejectedFile)]
-        return tuple(each.document for each in outcomes if not isinstance(each, RejectedFile))
+        filed = [each for each in outcomes if isinstance(each, FileRecord)]
+        if not isinstance(self._request.origin, Message):  # the author of a message is told when it is confirmed
+            names = {each.id: each.name for each in self._request.uploads}
+            notes += await self._file_ingest.describe_gaps(
+                (each.document, names.get(each.upload_id, "")) for each in filed
+            )
+        return tuple(each.document for each in filed)
 
     async def _ingest_files(self) -> Sequence[FileResult]:
         origin = self._request.origin

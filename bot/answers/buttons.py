@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
 from bot.answers import footer
+from bot.answers.control.sources import describe_sources
 from bot.answers.control.stops import StopRequests
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.request import shared_answer_id
@@ -15,8 +16,9 @@ from bot.answers.review.rights import check_room
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PermissionDenied
 from bot.i18n import gettext, use_language
+from bot.permissions.managers import is_workspace_manager
 from bot.permissions.provenance import can_read, provenance_of_answer
-from bot.platform.models import Card, title_with_time
+from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
 from bot.store import AnswerResult
 from bot.text import splitting
@@ -32,15 +34,9 @@ if TYPE_CHECKING:
     from bot.platform.events import ButtonPressed
     from bot.platform.models import AnswerFooter, Location
     from bot.platform.ports import Reply
-    from bot.store import AnswerSource, StoredAnswer
+    from bot.store import StoredAnswer
 
     ButtonAction = Callable[["AnswerButtons", ButtonPressed, StoredAnswer], Awaitable[str | Card]]
-
-
-def _format_source(drawn: AnswerSource) -> str:
-    """A source as a link with its excerpt."""
-    title = title_with_time(drawn.title, drawn.time)
-    return f"[{drawn.number}] " + (f"[{title}]({drawn.link})" if drawn.link else title) + f"\n> {drawn.excerpt}"
 
 
 class AnswerButtons:
@@ -90,13 +86,13 @@ class AnswerButtons:
             raise NotFound(gettext(texts.NO_ANSWER))
 
     async def list_sources(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
-        """Show the sources of an answer that the person may still read."""
+        """Show the sources of an answer that the person can read now, as the command does."""
         if stored.state != "done" and not stored.sources:
             raise NotFound(gettext(texts.NO_ANSWER))
-        allowed = await can_read(self.context.audience, provenance_of_answer(stored), clicked.location, clicked.person)
-        if not (allowed and stored.sources):
-            return gettext(texts.NO_SOURCES)
-        return "\n".join(map(_format_source, stored.sources))
+        await self._check_reads(clicked, stored)
+        return await describe_sources(self.context, stored, clicked.location, clicked.person) or gettext(
+            texts.NO_SOURCES
+        )
 
     async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Verify an answer, for managers and experts of its channel."""
@@ -215,9 +211,9 @@ class AnswerButtons:
     async def _is_manager(self, clicked: ButtonPressed) -> bool:
         location = clicked.location
         try:
-            return (
+            return is_workspace_manager(
                 await self.context.audience.get_person(location.platform, location.workspace, clicked.person)
-            ).is_manager
+            )
         except EngineError:
             return False
 

@@ -16,7 +16,7 @@ from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
 from bot.permissions import resolver
 from bot.platform.events import QuestionAsked
-from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
+from bot.text.search_filters import FILTERED_OVERVIEW, SearchFilters, narrow_question, parse_search_filters
 from bot.text.speech.mentions import strip_mention
 from engine import Filters, Question
 from engine.answers.mentions import find_mentions
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.permissions.audience import ResolvedScope
     from bot.platform.models import Channel, Location
-    from bot.text.search_filters import SearchFilters
     from engine import OverviewKind, RetrievalMode
     from engine.text.overview_request import OverviewRequest
 
+NO_FILTERS = SearchFilters("")
 DEFAULT_PERIOD = timedelta(days=1)  # for a person without earlier messages
 
 
@@ -58,7 +58,7 @@ async def build_question(context: BotContext, request: AnswerRequest, reach: Res
     if request.since:
         return _limit_to_recent(question, request)
     if not sought.only_these:
-        question = await apply_overview(context, request, question)
+        question = await apply_overview(context, request, question, sought)
         question = replace(question, filter_lookup=await _build_filter_lookup(context, request))
     return await _apply_search_filters(context, request.location, question, sought) if sought.is_active else question
 
@@ -110,18 +110,27 @@ def _limit_to_recent(question: Question, request: AnswerRequest) -> Question:
     return replace(question, filters=Filters(rooms=rooms, since=request.since), overview=Overview(kind))
 
 
-async def apply_overview(context: BotContext, request: AnswerRequest, question: Question) -> Question:
-    """Add the filter and author of an overview to a question; other questions are unchanged."""
+async def apply_overview(
+    context: BotContext, request: AnswerRequest, question: Question, sought: SearchFilters = NO_FILTERS
+) -> Question:
+    """Add the filter and author of an overview to a question; other questions are unchanged.
+
+    What its filters name (`sought`) replaces where and since when it would look by itself.
+    """
     if question.mode == "bypass":
         return question
     question, asked = by_author(question, request.time)
     if asked is None:
         location = _mentioned_channel(request) if channel_of(question) else None
         return replace(question, filters=replace(question.filters, rooms=location.rooms)) if location else question
-    within = _mentioned_channel(request) if asked.channel else await _overview_filter(context, request, asked)
+    if asked.channel:
+        within = _mentioned_channel(request)
+    else:
+        is_elsewhere = bool(sought.channel_ids or sought.channel_names) and not asked.place
+        within = Filters() if is_elsewhere else await _overview_filter(context, request, asked)
     if within is None:
         return question
-    if asked.is_catch_up and not asked.time_span.is_bounded and within.rooms:
+    if asked.is_catch_up and not asked.time_span.is_bounded and within.rooms and not sought.since:
         within = replace(within, since=await _last_message_time(context, request))
     return apply_overview_request(replace(question, filters=within), asked)
 
@@ -130,22 +139,15 @@ async def _apply_search_filters(
     context: BotContext, location: Location, question: Question, sought: SearchFilters
 ) -> Question:
     """Narrow a question by the filters in it. A channel that is not known contains nothing."""
-    within = question.filters
+    rooms = list[str]()
     if sought.channel_ids or sought.channel_names:
-        found = await context.store.channels.find_rooms(
+        rooms = await context.store.channels.find_rooms(
             location.platform, location.workspace, names=sought.channel_names, ids=sought.channel_ids
         )
         imported = context.store.imported_spaces
-        found += await imported.find_rooms(location.platform, location.workspace, sought.channel_names)
-        within = replace(within, rooms=frozenset(found or {UNKNOWN_ROOM}), documents=frozenset())
-    within = replace(
-        within,
-        since=sought.since or within.since,
-        until=sought.until or within.until,
-        kinds=frozenset({"file"}) if sought.only_files else within.kinds,
-    )
-    writers = [*sought.person_names, *[await _person_name(context, location, each) for each in sought.person_ids]]
-    return replace(question, filters=within, writers=(*question.writers, *writers))
+        rooms += await imported.find_rooms(location.platform, location.workspace, sought.channel_names)
+    people = [await _person_name(context, location, each) for each in sought.person_ids]
+    return narrow_question(question, sought, frozenset(rooms), people)
 
 
 async def _build_filter_lookup(context: BotContext, request: AnswerRequest) -> FilterLookup | None:

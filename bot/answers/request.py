@@ -107,7 +107,7 @@ def request_from_message(message: Message, *, overheard: bool = False) -> Answer
         answer_id(message.location, message.id),
         location,
         message.author,
-        message.text,
+        message.posted,
         message.time,
         message=message.id,
         origin=message,

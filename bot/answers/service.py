@@ -240,6 +240,7 @@ class AnswerService:
         overheard, bypass = draft.request.overheard, answer.context.mode == "bypass"
         if answer.context.rebuilding:
             draft.notices.append(gettext(texts.REBUILDING))
+        draft.notices += texts.list_helper_notices(answer.context.failed_helpers)
         if answer.context.question.ignored or (answer.context.is_empty and not bypass):
             draft.silent = overheard
             draft.text = texts.nothing_found(draft.gap)

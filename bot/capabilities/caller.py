@@ -44,6 +44,11 @@ class Caller:
         return self.kind == "owner"
 
     @property
+    def sees_details(self) -> bool:
+        """Whether they are told what a model answered to a call that failed: whoever runs the program, no person."""
+        return self.kind != "person"
+
+    @property
     def own_scope(self) -> Scope:
         """What they may change: their space of the terminal, or what a person shared with the bot alone."""
         if self.subject.space:

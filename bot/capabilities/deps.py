@@ -109,12 +109,16 @@ class LazyParts:
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """The services of a process. `metrics` count questions, `health` is what its probes say, of those that have any."""
+    """The services of a process. `metrics` count questions, `health` is what its probes say, of those that have any.
+
+    `ends_soon`: the process ends with its command, so that it leaves nothing for later.
+    """
 
     context: EngineContext
     parts: PartsSource
     metrics: Metrics | None = None
     health: ServerHealth | None = None
+    ends_soon: bool = False
 
     @property
     def engine(self) -> Engine:

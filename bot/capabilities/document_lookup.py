@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 LOCAL_SPACE = "console:local"
 FILE_LINK = "file:"  # how links to files of this machine begin
+# What the key of a part, an attachment or a file of an archive adds to that of its file.
+_INNER_KEY = re.compile(r"#(?:part|attachment)-\d+(?:\.(?:part|attachment)-\d+)*")
 UNKNOWN_DOCUMENT_HINT = "`threadlore documents` lists keys and titles."
 
 
@@ -57,19 +60,30 @@ def resolve_path(path: str | Path, here: str) -> Path:
     return Path(os.path.normpath(Path(here, at_home)))
 
 
-async def resolve_documents(deps: Deps, words: str, scope: Scope, here: str | None = None) -> list[str]:
-    """The keys of the documents in scope that are meant: by key, title or link, and by path if `here` is a folder.
+async def resolve_documents(
+    deps: Deps, words: str, scope: Scope, here: str | None = None, *, of_chats: bool = True
+) -> list[DocumentInfo]:
+    """The documents in scope that are meant: by key, title or link, and by path if `here` is a folder.
 
-    One document, or all conversations of one file. Raises NotFound, and InvalidQuestion if several could be meant.
+    One document, or all conversations of one file. `of_chats` as in `match_documents`. Raises NotFound, and
+    AmbiguousDocument if several could be meant.
     """
-    return match_documents(words, await deps.engine.documents.list(scope), here)
+    return match_documents(words, await deps.engine.documents.list(scope), here, of_chats=of_chats)
 
 
-def match_documents(words: str, documents: Iterable[DocumentInfo], here: str | None = None) -> list[str]:
-    """The keys that the words mean; a key is preferred to a path, a path to a title.
+def list_with_inner(key: str, documents: Iterable[DocumentInfo]) -> list[str]:
+    """The key of a file, then those of its further parts, its attachments and the files within it."""
+    inner = [each.key for each in documents if each.key.startswith(f"{key}#")]
+    return [key, *(each for each in inner if _INNER_KEY.fullmatch(each, len(key)))]
+
+
+def match_documents(
+    words: str, documents: Iterable[DocumentInfo], here: str | None = None, *, of_chats: bool = True
+) -> list[DocumentInfo]:
+    """The documents that the words mean; a key is preferred to a path, a path to a title.
 
     `here`: where relative paths start, None for those who may not know the paths of this machine. The path of a chat
-    export means all its conversations.
+    export means all its conversations. `of_chats`: whether the link of a conversation means it, and not its message.
     """
     candidates, words = list(documents), repair_surrogates(words)
     path = None if here is None else resolve_path(words, here)
@@ -78,19 +92,20 @@ def match_documents(words: str, documents: Iterable[DocumentInfo], here: str | N
         [each for each in candidates if words in {each.key, public_key(each.key)}],
         [each for each in candidates if path and each.key == file_key(path, each.space)],
     ):
-        return [found.key]
+        return [found]
     if path is not None and (exported := _list_exported(words, path, candidates)):
         return exported
     is_link = words and (path is not None or not words.startswith(FILE_LINK))
-    by_link = [each for each in candidates if is_link and each.link == words]
+    linked = [each for each in candidates if of_chats or each.kind != "conversation"] if is_link else []
+    by_link = [each for each in linked if each.link == words]
     if found := choose_document(
         words, {each.key: each for each in (*match_title(words, candidates), *by_link)}.values()
     ):
-        return [found.key]
+        return [found]
     raise NotFound(f"There is no document “{words}”.", hint=UNKNOWN_DOCUMENT_HINT)
 
 
-def _list_exported(words: str, path: Path, documents: Iterable[DocumentInfo]) -> list[str]:
-    """The keys of the conversations of a chat export."""
+def _list_exported(words: str, path: Path, documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
+    """The conversations of a chat export."""
     address = words if words.startswith(FILE_LINK) else path.as_uri()
-    return [each.key for each in documents if each.kind == "conversation" and each.link == address]
+    return [each for each in documents if each.kind == "conversation" and each.link == address]

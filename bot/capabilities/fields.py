@@ -43,6 +43,8 @@ def _get_default(field: Field[Any]) -> Any:
 
 def build_request(row: Capability, values: Mapping[str, Any]) -> Any:
     """The request with these values. Raises InvalidQuestion if one is missing, unknown or of a wrong kind."""
+    if unknown := values.keys() - {each.name for each in list_fields(row)}:
+        raise InvalidQuestion(f"“{min(unknown)}” is unknown.", hint=describe_usage(row))
     try:
         return TypeAdapter(row.request).validate_python(dict(values))
     except ValidationError as error:

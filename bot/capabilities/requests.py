@@ -10,8 +10,9 @@ from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
-from engine import ChatTurn, CorrectionChange, RetrievalMode  # noqa: TC001  - the socket reads these at run time
+from engine import ChatTurn, CorrectionChange, RetrievalMode
 
+MAX_RELATIONS = 30  # of an entity, unless somebody asks for another number
 AskOutput = Literal["answer", "context", "prompt"]
 
 
@@ -70,9 +71,13 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class GetStatus:
-    """Get the index status of a scope, on request with the state of the sandbox in which files are parsed."""
+    """Get the index status of a scope.
+
+    On request with the state of the sandbox in which files are parsed, and with what was not read and why.
+    """
 
     with_sandbox: bool = False
+    with_problems: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,15 @@ class CheckHealth:
 
 @dataclass(frozen=True, slots=True)
 class ListDocuments:
-    """List the documents in scope with their status."""
+    """List the documents in scope with their status: those whose title or key has the words of `search`, of a `status`.
+
+    `limit` of them from number `offset` on; 0: all.
+    """
+
+    search: str = ""
+    status: str = ""
+    offset: int = 0
+    limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +108,14 @@ class GetEntity:
     """Get an entity with its strongest relations."""
 
     name: str
-    limit: int = 30
+    limit: int = MAX_RELATIONS
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Forget one document by key, title or path (relative to `working_dir`); its bytes leave the files too.
+    """Forget one document by key, title, link or path (relative to `working_dir`), also from the bytes of the files.
 
-    The path of a chat export means all its conversations.
+    The path of a chat export means all its conversations, a person's link to a message that message.
     """
 
     document: str
@@ -178,10 +191,11 @@ class Hide:
 
 @dataclass(frozen=True, slots=True)
 class UndoCorrection:
-    """Undo what a correction changed. `space` as in Merge."""
+    """Undo exactly what a correction changed: one with this `id`, or this `change`. `space` as in Merge."""
 
-    change: CorrectionChange
+    change: CorrectionChange = field(default_factory=CorrectionChange)
     space: str = ""
+    id: str = ""
 
     @property
     def name(self) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
 from bot.capabilities.documents.results import DocumentResults
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
+from bot.platform.history_source import Omission  # noqa: TC001  - read at run time
 from bot.store import AccessToken  # noqa: TC001  - read at run time
 from engine import (
     Context,
@@ -17,11 +19,13 @@ from engine import (
     CorrectionChange,
     DocumentInfo,
     DuplicateReport,
+    IndexProblem,
     IndexStatus,
     LLMMessage,
     Source,
     Usage,
 )
+from engine.models import HelperCall  # noqa: TC001  - read at run time
 from engine.parsers.sandbox.state import SandboxState  # noqa: TC001  - read at run time
 
 if TYPE_CHECKING:
@@ -57,7 +61,8 @@ class AnswerEnd:
     `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
     span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
     the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
-    incomplete. `verified`: who verified this answer and when, if it was not written for this question.
+    incomplete. `failed_helpers`: calls that help to search and failed. `verified`: who verified this answer and when,
+    if it was not written for this question.
     """
 
     sources: tuple[Source, ...]
@@ -68,6 +73,7 @@ class AnswerEnd:
     filtered: bool = False
     gap: str = ""
     rebuilding: bool = False
+    failed_helpers: tuple[HelperCall, ...] = ()
     verified: str = ""
 
 
@@ -113,7 +119,8 @@ class IngestFailure:
 class IngestResult:
     """The end of an ingest; documents are files and conversations.
 
-    `trouble`: why some of them are not indexed yet, if a model was out of reach too long.
+    `trouble`: why some of them are not indexed yet, if a model was out of reach too long. `gaps`: the documents of
+    whose files something was not read.
     """
 
     files: int
@@ -122,13 +129,23 @@ class IngestResult:
     seconds: float
     failures: tuple[IngestFailure, ...] = ()
     trouble: str = ""
+    gaps: tuple[IngestFailure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPlace:
+    """A workspace, such as chat:T0123, with the names of the channels that were imported into it."""
+
+    workspace: str
+    channels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryImportResult:
     """The end of an import: `messages` that were read, those that were `new` or `edited`, and the `files` added.
 
-    `omissions`: what was left out, and how often, by reason.
+    `omissions`: what was left out, and how often, by kind. `left_out`: the same by channel and name. `places`: the
+    workspaces in which it lies now, each with names of its channels.
     """
 
     channels: int
@@ -138,21 +155,26 @@ class HistoryImportResult:
     files: int
     seconds: float
     omissions: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[Omission, ...] = ()
+    places: tuple[ImportedPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StatusResult:
-    """The index status of spaces, and what bounds parsers in that process, if that was asked for."""
+    """The index status of spaces; what bounds parsers in that process, and what was not read, if that was asked for."""
 
     status: IndexStatus
     sandbox: SandboxState | None = None
+    problems: tuple[IndexProblem, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """The documents of spaces."""
+    """Documents of spaces. `total`: how many were found, `known`: how many there are."""
 
     documents: tuple[DocumentInfo, ...]
+    total: int = 0
+    known: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +223,16 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten(Completed):
+    """Something was forgotten: one document with its title, or a message with its time, of a room."""
+
+    title: str = ""
+    passages: int = 0
+    room: str = ""
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Rows of text below their headings, for capabilities without a result of their own."""
 
@@ -210,18 +242,20 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Corrected(Completed):
-    """A correction was made in a space. `change`: what its undo reverses."""
+    """A correction was made in a space. `change`: what its undo reverses. `undo`: the id of that, "" without one."""
 
     space: str = ""
     change: CorrectionChange = field(default_factory=CorrectionChange)
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectionMade:
-    """A correction is stored; graph and vectors follow. `change`: what its undo reverses."""
+    """A correction is stored; graph and vectors follow. `change` and `undo` as in Corrected."""
 
     space: str
     change: CorrectionChange
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +303,7 @@ OperationResult = (
     | VerifyResult
     | ExportLine
     | Completed
+    | Forgotten
     | Listing
     | Corrected
     | CorrectionMade

@@ -22,6 +22,7 @@ class Who(Enum):
 
     ANYONE = "anyone"  # within what they may read
     CORRECTOR = "corrector"  # may manage the channel whose space is corrected; everyone their own space
+    CHANNEL_MANAGER = "channel manager"  # of the channel it is about; everyone of their own direct messages
     REVIEWER = "reviewer"  # manager or expert of the channel; checked where the channel is known
     MANAGER = "manager"  # of their workspace at present; a space of the terminal is its own
     OWNER = "owner"  # of the data, at the terminal
@@ -52,7 +53,8 @@ class Capability:
 
     It is called with the services, the caller and the request, and yields results; a module that begins with a dot is
     below this package. `permission`: what an access token needs; None where no token suffices. `derived`: where the
-    row is enough, so that a door makes its route, tool or command of it, with `summary` as help.
+    row is enough, so that a door makes its route, tool or command of it, with `summary` as help. `kept`: what doors do
+    differently on purpose, and why.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Capability:
     limits: Limit = Limit.NONE
     summary: str = ""
     derived: Surface = Surface.NONE
+    kept: str = ""
 
     def load_handler(self) -> Handler:
         """The function that carries it out."""

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.capabilities.access.hints import word_hint
+from bot.capabilities.access.hints import word_refusal, word_result
 from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
 from bot.capabilities.access.reading import TokenReading, check_who
-from bot.capabilities.access.server_paths import hide_paths, hide_paths_of_error
 from bot.capabilities.caller import at_terminal, for_space
-from bot.capabilities.documents.errors import word_errors
+from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
 from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult, Internal
 from bot.capabilities.row import Limit, Who
 from bot.capabilities.table import find_row
 from bot.errors import NotPermitted
+from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -45,12 +45,22 @@ async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[Operation
             _list_permissions(find_row(type(inner)))
             results = _run_counted(deps, for_space(space), inner)
         case AtSpace(space, inner):
-            results = _run_counted(deps, at_terminal(space), inner)
+            results = _run_counted(deps, await _find_owner(deps, space), inner)
         case _:
             results = _run_counted(deps, at_terminal(), request)
     async with aclosing(results):
         async for result in results:
             yield result
+
+
+async def _find_owner(deps: Deps, space: str) -> Caller:
+    """The owner of the data at a space of the terminal; from the local one, they also read what they imported."""
+    caller = at_terminal(space)
+    parts = await deps.parts.find() if space == LOCAL_SPACE else None
+    if parts is None:
+        return caller
+    imported = await parts.store.imported_spaces.read_scope()
+    return replace(caller, scope=Scope(caller.scope.spaces | imported.spaces, imported.rooms))
 
 
 async def run_for_person(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[HandlerResult]:
@@ -59,7 +69,7 @@ async def run_for_person(deps: Deps, caller: Caller, request: OperationRequest) 
     await check_who((await deps.parts.open()).access, caller, row)
     async with aclosing(row.load_handler()(deps, caller, request)) as results:
         async for result in results:
-            yield result
+            yield result if isinstance(result, Internal) else word_result(caller, result)
 
 
 async def _run_counted(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[OperationResult]:
@@ -76,20 +86,19 @@ async def _run_counted(deps: Deps, caller: Caller, request: OperationRequest) ->
                     if isinstance(result, Internal):
                         continue
                     record.observe_result(result)
-                    yield result
+                    yield word_result(caller, result)
         finally:
-            await _record_usage(deps, caller, record)
+            await _count_at_terminal(deps, caller, record)
 
 
-async def _record_usage(deps: Deps, caller: Caller, record: QuestionRecord) -> None:
-    """Count what an answer took for a space of the terminal, if the bot has a database; the answer was given."""
-    if record.answer is None or not caller.subject.space:
+async def _count_at_terminal(deps: Deps, caller: Caller, record: QuestionRecord) -> None:
+    """Count an answer for a space of the terminal; it was given, whether it can be counted or not."""
+    if not (record.is_answered and caller.subject.space):
         return
     try:
-        if parts := await deps.parts.find():
-            await parts.access.record_usage(caller.subject, record.answer.usage)
+        await record.count_for((await deps.parts.open()).access, caller.subject)
     except EngineError as error:
-        log.warning("usage.not_recorded", space=caller.subject.space, error=type(error).__name__)
+        log.debug("usage.not_recorded", space=caller.subject.space, error=type(error).__name__)
 
 
 async def _run_for_token(deps: Deps, text: str, request: OperationRequest) -> AsyncGenerator[OperationResult]:
@@ -99,24 +108,25 @@ async def _run_for_token(deps: Deps, text: str, request: OperationRequest) -> As
     """
     row = find_row(type(request))
     accepted, is_question = _list_permissions(row), Limit.QUESTIONS in row.limits
-    record, is_person = QuestionRecord(deps.metrics if is_question else None, deps.clock, PROGRAM), False
+    record, subject = QuestionRecord(deps.metrics if is_question else None, deps.clock, PROGRAM), None
     with record.closing():
         try:
             access: AccessControl = (await deps.parts.open()).access
             token = await access.authorize(text, *accepted)
-            is_person = not token.subject.space
+            subject = token.subject
             if is_question:
-                await access.check_question(token.subject)
+                await access.check_question(subject)
             reading = TokenReading(access, text, token, deps.clock)
             async with aclosing(_run_within_scope(deps, row, request, reading, record)) as results:
                 async for result in results:
                     record.observe_result(result)
-                    yield hide_paths(word_errors(result) if is_person else result)
+                    yield result
         except EngineError as error:
-            if is_person:
-                error.hint = word_hint(error.hint)
-            hide_paths_of_error(error)
+            word_refusal(error, for_person=subject is not None and not subject.space)
             raise
+        finally:
+            if subject is not None:
+                await record.count_for(access, subject)
 
 
 async def _run_within_scope(
@@ -124,16 +134,14 @@ async def _run_within_scope(
 ) -> AsyncGenerator[OperationResult]:
     """Perform a request within what its caller may read now; the results are checked before they are yielded."""
     caller, gap = await reading.begin(row)
-    try:
-        async with aclosing(row.load_handler()(deps, caller, request)) as results:
-            async for result in results:
-                if isinstance(result, Internal):
-                    _observe(result, reading, record)
-                    continue
-                await reading.check(result)
-                yield replace(result, gap=gap) if isinstance(result, AnswerEnd | ContextResult) else result
-    finally:
-        await reading.record_usage()
+    async with aclosing(row.load_handler()(deps, caller, request)) as results:
+        async for result in results:
+            if isinstance(result, Internal):
+                _observe(result, reading, record)
+                continue
+            await reading.check(result)
+            shown = replace(result, gap=gap) if isinstance(result, AnswerEnd | ContextResult) else result
+            yield word_result(caller, shown)
 
 
 def _observe(result: Internal, reading: TokenReading, record: QuestionRecord) -> None:

@@ -7,6 +7,7 @@ Everything that acts for a caller is a row. A request of no row is refused. The 
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
@@ -17,47 +18,192 @@ from bot.capabilities.plugins import load_rows
 from bot.capabilities.row import Capability, Limit, Surface, Who
 from bot.errors import NotPermitted
 
+if TYPE_CHECKING:
+    from bot.store import Permission
+
 CHAT, CLI, HTTP, MCP, PAGE = Surface.CHAT, Surface.CLI, Surface.HTTP, Surface.MCP, Surface.PAGE
 PROGRAMS = Surface.PROGRAMS
 
+# What doors do differently on purpose, and why. docs/capabilities.md shows it.
+KEPT_ASK = (
+    "Questions at the terminal and of spaces are not limited: whoever asks there pays for them. In the chat, the place"
+    " of an overview is the channel where it was asked; other doors have no place."
+)
+KEPT_SUMMARIZE = "The chat sums up what a person missed in a channel; programs say what of."
+KEPT_DOCUMENTS = "The chat tells how much there is (status): a list of documents does not fit into a message."
+KEPT_UPLOAD = (
+    "A file shared in a channel is for its readers, an uploaded one for its person or space, and one that the owner"
+    " ingests for any space: where it goes is a part of what is done. The checks are the same."
+)
+KEPT_FORGET = (
+    "Paths are words of the terminal. The link to a message means the message for people, who see no conversations. A"
+    " page shows its button only where the visitor can surely forget a document."
+)
+KEPT_DUPLICATES = "Only the owner has names compared that were not; for others that runs in the background."
+KEPT_CORRECTION = (
+    "The chat replies at once, programs and the terminal once a correction is visible everywhere: nobody waits in a"
+    " channel. The owner may name what does not occur yet, since nobody else learns of it."
+)
+KEPT_UNDO = "People type the id of a change, programs send the change itself: they need not ask for it in 30 days."
+KEPT_FACT = "The owner and spaces have no channel: their facts go to their space."
+KEPT_CHANNEL = "Spaces of the terminal have no channels. Direct messages have settings, for their person."
+KEPT_ENTITY = "The chat draws a picture, and lists 8 of the relations below it."
+KEPT_VERIFIED = "The chat completes the start of an id, as it lists them; programs name all of it."
+KEPT_FILTERS = "The chat completes names while a question is typed, and asks the platform which channels it shows."
+KEPT_READING = "The chat shows sources with excerpts, and one name at a time; whole texts and lists do not fit there."
+KEPT_STEP = "It is a step of an upload by programs."
+KEPT_OPERATION = (
+    "Channels are no place for it; the status in the chat tells managers what fails, and their page has this."
+)
+KEPT_OWNER = "Who may do this has the data directory, and no other door leads there."
+KEPT_ACCESS = "A token cannot make, list or end others; a login is made by the page alone."
+KEPT_PROBE = "Whoever watches the server asks without a token, and is told nothing of the data."
+
+MANAGE = ".management.operations:manage"
+CHANNEL_ROWS: tuple[tuple[str, type, Surface, Who, Permission, str], ...] = (
+    ("forget-channel", management.ForgetChannel, CHAT | HTTP, Who.CHANNEL_MANAGER, "manage", "forget a channel"),
+    (
+        "backfill",
+        management.BackfillChannel,
+        CHAT | HTTP | PAGE,
+        Who.CHANNEL_MANAGER,
+        "manage",
+        "read the history of a channel",
+    ),
+    (
+        "digest",
+        management.SchedulePersonalDigest,
+        CHAT | HTTP,
+        Who.ANYONE,
+        "write",
+        "regular digests of what you can read",
+    ),
+    (
+        "channel-digest",
+        management.ScheduleChannelDigest,
+        CHAT | HTTP,
+        Who.CHANNEL_MANAGER,
+        "manage",
+        "regular digests of a channel",
+    ),
+    ("experts", management.ListExperts, CHAT | HTTP, Who.ANYONE, "read", "people to ask in a channel"),
+    (
+        "add-expert",
+        management.AddExpert,
+        CHAT | HTTP,
+        Who.CHANNEL_MANAGER,
+        "manage",
+        "name a person to ask in a channel",
+    ),
+    (
+        "remove-expert",
+        management.RemoveExpert,
+        CHAT | HTTP,
+        Who.CHANNEL_MANAGER,
+        "write",
+        "ask a person no more in a channel",
+    ),
+)
+
 ROWS = (
     # Questions.
-    Capability("ask", requests.Ask, ".asking.queries:ask", CLI | PROGRAMS, permission="ask", limits=Limit.QUESTIONS),
+    Capability(
+        "ask",
+        requests.Ask,
+        ".asking.queries:ask",
+        CHAT | CLI | PROGRAMS,
+        permission="ask",
+        limits=Limit.QUESTIONS,
+        kept=KEPT_ASK,
+    ),
     Capability(
         "summarize",
         documents.Summarize,
         ".documents.summaries:summarize",
-        HTTP | MCP,
+        CHAT | HTTP | MCP,
         permission="ask",
         limits=Limit.QUESTIONS,
+        kept=KEPT_SUMMARIZE,
     ),
     # Documents.
     Capability(
-        "documents", requests.ListDocuments, ".asking.queries:list_documents", CLI | PROGRAMS, permission="read"
+        "documents",
+        requests.ListDocuments,
+        ".asking.queries:list_documents",
+        CLI | PROGRAMS,
+        permission="read",
+        kept=KEPT_DOCUMENTS,
     ),
-    Capability("document", documents.GetDocument, ".documents.details:get_document", PROGRAMS, permission="read"),
-    Capability("ingest", requests.Ingest, ".ingest.ingest:ingest", CLI, Who.OWNER),
     Capability(
-        "upload-place", documents.PrepareUpload, ".documents.uploads:prepare_upload", HTTP | PAGE, permission="write"
+        "document",
+        documents.GetDocument,
+        ".documents.details:get_document",
+        PROGRAMS,
+        permission="read",
+        kept=KEPT_READING,
     ),
-    Capability("upload", documents.AddUpload, ".documents.uploads:add_upload", HTTP | PAGE, permission="write"),
-    Capability("forget", requests.Forget, ".maintenance.operations:forget", CLI | HTTP | PAGE, permission="write"),
+    Capability("ingest", requests.Ingest, ".ingest.ingest:ingest", CLI, Who.OWNER, kept=KEPT_OWNER),
     Capability(
-        "forget-workspace", requests.ForgetWorkspace, ".maintenance.operations:forget_workspace", CLI, Who.OWNER
+        "upload-place",
+        documents.PrepareUpload,
+        ".documents.uploads:prepare_upload",
+        HTTP | PAGE,
+        permission="write",
+        kept=KEPT_STEP,
     ),
-    Capability("import", requests.ImportHistory, ".ingest.history_import:import_history", CLI, Who.OWNER),
-    Capability("retry", requests.Retry, ".maintenance.operations:retry", CLI, Who.OWNER),
     Capability(
-        "confirm-retention", requests.ConfirmRetention, ".maintenance.operations:confirm_retention", CLI, Who.OWNER
+        "upload",
+        documents.AddUpload,
+        ".documents.uploads:add_upload",
+        CHAT | HTTP | PAGE,
+        permission="write",
+        kept=KEPT_UPLOAD,
     ),
-    Capability("status", requests.GetStatus, ".asking.queries:get_status", CLI | HTTP | PAGE, permission="read"),
-    Capability("filters", requests.ListFilterNames, ".asking.queries:list_filter_names", CLI, permission="read"),
+    Capability(
+        "forget",
+        requests.Forget,
+        ".documents.forget:forget",
+        CHAT | CLI | HTTP | PAGE,
+        permission="write",
+        kept=KEPT_FORGET,
+    ),
+    Capability(
+        "forget-workspace",
+        requests.ForgetWorkspace,
+        ".maintenance.operations:forget_workspace",
+        CLI,
+        Who.OWNER,
+        kept=KEPT_OWNER,
+    ),
+    Capability(
+        "import", requests.ImportHistory, ".ingest.history_import:import_history", CLI, Who.OWNER, kept=KEPT_OWNER
+    ),
+    Capability("retry", requests.Retry, ".maintenance.operations:retry", CLI, Who.OWNER, kept=KEPT_OWNER),
+    Capability(
+        "confirm-retention",
+        requests.ConfirmRetention,
+        ".maintenance.operations:confirm_retention",
+        CLI,
+        Who.OWNER,
+        kept=KEPT_OWNER,
+    ),
+    Capability("status", requests.GetStatus, ".asking.queries:get_status", CHAT | CLI | HTTP | PAGE, permission="read"),
+    Capability(
+        "filters",
+        requests.ListFilterNames,
+        ".asking.queries:list_filter_names",
+        CLI | HTTP,
+        permission="read",
+        summary="channels and people by whose names questions can be filtered",
+        derived=HTTP,
+        kept=KEPT_FILTERS,
+    ),
     *(
         Capability(
             name,
             request,
             f".privacy:{name.replace('-', '_')}",
-            CHAT | HTTP,
+            CHAT | HTTP | PAGE,
             permission="write",
             summary=summary,
             derived=HTTP,
@@ -68,16 +214,33 @@ ROWS = (
         )
     ),
     # The graph.
-    Capability("entity", requests.GetEntity, ".asking.queries:get_entity", CLI | PROGRAMS, permission="read"),
-    Capability("names", graph.SearchEntities, ".graph.queries:search_entities", HTTP | PAGE, permission="read"),
-    Capability("subgraph", graph.GetSubgraph, ".graph.queries:get_subgraph", PROGRAMS, permission="read"),
-    Capability("provenance", graph.GetProvenance, ".graph.queries:get_provenance", HTTP | PAGE, permission="read"),
+    Capability(
+        "entity",
+        requests.GetEntity,
+        ".asking.queries:get_entity",
+        CHAT | CLI | PROGRAMS,
+        permission="read",
+        kept=KEPT_ENTITY,
+    ),
+    Capability("names", graph.SearchEntities, ".graph.queries:search_entities", CHAT | HTTP | PAGE, permission="read"),
+    Capability(
+        "subgraph", graph.GetSubgraph, ".graph.queries:get_subgraph", PROGRAMS, permission="read", kept=KEPT_READING
+    ),
+    Capability(
+        "provenance",
+        graph.GetProvenance,
+        ".graph.queries:get_provenance",
+        HTTP | PAGE,
+        permission="read",
+        kept=KEPT_READING,
+    ),
     Capability(
         "duplicates",
         requests.FindDuplicates,
         ".graph.corrections:find_duplicates",
         CHAT | CLI | HTTP,
         permission="read",
+        kept=KEPT_DUPLICATES,
     ),
     Capability(
         "corrections",
@@ -86,9 +249,18 @@ ROWS = (
         HTTP | PAGE,
         Who.CORRECTOR,
         "manage",
+        kept=KEPT_READING,
     ),
     *(
-        Capability(name, request, f".graph.corrections:{handler}", CHAT | CLI | HTTP | PAGE, Who.CORRECTOR, "manage")
+        Capability(
+            name,
+            request,
+            f".graph.corrections:{handler}",
+            CHAT | CLI | HTTP | PAGE,
+            Who.CORRECTOR,
+            "manage",
+            kept=KEPT_CORRECTION,
+        )
         for name, request, handler in (
             ("merge", requests.Merge, "merge"),
             ("separate", requests.Separate, "separate"),
@@ -97,21 +269,35 @@ ROWS = (
         )
     ),
     Capability(
-        "undo", requests.UndoCorrection, ".graph.corrections:undo_correction", HTTP | PAGE, Who.CORRECTOR, "manage"
+        "undo",
+        requests.UndoCorrection,
+        ".graph.corrections:undo_correction",
+        CHAT | CLI | HTTP | PAGE,
+        Who.CORRECTOR,
+        "manage",
+        kept=KEPT_UNDO,
     ),
-    Capability("add-fact", requests.AddFact, ".graph.corrections:add_fact", CHAT | CLI | HTTP, permission="write"),
+    Capability(
+        "add-fact",
+        requests.AddFact,
+        ".graph.corrections:add_fact",
+        CHAT | CLI | HTTP,
+        permission="write",
+        kept=KEPT_FACT,
+    ),
     # Management of a workspace.
+    Capability("channels", management.ListChannels, MANAGE, HTTP | PAGE, Who.MANAGER, "manage", kept=KEPT_CHANNEL),
+    Capability("questions", management.ListQuestions, MANAGE, CHAT | HTTP | PAGE, Who.MANAGER, "manage"),
     *(
-        Capability(name, request, ".management.operations:manage", HTTP | PAGE, Who.MANAGER, "manage")
-        for name, request in (
-            ("channels", management.ListChannels),
-            ("channel", management.GetChannel),
-            ("change-channel", management.ChangeChannel),
-            ("questions", management.ListQuestions),
-        )
+        Capability(name, request, MANAGE, CHAT | HTTP | PAGE, Who.CHANNEL_MANAGER, "manage", kept=KEPT_CHANNEL)
+        for name, request in (("channel", management.GetChannel), ("change-channel", management.ChangeChannel))
     ),
     *(
-        Capability(name, request, ".management.operations:manage", HTTP | PAGE, Who.REVIEWER, "write")
+        Capability(name, request, MANAGE, surfaces, who, permission, summary=summary, derived=HTTP)
+        for name, request, surfaces, who, permission, summary in CHANNEL_ROWS
+    ),
+    *(
+        Capability(name, request, MANAGE, CHAT | HTTP | PAGE, Who.REVIEWER, "write", kept=KEPT_VERIFIED)
         for name, request in (
             ("verify-answer", management.VerifyAnswer),
             ("pin-answer", management.PinAnswer),
@@ -120,24 +306,36 @@ ROWS = (
         )
     ),
     Capability(
-        "usage", management.GetUsage, ".management.operations:get_usage", CLI | HTTP | PAGE, Who.MANAGER, "manage"
+        "usage",
+        management.GetUsage,
+        ".management.operations:get_usage",
+        CLI | HTTP | PAGE,
+        Who.MANAGER,
+        "manage",
+        kept=KEPT_OPERATION,
     ),
     Capability(
-        "health", management.GetHealth, ".management.operations:get_health", CLI | HTTP | PAGE, Who.MANAGER, "manage"
+        "health",
+        management.GetHealth,
+        ".management.operations:get_health",
+        CLI | HTTP | PAGE,
+        Who.MANAGER,
+        "manage",
+        kept=KEPT_OPERATION,
     ),
     # Access.
-    Capability("check-token", tokens.CheckToken, ".access.tokens:check_token", HTTP, Who.OWNER),
-    Capability("create-token", tokens.CreateToken, ".access.tokens:create_token", CLI, Who.OWNER),
-    Capability("tokens", tokens.ListTokens, ".access.tokens:list_tokens", CLI, Who.OWNER),
-    Capability("revoke-token", tokens.RevokeToken, ".access.tokens:revoke_token", CLI, Who.OWNER),
-    Capability("log-in", tokens.LogIn, ".access.tokens:log_in", PAGE, Who.OWNER),
-    Capability("log-out", tokens.LogOut, ".access.tokens:log_out", PAGE, Who.OWNER),
+    Capability("check-token", tokens.CheckToken, ".access.tokens:check_token", HTTP, Who.OWNER, kept=KEPT_ACCESS),
+    Capability("create-token", tokens.CreateToken, ".access.tokens:create_token", CLI, Who.OWNER, kept=KEPT_ACCESS),
+    Capability("tokens", tokens.ListTokens, ".access.tokens:list_tokens", CLI, Who.OWNER, kept=KEPT_ACCESS),
+    Capability("revoke-token", tokens.RevokeToken, ".access.tokens:revoke_token", CLI, Who.OWNER, kept=KEPT_ACCESS),
+    Capability("log-in", tokens.LogIn, ".access.tokens:log_in", PAGE, Who.OWNER, kept=KEPT_ACCESS),
+    Capability("log-out", tokens.LogOut, ".access.tokens:log_out", PAGE, Who.OWNER, kept=KEPT_ACCESS),
     # The data directory.
-    Capability("check-health", requests.CheckHealth, ".asking.queries:check_health", HTTP, Who.OWNER),
-    Capability("reindex", requests.Reindex, ".maintenance.operations:reindex", CLI, Who.OWNER),
-    Capability("verify", requests.Verify, ".maintenance.operations:verify", CLI, Who.OWNER),
-    Capability("export", requests.Export, ".maintenance.operations:export", CLI, Who.OWNER),
-    Capability("backup", requests.Backup, ".maintenance.operations:backup", CLI, Who.OWNER),
+    Capability("check-health", requests.CheckHealth, ".asking.queries:check_health", HTTP, Who.OWNER, kept=KEPT_PROBE),
+    Capability("reindex", requests.Reindex, ".maintenance.operations:reindex", CLI, Who.OWNER, kept=KEPT_OWNER),
+    Capability("verify", requests.Verify, ".maintenance.operations:verify", CLI, Who.OWNER, kept=KEPT_OWNER),
+    Capability("export", requests.Export, ".maintenance.operations:export", CLI, Who.OWNER, kept=KEPT_OWNER),
+    Capability("backup", requests.Backup, ".maintenance.operations:backup", CLI, Who.OWNER, kept=KEPT_OWNER),
 )
 
 

@@ -1,4 +1,4 @@
-"""Commands for manual corrections: correct merge, unmerge, separate, add, describe, hide, unhide."""
+"""Commands for manual corrections: correct merge, unmerge, separate, add, describe, hide, unhide, undo."""
 
 from __future__ import annotations
 
@@ -110,3 +110,15 @@ def unhide(context: typer.Context, name: NameArgument, other: OtherOption = "", 
     from bot.capabilities.requests import Hide  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: Hide(name, other, hidden=False), space=space)
+
+
+@correct.command()
+def undo(
+    context: typer.Context,
+    id_: Annotated[str, typer.Argument(metavar="ID", help="As printed by the correction.", show_default=False)],
+    space: SpaceOption = "",
+) -> None:
+    """Undo exactly what a correction of the last 30 days changed."""
+    from bot.capabilities.requests import UndoCorrection  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: UndoCorrection(id=id_), space=space)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from bot.capabilities.results import OperationResult
 
+ProblemsOption = Annotated[bool, typer.Option("--problems", help="Also list what was not read, and why.")]
 INGEST_HELP = f"""Ingest files and folders. Files that have not changed since the last run are skipped.
 
 Reads {describe_formats()}.
@@ -92,23 +93,34 @@ def ingest_exit_code(results: Sequence[OperationResult]) -> int:
     return int(any(event.failures or event.trouble for event in results if isinstance(event, IngestResult)))
 
 
-def status(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
-    """Show the index status."""
+def status(
+    context: typer.Context,
+    space: SpaceOption = "",
+    problems: ProblemsOption = False,  # noqa: FBT002  - an option
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    """Show the index status, with --problems also what was not read and why."""
     from bot.capabilities.requests import GetStatus  # noqa: PLC0415  - keeps --help fast
 
     perform_request(
         context,
-        lambda _: GetStatus(with_sandbox=True),
+        lambda _: GetStatus(with_sandbox=True, with_problems=problems),
         space=space,
         as_json=as_json,
     )
 
 
-def documents(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
+def documents(
+    context: typer.Context,
+    search: Annotated[str, typer.Option("--search", help="Only those with these words in their title or key.")] = "",
+    status: Annotated[str, typer.Option("--status", help="pending, searchable, indexed or failed.")] = "",
+    space: SpaceOption = "",
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
     """List documents."""
     from bot.capabilities.requests import ListDocuments  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda _: ListDocuments(), space=space, as_json=as_json)
+    perform_request(context, lambda _: ListDocuments(search, status), space=space, as_json=as_json)
 
 
 def usage(

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003  - typer reads it at run time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.runner import JsonOption, perform_request
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.capabilities.results import OperationResult
+
 IMPORT_HELP = """Import the messages and files of a workspace from an export.
 
 Run it again after an interruption, or with a newer export: what is stored already is skipped, and edits are applied. \
-Nothing is deleted. The report lists what was left out.
+Nothing is deleted. The report lists what was left out; --report FILE writes all of it as JSON Lines.
 
 Channels become readable as they were: a private channel only for itself. While the bot is connected, a channel that \
 it is not in stays closed until somebody adds it there.
@@ -61,12 +66,27 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
             show_default=False,
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FILE", help="Write what was left out, by channel and name.", show_default=False
+        ),
+    ] = None,
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Import an export."""
     from bot.capabilities.requests import ImportHistory  # noqa: PLC0415  - keeps --help fast
 
+    def finish(results: Sequence[OperationResult]) -> int:
+        from bot.capabilities.results import HistoryImportResult  # noqa: PLC0415  - as above
+        from bot.cli.render.import_report import write_report  # noqa: PLC0415  - as above
+
+        for each in results:
+            if report is not None and isinstance(each, HistoryImportResult):
+                write_report(each, report)
+        return 0
+
     request = ImportHistory(
         platform, str(path.resolve()), workspace, url, direct_messages, into, tuple(channel_map or ())
     )
-    perform_request(context, lambda _: request, as_json=as_json)
+    perform_request(context, lambda _: request, as_json=as_json, exit_code=finish)

@@ -126,7 +126,7 @@ def perform_request(
     as_json: bool = False,
     exit_code: Callable[[Sequence[OperationResult]], int] = lambda _: 0,
 ) -> None:
-    """Perform a request and show its results; `exit_code` derives the exit code from them."""
+    """Perform a request and show its results; `exit_code` derives the exit code from them, once they are shown."""
 
     async def work(common: GlobalOptions) -> int:
         from bot.capabilities.requests import AtSpace  # noqa: PLC0415  - keeps --help fast

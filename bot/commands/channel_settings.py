@@ -12,7 +12,7 @@ from bot.text.format import pluralize
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
-    from bot.commands.context import CommandContext
+    from bot.commands.context import CommandContext, PersonAtPlace
 
 MAX_DAYS = 3650
 
@@ -42,24 +42,30 @@ async def _show_settings(call: CommandContext) -> Card:
 
 async def backfill_command(call: CommandContext) -> Card:
     """Fetch the history of this channel, for the given number of days."""
+    return Card(await start_backfill(call, _parse_days(call.arguments, call.settings.backfill_days)))
+
+
+async def start_backfill(call: PersonAtPlace, days: int) -> str:
+    """Fetch the history of a channel of so many days; 0: as many as the settings say, or one.
+
+    Raises NotAllowed and InvalidQuestion.
+    """
     await call.require_manager(gettext("fetch the history of a channel"))
-    days = _parse_days(call.arguments, call.settings.backfill_days)
+    days = days or call.settings.backfill_days or 1
     if not (await call.services.context.get_channel_settings(call.location.room)).ingest:
         raise InvalidQuestion(
             gettext("Reading is turned off in this channel."),
             hint=gettext("First: {command}").format(command=call.format_example("settings ingest on")),
         )
     await call.services.ingest_service.start_backfill(call.location.without_thread, days)
-    return Card(
-        " ".join(
-            (
-                pluralize(
-                    days,
-                    "I'm reading the last day of this channel.",
-                    "I'm reading the last {count} days of this channel.",
-                ),
-                gettext("{command} shows the progress.").format(command=call.format_example("status")),
-            )
+    return " ".join(
+        (
+            pluralize(
+                days,
+                "I'm reading the last day of this channel.",
+                "I'm reading the last {count} days of this channel.",
+            ),
+            gettext("{command} shows the progress.").format(command=call.format_example("status")),
         )
     )
 

@@ -10,7 +10,7 @@ from bot.capabilities.caller import Caller
 from bot.capabilities.run import run_for_person
 from bot.errors import NotAllowed
 from bot.i18n import gettext
-from bot.permissions.managers import may_manage
+from bot.permissions.managers import is_workspace_manager, may_manage
 from bot.permissions.provenance import Provenance, can_read
 from bot.store import Subject
 from engine import Scope
@@ -41,7 +41,7 @@ class Command:
     """A command: what runs it, and its help.
 
     `usage` shows its arguments. In `details`, {} is replaced by the platform's command prefix. `needs_file`: it
-    exists only where a file can be attached to a command.
+    exists only where a file can be attached to a command. `in_direct`: whether direct messages are a place for it.
     """
 
     handler: Callable[[CommandContext], Awaitable[Card | None]]
@@ -51,6 +51,7 @@ class Command:
     examples: tuple[str, ...] = ()
     managers_only: bool = False
     needs_file: bool = False
+    in_direct: bool = True
 
 
 class BotServices(Protocol):
@@ -139,7 +140,7 @@ class PersonAtPlace:
         """Whether the caller is a manager of the workspace."""
         location = self.location
         person = await self.services.context.audience.get_person(location.platform, location.workspace, self.person)
-        return person.is_manager
+        return is_workspace_manager(person)
 
     async def require_manager(self, what: str) -> None:
         """Raise NotAllowed for everyone but managers; in a direct message everyone is a manager."""

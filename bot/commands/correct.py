@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.capabilities.requests import AddFact, Hide, Merge, Separate, SetDescription
+from bot.capabilities.graph.corrections import UNDONE
+from bot.capabilities.requests import AddFact, Hide, Merge, Separate, SetDescription, UndoCorrection
 from bot.capabilities.results import CorrectionMade, FactAdded
 from bot.commands.review.verify import correct_answer
 from bot.i18n import gettext
-from bot.platform.models import Card
+from bot.platform.models import Button, Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
 from bot.texts.corrections import (
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from bot.commands.context import CommandContext
     from bot.text.arguments import CommandArguments
 
-    CorrectionHandler = Callable[[CommandContext, CommandArguments], Awaitable[str]]
+    CorrectionHandler = Callable[[CommandContext, CommandArguments], Awaitable[Card]]
 
 OPTIONS = ("with", "type", "keywords")
 
@@ -51,7 +52,7 @@ async def correct_command(call: CommandContext) -> Card:
             gettext("“{name}” has too many or too few arguments.").format(name=name),
             hint=f"{_usage_hint(call)} {gettext('Put several words in quotation marks.')}",
         )
-    return Card(await correction(call, words))
+    return await correction(call, words)
 
 
 def _usage_hint(call: CommandContext) -> str:
@@ -68,49 +69,66 @@ def _undo_hint(call: CommandContext, command: str) -> str:
     return gettext("{command} undoes this.").format(command=call.format_example(command))
 
 
-async def _merge(call: CommandContext, words: CommandArguments) -> str:
+async def _merge(call: CommandContext, words: CommandArguments) -> Card:
     name, into = words.positional
     made = await call.get_result(Merge(name, into), CorrectionMade)
-    done = format_merge(escape_markdown(name), escape_markdown(into), map(escape_markdown, made.change.unknown))
-    return f"{done} {_undo_hint(call, 'correct unmerge')}"
+    unknown = map(escape_markdown, made.change.unknown)
+    return _confirm(call, format_merge(escape_markdown(name), escape_markdown(into), unknown), made)
 
 
-async def _unmerge(call: CommandContext, words: CommandArguments) -> str:
-    await call.get_result(Merge(words.positional[0]), CorrectionMade)
-    return format_unmerge(escape_markdown(words.positional[0]))
+async def _unmerge(call: CommandContext, words: CommandArguments) -> Card:
+    made = await call.get_result(Merge(words.positional[0]), CorrectionMade)
+    return _confirm(call, format_unmerge(escape_markdown(words.positional[0])), made)
 
 
-async def _separate(call: CommandContext, words: CommandArguments) -> str:
+async def _separate(call: CommandContext, words: CommandArguments) -> Card:
     name, other = words.positional
-    await call.get_result(Separate(name, other), CorrectionMade)
-    done = format_separation(escape_markdown(name), escape_markdown(other))
-    return f"{done} {_undo_hint(call, 'correct merge')}"
+    made = await call.get_result(Separate(name, other), CorrectionMade)
+    return _confirm(call, format_separation(escape_markdown(name), escape_markdown(other)), made)
 
 
-async def _describe(call: CommandContext, words: CommandArguments) -> str:
+async def _describe(call: CommandContext, words: CommandArguments) -> Card:
     name, description = (*words.positional, "")[:2]
-    await call.get_result(SetDescription(name, description, words.options.get("with", "")), CorrectionMade)
-    return format_description(_format_name(words), description)
+    request = SetDescription(name, description, words.options.get("with", ""))
+    return _confirm(
+        call,
+        format_description(_format_name(words), description),
+        await call.get_result(request, CorrectionMade),
+    )
 
 
-async def _hide(call: CommandContext, words: CommandArguments) -> str:
-    await call.get_result(Hide(words.positional[0], words.options.get("with", "")), CorrectionMade)
-    hint = gettext("{command} shows it again.").format(command=call.format_example("correct unhide"))
-    return f"{format_visibility(_format_name(words), hidden=True)} {hint}"
+async def _hide(call: CommandContext, words: CommandArguments) -> Card:
+    made = await call.get_result(Hide(words.positional[0], words.options.get("with", "")), CorrectionMade)
+    return _confirm(call, format_visibility(_format_name(words), hidden=True), made)
 
 
-async def _unhide(call: CommandContext, words: CommandArguments) -> str:
-    await call.get_result(Hide(words.positional[0], words.options.get("with", ""), hidden=False), CorrectionMade)
-    return format_visibility(_format_name(words), hidden=False)
+async def _unhide(call: CommandContext, words: CommandArguments) -> Card:
+    request = Hide(words.positional[0], words.options.get("with", ""), hidden=False)
+    made = await call.get_result(request, CorrectionMade)
+    return _confirm(call, format_visibility(_format_name(words), hidden=False), made)
 
 
-async def _add_fact(call: CommandContext, words: CommandArguments) -> str:
+async def _undo(call: CommandContext, words: CommandArguments) -> Card:
+    """Undo exactly what the correction with an id changed."""
+    made = await call.get_result(UndoCorrection(id=words.positional[0].strip("`")), CorrectionMade)
+    return _confirm(call, gettext(UNDONE), made)
+
+
+def _confirm(call: CommandContext, done: str, made: CorrectionMade) -> Card:
+    """What was done, and how exactly that is undone."""
+    if not made.undo:
+        return Card(done)
+    button = Button(gettext("Undo"), "correct", f"undo {made.undo}")
+    return Card(f"{done} {_undo_hint(call, f'correct undo {made.undo}')}", buttons=(button,))
+
+
+async def _add_fact(call: CommandContext, words: CommandArguments) -> Card:
     name, description = words.positional
     other, type_, keywords = (words.options.get(each, "") for each in OPTIONS)
     added = await call.get_result(AddFact(name, description, other, type_, keywords), FactAdded)
     text = gettext("Added: {name} – {description}")
     text = text.format(name=_format_name(words), description=escape_markdown(description))
-    return f"{text}\n{_undo_hint(call, f'forget {added.key}')}"
+    return Card(f"{text}\n{_undo_hint(call, f'forget {added.key}')}")
 
 
 def _format_name(words: CommandArguments) -> str:
@@ -125,4 +143,5 @@ CORRECTIONS: Mapping[str, tuple[int, int, CorrectionHandler]] = {
     "describe": (1, 2, _describe),
     "hide": (1, 1, _hide),
     "unhide": (1, 1, _unhide),
+    "undo": (1, 1, _undo),
 }

@@ -5,29 +5,22 @@ The caller gets no answer about things that they cannot read.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from bot.capabilities.requests import ForgetMe, RememberMe
-from bot.capabilities.results import Completed
-from bot.errors import NotAllowed
+from bot.capabilities.requests import Forget, ForgetMe, RememberMe
+from bot.capabilities.results import Completed, Forgotten
 from bot.i18n import gettext
-from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
 from bot.platform.models import Button, Card
-from bot.text.document_match import choose_document, match_title
-from bot.text.format import format_list, format_utc, pluralize
+from bot.text.document_match import is_message_link, strip_link_markup
+from bot.text.format import format_list, format_minutes, format_utc, pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from bot.commands.context import CommandContext
+    from bot.commands.context import CommandContext, PersonAtPlace
     from bot.ingest.service import ContentKind
-    from bot.platform.models import Location
-    from bot.store import MessageRecord
-    from engine import DocumentInfo
 
 CHANNEL_WORDS: Mapping[str, ContentKind] = {
     "channel": "",
@@ -36,8 +29,6 @@ CHANNEL_WORDS: Mapping[str, ContentKind] = {
 }
 CONFIRMED = " now"
 SELF_WORDS = frozenset({"me", "myself", "everything of me"})
-
-_LINK_PATTERN = re.compile(r"<?https?://[^\s<>|]++(?:\|[^<>]*+)?>?")
 
 
 async def forget_command(call: CommandContext) -> Card:
@@ -55,15 +46,33 @@ async def forget_command(call: CommandContext) -> Card:
     if words.casefold() in CHANNEL_WORDS:
         return await _confirm_forget_channel(call, CHANNEL_WORDS[words.casefold()])
     if words.casefold().removesuffix(CONFIRMED) in CHANNEL_WORDS:
-        return await _forget_channel(call, CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)])
-    found = _find_document(words, await call.engine.documents.list(await call.resolve_scope()))
-    if found:
-        return await _forget_document(call, found)
-    if is_message_link(words):
-        return await _forget_message(call, words)
-    raise NotFound(
-        gettext("I found no “{words}” that you can read.").format(words=words),
-        hint=gettext("Give the full title, or better a link."),
+        return Card(await forget_channel(call, CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)]))
+    return await _forget_document_or_message(call, words)
+
+
+async def _forget_document_or_message(call: CommandContext, words: str) -> Card:
+    is_link = is_message_link(words)
+    try:
+        done = await call.get_result(Forget(strip_link_markup(words) if is_link else words), Forgotten)
+    except NotFound as error:
+        if is_link:
+            raise
+        raise NotFound(
+            gettext("I found no “{words}” that you can read.").format(words=words),
+            hint=gettext("Give the full title, or better a link."),
+        ) from error
+    return Card(f"{await _describe_forgotten(call, done)} {_say_when_erased(call)}")
+
+
+async def _describe_forgotten(call: CommandContext, done: Forgotten) -> str:
+    if done.time is not None:
+        text = gettext("Forgotten: the message of {time} and its files. It remains in the chat.")
+        return text.format(time=format_utc(done.time))
+    where = await call.store.channels.get_name(done.room)
+    return gettext("Forgotten: **{title}** ({passages}{location}).").format(
+        title=escape_markdown(done.title),
+        passages=pluralize(done.passages, "{count} passage", "{count} passages"),
+        location=f", #{escape_markdown(where)}" if where else "",
     )
 
 
@@ -86,79 +95,23 @@ async def _confirm_forget_channel(call: CommandContext, kind: ContentKind) -> Ca
     )
 
 
-async def _forget_channel(call: CommandContext, kind: ContentKind) -> Card:
+async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> str:
+    """Forget a channel, or its messages or files. Raises NotAllowed."""
     await call.require_manager(gettext("have a channel forgotten"))
     documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
     for each in documents:
         await call.services.ingest_service.forget_document(each.key)
-    return Card(
-        gettext("Forgotten: {documents} of this channel. They remain in the chat.").format(
-            documents=pluralize(len(documents), "{count} document", "{count} documents")
-        )
+    text = gettext("Forgotten: {documents} of this channel. They remain in the chat.").format(
+        documents=pluralize(len(documents), "{count} document", "{count} documents")
     )
+    return f"{text} {_say_when_erased(call)}"
 
 
-def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInfo | None:
-    """Find a document by key, link or title. Raises InvalidQuestion if several match."""
-    link = strip_link_markup(words) if is_message_link(words) else ""
-    return choose_document(
-        words,
-        [each for each in documents if each.key == words],
-        [each for each in documents if link and each.link == link and each.kind != "conversation"],
-        match_title(words, documents),
+def _say_when_erased(call: PersonAtPlace) -> str:
+    """Within which time the bytes of what was forgotten leave the disk."""
+    return gettext("Its bytes leave my disk within {minutes}.").format(
+        minutes=format_minutes(call.services.context.engine_context.erasing_seconds)
     )
-
-
-async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card:
-    await _check_can_forget(call, await find_authors(call.store, document.key), f"“{document.title}”")
-    await call.services.ingest_service.forget_document(document.key)
-    where = await call.store.channels.get_name(document.room)
-    location = f", #{escape_markdown(where)}" if where else ""
-    return Card(
-        gettext("Forgotten: **{title}** ({passages}{location}).").format(
-            title=escape_markdown(document.title),
-            passages=pluralize(document.passages, "{count} passage", "{count} passages"),
-            location=location,
-        )
-    )
-
-
-async def _check_can_forget(call: CommandContext, authors: set[str], what: str) -> None:
-    if authors != {call.person} and not await call.is_manager():
-        raise NotAllowed(not_only_yours(what), hint=gettext(AUTHOR_OR_MANAGER))
-
-
-async def _forget_message(call: CommandContext, address: str) -> Card:
-    found = await find_message(call, address)
-    if found is None:
-        raise NotFound(
-            gettext("I found no indexed message there that you can read."),
-            hint=gettext("It may never have been indexed, or was already forgotten."),
-        )
-    location, message = found
-    await _check_can_forget(call, {message.author}, gettext("That message"))
-    await call.services.ingest_service.forget_message(location, message.id)
-    return Card(
-        gettext("Forgotten: the message of {time} and its files. It remains in the chat.").format(
-            time=format_utc(message.time)
-        )
-    )
-
-
-async def find_message(call: CommandContext, address: str) -> tuple[Location, MessageRecord] | None:
-    """The message that a link leads to, if the caller may read it."""
-    ids, scope = candidate_message_ids(address, call.traits.parse_link_part), await call.resolve_scope()
-    known = await call.store.channels.list_joined(call.location.platform)
-    for location in sorted(
-        {*known, call.location.without_thread}, key=lambda each: (each.channel not in ids, each.room)
-    ):
-        for message in await call.store.messages.list_by_ids(location.room, ids):
-            if (
-                location.room in scope.rooms
-                or await call.services.context.audience.get_home_space(location) in scope.spaces
-            ):
-                return location, message
-    return None
 
 
 async def forget_me_command(call: CommandContext) -> Card:
@@ -169,6 +122,7 @@ async def forget_me_command(call: CommandContext) -> Card:
             "Done. I've forgotten what you wrote, shared and asked here, and I won't read your "
             "messages anymore. {command} lets me read what you write after that."
         ).format(command=call.format_example("remember-me"))
+        + f" {_say_when_erased(call)}"
     )
 
 
@@ -176,22 +130,3 @@ async def remember_me_command(call: CommandContext) -> Card:
     """Index again what the caller writes from now on, and nothing that is older."""
     await call.get_result(RememberMe(), Completed)
     return Card(gettext("I'll read what you write in channels that I'm in again. What was forgotten stays forgotten."))
-
-
-def is_message_link(words: str) -> bool:
-    """Whether the words are one web link, with or without the angle brackets of chat markup."""
-    return _LINK_PATTERN.fullmatch(words.strip()) is not None
-
-
-def strip_link_markup(words: str) -> str:
-    """The link without angle brackets and label."""
-    return words.strip().strip("<>").partition("|")[0]
-
-
-def candidate_message_ids(address: str, parse_part: Callable[[str], str]) -> tuple[str, ...]:
-    """The parts of the link's path, the last one first, each converted to a message id; none of a broken link."""
-    try:
-        path = urlsplit(strip_link_markup(address)).path
-    except ValueError:  # a broken IPv6 host, for example
-        return ()
-    return tuple(parse_part(part) for part in reversed(path.split("/")) if part)

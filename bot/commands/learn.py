@@ -11,7 +11,7 @@ from bot.ingest.files import RejectedFile
 from bot.ingest.messages import is_for_bot
 from bot.platform.events import PRIVATE_WORD, MessageReceived
 from bot.platform.models import Card
-from bot.store import FILES_ONLY
+from bot.store import FILES_ONLY, FileRecord
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion
@@ -81,6 +81,11 @@ async def _report_files(call: CommandContext, uploads: Sequence[Upload], outcome
     kept_back = {each.name for each in refused}
     read = [each.name for each in uploads if each.name not in kept_back]
     lines = [texts.file_refused(each.name, each.reason) for each in refused]
+    names = {each.id: each.name for each in uploads}
+    filed = [each for each in outcomes if isinstance(each, FileRecord)]
+    lines += await call.services.ingest_service.files.describe_gaps(
+        (each.document, names.get(each.upload_id, "")) for each in filed
+    )
     return [_format_file_status(read, soon=soon), *lines] if read else lines
 
 
@@ -103,7 +108,7 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
             message, with_question=True, quiet=True, is_explicit=_is_author(call, message)
         )
         lines += await _report_files(call, message.uploads, outcomes)
-    if message.text.strip():
+    if message.content.strip():
         lines.append(await _ingest_text(call, message))
     return lines or [gettext(NOTHING_READABLE)]
 

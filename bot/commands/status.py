@@ -7,10 +7,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import texts as wording
+from bot.answers.control.sources import describe_sources
 from bot.errors import PlatformError
 from bot.graph_image.render import can_render, load_graph_model, render_graph
 from bot.i18n import N_, gettext
-from bot.platform.models import Card, title_with_time
+from bot.platform.models import Card
 from bot.text.format import format_ago, format_number, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
 from engine.errors import InvalidQuestion, NotFound
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.commands.context import CommandContext
-    from bot.store import AnswerSource, StoredAnswer
-    from engine import IndexStatus, Neighborhood, Scope
+    from bot.store import StoredAnswer
+    from engine import IndexStatus, Neighborhood
 
-MAX_QUOTE_LENGTH = 400  # characters of a source
+MAX_DESCRIPTION_LENGTH = 400  # characters of an entity
 MAX_RELATIONS = 8  # relations listed as text
 NO_GRAPH_ACCESS = N_(
     "I can't draw a graph for you here: graphs combine all public channels, and you only "
@@ -52,21 +53,8 @@ async def sources_command(call: CommandContext) -> Card:
         return Card(
             gettext("That answer failed or used a source that was forgotten since, so it has no sources anymore.")
         )
-    scope = await call.resolve_scope()
-    rooms = {each.room for each in last.sources if await call.can_read(each.room)}
-    open_ = [each for each in last.sources if each.room in rooms]
-    texts = await _load_passage_texts(call, {each.document for each in open_}, scope)
-    lines = [_format_source(each, texts.get((each.document, each.passage), each.excerpt)) for each in open_]
-    withheld = len(last.sources) - len(open_)
-    if withheld:
-        lines.append(
-            pluralize(
-                withheld,
-                "_{count} further source that you can't read._",
-                "_{count} further sources that you can't read._",
-            )
-        )
-    return Card("\n\n".join(lines) or gettext("The last answer here has no sources."))
+    shown = await describe_sources(call.services.context, last, call.location, call.person)
+    return Card(shown or gettext("The last answer here has no sources."))
 
 
 async def _find_answer(call: CommandContext) -> StoredAnswer | None:
@@ -80,23 +68,6 @@ async def _find_answer(call: CommandContext) -> StoredAnswer | None:
     ):
         return named
     return await answers.get_latest(call.location.room, call.location.thread, person)
-
-
-async def _load_passage_texts(
-    call: CommandContext, documents: Iterable[str], scope: Scope
-) -> dict[tuple[str, str], str]:
-    """The current texts of passages, by document and passage key."""
-    found = {}
-    for key in documents:
-        with suppress(NotFound):
-            document = await call.engine.documents.get(key, scope)
-            found.update({(key, passage.key): passage.text for passage in document.passages})
-    return found
-
-
-def _format_source(drawn: AnswerSource, text: str) -> str:
-    head = f"**{drawn.number}** {markdown_link(title_with_time(drawn.title, drawn.time), drawn.link)}"
-    return head + (f"\n> {escape_markdown(text, MAX_QUOTE_LENGTH)}" if text.strip() else "")
 
 
 async def status_command(call: CommandContext) -> Card:
@@ -217,7 +188,7 @@ def _format_neighborhood(near: Neighborhood) -> Iterable[str]:
         return
     yield f"**{escape_markdown(entity.name)}**" + (f" ({escape_markdown(entity.type)})" if entity.type else "")
     if entity.description:
-        yield escape_markdown(entity.description, MAX_QUOTE_LENGTH)
+        yield escape_markdown(entity.description, MAX_DESCRIPTION_LENGTH)
     for each in near.relations[:MAX_RELATIONS]:
         other = each.target if each.source == entity.name else each.source
         yield f"- **{escape_markdown(other)}**: {escape_markdown(each.description or each.keywords)}"

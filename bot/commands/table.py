@@ -6,6 +6,7 @@ A command sees only what the caller may read. After a crash a command may run a 
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,10 +20,13 @@ from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
 from bot.commands.review import expert, unanswered, verify
-from bot.i18n import N_
+from bot.errors import PlatformError, TooManyRequests
+from bot.i18n import N_, gettext
 from bot.platform.models import Card
+from bot.store import Subject
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
+from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -36,13 +40,16 @@ if TYPE_CHECKING:
 async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None:
     """Run a command, or show the help for an unknown one. None: the command has sent its answer itself.
 
-    Raises EngineError (bot/texts has words for it).
+    Raises EngineError (bot/texts has words for it), such as TooManyRequests.
     """
     call = CommandContext.of(parts, called, called.time or parts.context.clock.now())
+    await _admit(call)
     name = called.command.casefold()
     if called.message is not None and called.handle and name in MENU_COMMANDS:
         return await MENU_COMMANDS[name](call)
     command = list_commands(call.traits).get(name)
+    if command and not command.in_direct:
+        await _check_in_channel(call)
     return await (command.handler(call) if command else _explain_unknown(call, name))
 
 
@@ -53,6 +60,29 @@ async def _explain_unknown(call: CommandContext, name: str) -> Card:
     if not near:
         return await _help_command(call)
     return Card(help_card.format_near_command(call.traits, near[0], known[near[0]]))
+
+
+async def _check_in_channel(call: CommandContext) -> None:
+    """Raise InvalidQuestion in direct messages."""
+    with suppress(PlatformError):
+        channel = await call.services.context.audience.get_channel(call.location)
+        if channel.kind == "direct":
+            raise InvalidQuestion(gettext("This command is about a channel."), hint=gettext("Run the command there."))
+
+
+async def _admit(call: CommandContext) -> None:
+    """Count a command, as the requests of a token are counted. Raises TooManyRequests, and NotPermitted.
+
+    The events of somebody who was deactivated meanwhile may still be in the queue.
+    """
+    location = call.location
+    await (await call.services.deps.parts.open()).access.check_active(
+        Subject(location.platform, location.workspace, call.person)
+    )
+    now = call.services.context.clock.time()
+    who = (f"commands:{location.platform}", location.workspace, call.person)
+    if not await call.store.recent_questions.count_if_below(who, COMMANDS_PER_MINUTE, now):
+        raise TooManyRequests(gettext("You gave too many commands in the last minute. Wait a moment, then try again."))
 
 
 async def _help_command(call: CommandContext) -> Card:
@@ -90,11 +120,14 @@ def _format_result(result: object) -> list[str]:
     return []
 
 
+COMMANDS_PER_MINUTE = 30  # of one person
+
 # What the menu of a message offers besides; adapters register them with their platform.
 MENU_COMMANDS: Mapping[str, Callable[[CommandContext], Awaitable[Card | None]]] = {
     "ask-about": question.ask_about_message,
     "learn": learn.learn_command,
     "summarize-thread": catch_up.summarize_thread,
+    "verify": verify.verify_command,
 }
 
 COMMANDS: Mapping[str, Command] = {
@@ -145,8 +178,8 @@ COMMANDS: Mapping[str, Command] = {
         "TITLE | LINK | me | channel",
         N_(
             "Authors can have their own messages and files forgotten, managers everything. It happens at "
-            "once: in the graph, in answers that quoted it, and on my disk. A channel: all of it, or its "
-            "messages or files."
+            "once in the graph and in answers that quoted it; the reply says when its bytes leave my disk. "
+            "A channel: all of it, or its messages or files."
         ),
         ("minutes.pdf", N_("https://… (the link to a message)"), "me", "channel files"),
     ),
@@ -159,10 +192,10 @@ COMMANDS: Mapping[str, Command] = {
     "correct": Command(
         correct.correct_command,
         N_("correct what I know"),
-        "answer | merge | unmerge | separate | add | describe | hide | unhide …",
+        "answer | merge | unmerge | separate | add | describe | hide | unhide | undo …",
         N_(
-            "A correction applies to everyone who can read this channel, and can be undone. People who can "
-            "post here can add a fact, as if they had posted it; everything else is for managers."
+            "A correction applies to everyone who can read this channel; its reply names what undoes it, for 30 "
+            "days. People who can post here can add a fact, as if they had posted it; everything else is for managers."
         ),
         (
             "answer The tiles come on Friday.",
@@ -192,6 +225,7 @@ COMMANDS: Mapping[str, Command] = {
         '"QUESTION" "ANSWER"',
         N_("For managers and experts."),
         ('"Where do I park?" "In the yard behind the hall."',),
+        in_direct=False,
     ),
     "expert": Command(
         expert.expert_command,
@@ -240,5 +274,6 @@ COMMANDS: Mapping[str, Command] = {
         "[days]",
         examples=("30",),
         managers_only=True,
+        in_direct=False,
     ),
 }

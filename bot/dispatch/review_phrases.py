@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.commands.forget import is_message_link
+from bot.text.document_match import is_message_link
 
 _VERIFY = re.compile(r"(?:verify|verified|approved?)(?: (?:it|this|that)(?: answer| reply)?)?[.! ]*+", re.IGNORECASE)
 _VERIFY_LINK = re.compile(r"(?:verify|approve|take) (?P<link>\S++)(?: as (?:the|an) answer)?[.! ]*+", re.IGNORECASE)

@@ -92,8 +92,18 @@ def author_key(platform: str, workspace: str, person: str) -> str:
 
 
 def message_digest(message: Message) -> str:
-    """A digest that changes when the author edits the text, not when a preview is added."""
-    return _text_digest(message.text)
+    """A digest that changes with what is indexed: what its author posted, and the previews of its links."""
+    return _text_digest(message.content)
+
+
+def posted_digest(message: Message) -> str:
+    """A digest that changes when the author edits a message, not when a preview is added."""
+    return _text_digest(message.posted)
+
+
+def is_edited(message: Message, digest: str) -> bool:
+    """Whether the author edited a message since this digest was stored; a preview that came or went is no edit."""
+    return digest not in {message_digest(message), posted_digest(message)}
 
 
 def _text_digest(text: str) -> str:
@@ -127,7 +137,7 @@ def to_unindexed_record(message: Message) -> MessageRecord:
         location.thread,
         message.author,
         message.time,
-        message_digest(message),
+        posted_digest(message),
         is_applied=True,
     )
 

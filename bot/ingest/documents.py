@@ -7,6 +7,7 @@ with the same result.
 from __future__ import annotations
 
 from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -48,11 +49,11 @@ class ConversationDocuments:
 
     async def render_message(self, message: Message) -> IndexedMessage | None:
         """Render a message for its readers with current names; None if it has no text."""
-        if not message.text.strip():
+        if not message.content.strip():
             return None
         platform, location = self._context.platform_for(message.location), message.location
-        said = strip_mention(message.text) if message.addressed else message.text
-        text = await platform.to_plain_text(location.workspace, said)
+        said = replace(message, text=strip_mention(message.text)) if message.addressed else message
+        text = await platform.to_plain_text(location.workspace, said.content)
         link = platform.message_link(location, message.id)
         return to_indexed_message(
             message, await self._get_author_name(message), text, link, self._context.engine_context.count_tokens

@@ -15,12 +15,13 @@ import structlog
 from bot import texts
 from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import gettext
-from bot.ingest.conversations import message_digest
+from bot.ingest.conversations import is_edited
 from bot.ingest.shared_file import SharedFiles
 from bot.permissions.audience import home_space, personal_space
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
 from bot.store import MESSAGES_ONLY, FileRecord
+from bot.texts.omissions import describe_gaps, describe_omissions, is_worth_a_notice
 from engine import Document, Scope
 from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
 from engine.parsers.dates import plausible_time
@@ -128,14 +129,25 @@ class FileIngest:
             if (reason := await self._get_failure(each))
         ]
         await self._set_reaction(message, "failed" if refused else "done")
-        if refused:
-            await self._post_rejections(message, refused)
+        lines = [_word_rejection(each) for each in refused]
+        lines += await self.describe_gaps((each.document, names.get(each.upload_id, each.upload_id)) for each in filed)
+        if lines:
+            await self._post_privately(message, lines)
 
     async def report_failure(self, message: Message, error: Exception) -> None:
         """Report that the files of a message could not be fetched."""
         await self._set_reaction(message, "failed")
         reason = texts.describe_error(error)
-        await self._post_rejections(message, [RejectedFile(each.name, reason) for each in message.uploads])
+        await self._post_privately(message, [texts.file_refused(each.name, reason) for each in message.uploads])
+
+    async def describe_gaps(self, named: Iterable[tuple[str, str]]) -> list[str]:
+        """A sentence for each of these documents (with the names of their files) of which something was not read."""
+        found = [(name, await self._get_stage(document)) for document, name in named]
+        return [
+            describe_gaps(name, describe_omissions(stage))
+            for name, stage in found
+            if stage and is_worth_a_notice(stage)
+        ]
 
     async def wait_for_indexed(self, documents: Iterable[str], seconds: float) -> bool:
         """Wait until these documents are searchable or have failed; false on a timeout."""
@@ -171,7 +183,7 @@ class FileIngest:
         if not (await self._context.get_channel_settings(message.location.room)).links:
             return gettext(texts.LINKS_NOT_READ)
         known = await self._context.store.messages.get(message.location.room, message.id)
-        return "" if known and known.digest == message_digest(message) else gettext(texts.MESSAGE_CHANGED)
+        return "" if known and not is_edited(message, known.digest) else gettext(texts.MESSAGE_CHANGED)
 
     async def _ingest_uploads(self, shared: SharedFiles, uploads: Sequence[Upload]) -> list[FileResult]:
         """Ingest files one after another; an edit of their message meanwhile can see which are in work."""
@@ -192,7 +204,8 @@ class FileIngest:
             ):
                 async for filed, document in documents:
                     reason = await self.add_document(filed, document, shared)
-                    results.append(RejectedFile(upload.name, reason) if reason else filed)
+                    found: FileResult = RejectedFile(upload.name, reason) if reason else filed
+                    results += [] if found in results else [found]
                     if reason:
                         break
         except (InvalidDocument, PermissionDenied) as error:
@@ -215,10 +228,8 @@ class FileIngest:
                 filed = replace(first, document=f"{first.document}#{parsed.key}") if parsed.key else first
                 time = plausible_time(parsed.time, message.time) or message.time
                 title = parsed.title if parsed.key else upload.name
-                yield (
-                    filed,
-                    Document(filed.document, shared.space, filed.room, title, parsed.passages, time, shared.link),
-                )
+                place = (filed.document, shared.space, filed.room, title, parsed.passages, time, shared.link)
+                yield filed, Document(*place, omissions=parsed.omissions, coverage=parsed.coverage)
 
     async def add_document(self, filed: FileRecord, document: Document, shared: SharedFiles) -> str:
         """Add a file to the engine in the current space of its room, or return why it is left out.
@@ -287,16 +298,17 @@ class FileIngest:
         except PlatformError as error:
             log.warning("ingest.reaction_failed", channel=message.location.room, error=type(error).__name__)
 
-    async def _post_rejections(self, message: Message, refused: Iterable[RejectedFile]) -> None:
-        text = "\n".join(
-            (texts.file_read_in_part if each.is_partial else texts.file_refused)(each.name, each.reason)
-            for each in refused
-        )
+    async def _post_privately(self, message: Message, lines: Iterable[str]) -> None:
+        text = "\n".join(lines)
         target = ReplyTarget("", message.location, message.author, message.id)
         try:
             await self._context.platform_for(message.location).send_private(target, Card(text))
         except PlatformError as error:
             log.warning("ingest.rejection_notice_failed", channel=message.location.room, error=type(error).__name__)
+
+
+def _word_rejection(refused: RejectedFile) -> str:
+    return (texts.file_read_in_part if refused.is_partial else texts.file_refused)(refused.name, refused.reason)
 
 
 def _check_upload(upload: Upload, limits: ParserLimits) -> None:

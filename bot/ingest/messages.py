@@ -12,7 +12,9 @@ from bot.ingest.conversations import (
     MessageRun,
     StoredWindow,
     choose_window,
+    is_edited,
     message_digest,
+    posted_digest,
     thread_key,
     to_unindexed_record,
 )
@@ -110,7 +112,7 @@ class MessageIngest:
                 await self._documents.edit_message(indexed, known.document)
             else:
                 await self._documents.remove_messages([known])
-        elif not known.document and known.digest != message_digest(message):
+        elif not known.document and is_edited(message, known.digest):
             await self._edit_unindexed(message)
         return replace(message, uploads=new_uploads)
 
@@ -119,7 +121,7 @@ class MessageIngest:
         room = message.location.room
         await self._store.answers.redact([message_key(room, message.id)])
         await self._edit_question(message)
-        await self._store.messages.update_digest(room, message.id, message_digest(message))
+        await self._store.messages.update_digest(room, message.id, posted_digest(message))
 
     async def _edit_question(self, message: Message) -> None:
         """Store the edited question; redact its answer if it repeats words that only the old question had."""
@@ -128,10 +130,10 @@ class MessageIngest:
             return
         shown = " ".join(f"{each.title} {each.excerpt}" for each in answer.sources)
         if has_any_word(
-            content_words(answer.question) - content_words(message.text) - content_words(shown), answer.text
+            content_words(answer.question) - content_words(message.posted) - content_words(shown), answer.text
         ):
             await self._store.answers.redact_one(answer.id)
-        await self._store.answers.update_question(answer.id, message.text)
+        await self._store.answers.update_question(answer.id, message.posted)
 
     async def delete_permanently(self, location: Location, ids: Collection[str], *, requested: bool = False) -> None:
         """Delete messages and their files, and never ingest them again.

@@ -49,7 +49,7 @@ from engine import Scope
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
     from datetime import datetime
 
     from bot.context import BotContext
@@ -190,6 +190,10 @@ class IngestService:
         async with self._documents.lock(location.room):
             await self._messages.delete_permanently(location, [message], requested=True)
 
+    def parse_link_part(self, platform: str) -> Callable[[str], str]:
+        """What reads the id of a message from a part of a link of a platform."""
+        return self._context.traits_of(platform).parse_link_part
+
     async def forget_workspace(self, platform: str, workspace: str) -> int:
         """Forget everything of a workspace; returns the number of its channels.
 
@@ -246,7 +250,10 @@ class IngestService:
         platform = SourcePlatform(source, self._context.platforms)
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, self._context.store, math.inf, self._context.clock)
-        context = replace(self._context, platforms=platforms, audience=audience)
+        settings = self._context.settings
+        if "index_bot_messages" not in settings.model_fields_set:  # the past is complete unless somebody says otherwise
+            settings = settings.model_copy(update={"index_bot_messages": True})
+        context = replace(self._context, platforms=platforms, audience=audience, settings=settings)
         documents = ConversationDocuments(context, self._documents.uploads_in_work)
         files = FileIngest(context, documents)
         target = ImportTarget(context, self._context.platforms, platform, destination)

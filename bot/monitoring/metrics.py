@@ -118,6 +118,18 @@ class Metrics:
             "threadlore_extraction_failures", "Failed model calls for extraction.", registry=self.registry
         )
         self._extraction_failures_seen = 0
+        self._incomplete_chunks = Gauge(
+            "threadlore_incomplete_chunks",
+            "Chunks of which facts may be missing, by what the model gave instead.",
+            ("outcome",),
+            registry=self.registry,
+        )
+        self._reply_outcomes = Counter(
+            "threadlore_llm_replies",
+            "Replies of models, by purpose and what they gave.",
+            ("purpose", "outcome"),
+            registry=self.registry,
+        )
         self._last_event_age = Gauge(
             "threadlore_platform_last_event_age_seconds",
             "Seconds since the last event or ping of a platform.",
@@ -192,6 +204,16 @@ class Metrics:
         """Update the number of failed extraction calls since the start."""
         self._extraction_failures.inc(total - self._extraction_failures_seen)
         self._extraction_failures_seen = total
+
+    def set_incomplete_chunks(self, numbers: Mapping[str, int]) -> None:
+        """Update the numbers of chunks of which facts may be missing, by what the model gave instead."""
+        self._incomplete_chunks.clear()
+        for outcome, number in numbers.items():
+            self._incomplete_chunks.labels(outcome).set(number)
+
+    def record_reply(self, purpose: str, outcome: str) -> None:
+        """Count a reply of a model by what it gave."""
+        self._reply_outcomes.labels(purpose, outcome).inc()
 
     def record_skipped_event(self, platform: str, event: str) -> None:
         """Count an event that could not be read; `event` is one of the platform's names of events."""

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.permissions.resolver import AudienceResolver
+    from bot.platform.models import Person
+
+
+def is_workspace_manager(person: Person) -> bool:
+    """Whether somebody manages their workspace; nobody does whose account is deactivated."""
+    return person.is_manager and not person.is_deactivated
 
 
 async def may_manage(audience: AudienceResolver, location: Location, person: str) -> bool:
@@ -22,7 +28,7 @@ async def may_manage(audience: AudienceResolver, location: Location, person: str
     """
     if (await audience.get_channel(location)).kind == "direct":
         return True
-    return (await audience.get_person(location.platform, location.workspace, person)).is_manager
+    return is_workspace_manager(await audience.get_person(location.platform, location.workspace, person))
 
 
 async def list_correctable(
@@ -42,7 +48,7 @@ async def _may_correct(audience: AudienceResolver, home: Location, person: str, 
         return True
     try:
         if (workspace := parse_workspace_space(space)) is not None:
-            return (await audience.get_person(*workspace, person)).is_manager
+            return is_workspace_manager(await audience.get_person(*workspace, person))
         return await may_manage(audience, Location.from_room(space), person)
     except PlatformError:
         return False

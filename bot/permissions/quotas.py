@@ -51,14 +51,18 @@ class Quotas:
             await self.store.usage.get_tokens(location.platform, location.workspace, self.current_day()) >= self.per_day
         )
 
-    async def record_usage(self, location: Location, usage: Iterable[Usage]) -> None:
-        """Add the tokens and the cost of an answer to those of the workspace's day."""
+    async def record_usage(self, location: Location, usage: Iterable[Usage], answers: int = 0) -> None:
+        """Add the tokens and the cost of an answer to those of the workspace's day.
+
+        `answers`: 1 for an answer to a program, of which nothing else is stored.
+        """
         items = list(usage)
         tokens = sum(each.input_tokens + each.output_tokens for each in items)
         cost = sum(each.cost for each in items)
-        if tokens or cost:
+        if tokens or cost or answers:
             with suppress(*WRITES_REFUSED):
-                await self.store.usage.add(location.platform, location.workspace, self.current_day(), tokens, cost)
+                place = (location.platform, location.workspace)
+                await self.store.usage.add(place, self.current_day(), tokens, cost, answers)
 
     def current_day(self) -> str:
         """The day (UTC) that tokens are counted for."""

@@ -19,6 +19,40 @@ if TYPE_CHECKING:
     from bot.platform.traits import PlatformTraits
 
 READ_ONLY = "An export can only be read."
+MAX_NAMED = 20_000  # things that are named; the others are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """What an import left out: `count` things of a kind, in a channel and with a name where they have one."""
+
+    kind: str
+    channel: str = ""
+    name: str = ""
+    count: int = 1
+
+
+class Omissions(Counter[str]):
+    """How many things were left out, by kind; those that `note` counted can be listed by channel and name, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._details: Counter[tuple[str, str, str]] = Counter()
+
+    def note(self, kind: str, channel: str = "", name: str = "", count: int = 1) -> None:
+        """Count things that are left out of a channel."""
+        if count:
+            self[kind] += count
+            self._details[kind, channel, name if len(self._details) < MAX_NAMED else ""] += count
+
+    def list_all(self) -> list[Omission]:
+        """Everything that was left out, by kind and channel."""
+        found = [Omission(*key, count) for key, count in sorted(self._details.items())]
+        listed = Counter[str]()
+        for each in found:
+            listed[each.kind] += each.count
+        rest = ((kind, count - listed[kind]) for kind, count in sorted(self.items()))
+        return [*found, *(Omission(kind, count=count) for kind, count in rest if count > 0)]
 
 
 class HistorySource(Protocol):
@@ -31,7 +65,7 @@ class HistorySource(Protocol):
     platform: str
     traits: PlatformTraits
     until: datetime
-    omissions: Counter[str]
+    omissions: Omissions
 
     def list_channels(self) -> Sequence[Channel]:
         """The channels, with the audience that they had then. Raises InvalidDocument."""
@@ -64,7 +98,7 @@ class ImportStats:
     new: int = 0
     edited: int = 0
     files: int = 0
-    omissions: Counter[str] = field(default_factory=Counter)
+    omissions: Omissions = field(default_factory=Omissions)
 
 
 class RunningImport(Protocol):

@@ -129,6 +129,8 @@ class Message:
     `edited` changes when the author edits it, and not when a preview is added. `title`: of a forum post. `own`: the
     bot is the author. `addressed`: to the bot, as in MessageReceived; messages of a history have it too.
     `replies_to`: the message outside of its thread that it answers, on platforms with such replies.
+    `forwarded`: messages of others that the author shared, each with its author and place. `previews`: what the
+    platform shows of the pages behind its links, often later.
     """
 
     id: str
@@ -143,6 +145,19 @@ class Message:
     own: bool = False
     addressed: bool = False
     replies_to: str = ""
+    forwarded: str = ""
+    previews: str = ""
+
+    @property
+    def posted(self) -> str:
+        """What the author posted: the title of a post, own words, and messages of others."""
+        title = "" if self.title in self.text else self.title
+        return "\n".join(filter(None, (title, self.text, self.forwarded)))
+
+    @property
+    def content(self) -> str:
+        """Everything that its readers see."""
+        return "\n".join(filter(None, (self.posted, self.previews)))
 
     @property
     def reply_thread(self) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.capabilities.document_lookup import LOCAL_SPACE
+from bot.capabilities.documents.listing import select_documents
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
-from bot.capabilities.results import DocumentList, StatusResult
+from bot.capabilities.results import StatusResult
 from bot.rpc import socket
+from bot.store.shared.imported_spaces import read_imported_scope
 from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
@@ -28,10 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LedgerService:
-    """Performs GetStatus and ListDocuments."""
+    """Performs GetStatus and ListDocuments. `imported`: what the local space shows besides its own documents."""
 
     ledger: Ledger
     sandbox: SandboxProbe
+    imported: Scope
     problems: tuple[str, ...] = ()  # of the disk
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
@@ -39,12 +45,21 @@ class LedgerService:
         match request:
             case AtSpace(space, GetStatus() as inner):
                 sandbox = await self.sandbox.get_state() if inner.with_sandbox else None
-                found = await self.ledger.stats.load_index_status(Scope.of(space))
-                yield StatusResult(replace(found, background=self.problems), sandbox)
-            case AtSpace(space, ListDocuments()):
-                yield DocumentList(tuple(await self.ledger.stats.list_documents(Scope.of(space))))
+                scope = self._scope_of(space)
+                found = await self.ledger.stats.load_index_status(scope)
+                unread = await self.ledger.stats.list_problems(scope) if inner.with_problems else None
+                status = replace(found, background=self.problems)
+                yield StatusResult(status, sandbox, None if unread is None else tuple(unread))
+            case AtSpace(space, ListDocuments() as inner):
+                yield select_documents(await self.ledger.stats.list_documents(self._scope_of(space)), inner)
             case _:
                 raise TypeError(type(request).__name__)
+
+    def _scope_of(self, space: str) -> Scope:
+        """The same as when the engine is open."""
+        if space != LOCAL_SPACE:
+            return Scope.of(space)
+        return Scope(self.imported.spaces | {space}, self.imported.rooms)
 
 
 @asynccontextmanager
@@ -71,4 +86,6 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
         access = FileAccess(claim.reserve.release, claim.refusal)
         ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer, clock=clock, access=access)
         stack.push_async_callback(ledger.close)
-        yield LedgerService(ledger, SandboxProbe(ParserLimits()), tuple(claim.list_problems()))
+        place = settings.store_place
+        imported = await asyncio.to_thread(read_imported_scope, place) if isinstance(place, Path) else Scope.of()
+        yield LedgerService(ledger, SandboxProbe(ParserLimits()), imported, tuple(claim.list_problems()))

@@ -164,7 +164,7 @@ class _ServiceOpener:
         parts, metrics = module.LazyParts(engine_context, self.settings), self.metrics
         self.stack.push_async_callback(parts.close)
         health = None if metrics is None else await _build_health(metrics, engine_context.engine)
-        deps: Deps = module.Deps(engine_context, parts, metrics, health)
+        deps: Deps = module.Deps(engine_context, parts, metrics, health, ends_soon=metrics is None)
         return deps
 
 

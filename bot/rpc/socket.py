@@ -249,7 +249,8 @@ async def _perform_lines(perform: Perform, body: bytes) -> AsyncGenerator[bytes]
         yield codec.encode_error(error)
     except Exception as error:
         log.exception("socket.request_failed")
-        yield codec.encode_error(EngineError(f"The running process failed: {error!r}."))
+        name = type(error).__name__  # its text may quote what others wrote
+        yield codec.encode_error(EngineError(f"The running process failed: {name}.", hint="Its log says more."))
 
 
 def read_key(home: Path) -> str:

@@ -69,6 +69,7 @@ from bot.store.models import (
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts, UsageRow
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
+from bot.store.review.correction_changes import CorrectionChanges, RecordedChange
 from bot.store.review.experts import Expert, Experts
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
@@ -107,6 +108,7 @@ __all__ = [
     "FileRecord",
     "MessageRecord",
     "Permission",
+    "RecordedChange",
     "StoredAnswer",
     "Subject",
     "UnansweredQuestion",
@@ -171,6 +173,7 @@ class BotStore:
         self.verified_answers = VerifiedAnswers(database)
         self.unanswered = UnansweredQuestions(database)
         self.experts = Experts(database)
+        self.correction_changes = CorrectionChanges(database)
         self.channel_settings = ChannelSettingsTable(database)
         self.opt_outs = OptOuts(database)
         self.channels = Channels(database)

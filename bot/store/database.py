@@ -62,7 +62,11 @@ class Database(SqlDatabase):
             (f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1", (f"{platform}:{workspace}:",))
             for table in ("channel_settings", "backfill_cursor", "message", "tombstone", "conversation", "file")
         ]
-        await self.execute_all(*of_workspace, *of_rooms)
+        of_space = (
+            "DELETE FROM correction_change WHERE substr(space, 1, length(?1)) = ?1",
+            (f"{platform}:{workspace}:",),
+        )
+        await self.execute_all(*of_workspace, *of_rooms, of_space)
 
 
 def parse_rows(rows: Iterable[Row], parse: Callable[[Row], Parsed]) -> list[Parsed]:

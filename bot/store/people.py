@@ -124,7 +124,7 @@ class OneTimeHints:
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """Tokens, cost (US dollars), answers and votes of a day."""
+    """Tokens, cost (US dollars), answers (in the chat, to programs and at the terminal) and votes of a day."""
 
     day: str
     tokens: int = 0
@@ -140,14 +140,14 @@ class DailyUsage:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, platform: str, workspace: str, day: str, tokens: int, cost: float = 0.0) -> None:
-        """Add tokens and cost to a day (`day` as 2026-11-20)."""
+    async def add(self, place: tuple[str, str], day: str, tokens: int, cost: float = 0.0, answers: int = 0) -> None:
+        """Add to a day (as 2026-11-20) of a platform and workspace; `answers` are those of which no row is stored."""
         sql = (
-            "INSERT INTO daily_usage (platform, workspace, day, tokens, cost) VALUES (?, ?, ?, ?, ?)"
+            "INSERT INTO daily_usage (platform, workspace, day, tokens, cost, answers) VALUES (?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = daily_usage.tokens + excluded.tokens,"
-            " cost = daily_usage.cost + excluded.cost"
+            " cost = daily_usage.cost + excluded.cost, answers = daily_usage.answers + excluded.answers"
         )
-        await self._database.execute(sql, (platform, workspace, day, tokens, cost))
+        await self._database.execute(sql, (*place, day, tokens, cost, answers))
 
     async def get_tokens(self, platform: str, workspace: str, day: str) -> int:
         """The tokens used on a day."""
@@ -159,7 +159,7 @@ class DailyUsage:
         """The days since a time (the start of a day) on which anything was used or answered, the oldest first."""
         where = (platform, workspace)
         used = await self._database.fetch_all(
-            "SELECT day, tokens, cost FROM daily_usage WHERE platform = ? AND workspace = ? AND day >= ?",
+            "SELECT day, tokens, cost, answers FROM daily_usage WHERE platform = ? AND workspace = ? AND day >= ?",
             (*where, since.date().isoformat()),
         )
         of_answers = "platform = ? AND workspace = ? AND time >= ? AND state = 'done'"
@@ -172,10 +172,10 @@ class DailyUsage:
             f" FROM answer JOIN feedback ON answer = id WHERE {of_answers} GROUP BY 1",
             (*where, to_micros(since)),
         )
-        days = {day: UsageRow(day, int(tokens), float(cost)) for day, tokens, cost in used}
+        days = {day: UsageRow(day, int(tokens), float(cost), int(answers)) for day, tokens, cost, answers in used}
         for number, count in answered:
-            day = _to_day(number)
-            days[day] = replace(days.get(day, UsageRow(day)), answers=count)
+            row = days.get(_to_day(number), UsageRow(_to_day(number)))
+            days[row.day] = replace(row, answers=row.answers + count)
         for number, up, down in voted:
             day = _to_day(number)
             days[day] = replace(days.get(day, UsageRow(day)), votes_up=up, votes_down=down)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
@@ -41,6 +42,11 @@ def format_number(number: int) -> str:
 def format_list(parts: Sequence[str]) -> str:
     """Parts of a sentence, joined as the active language does: “a, b and c”."""
     return str(babel_format_list(parts, locale=get_language()))
+
+
+def format_minutes(seconds: float) -> str:
+    """A span of time in whole minutes, not less than it is."""
+    return pluralize(max(1, math.ceil(seconds / 60)), "{count} minute", "{count} minutes")
 
 
 def format_utc(instant: datetime) -> str:

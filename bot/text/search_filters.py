@@ -6,7 +6,7 @@ A word that only looks like a filter stays part of the question: places and peop
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,9 @@ from bot.text.format import parse_since
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from engine import Question
 
 _FILTER = re.compile(
     r"(?<!\S)(in|from|after|since|before|until|has|filter):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80}?)([,;.!?]{0,9})(?!\S)",
@@ -90,6 +92,29 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
         only_files,
         only_these,
     )
+
+
+def narrow_question(
+    question: Question, sought: SearchFilters, rooms: frozenset[str], people: Sequence[str] = ()
+) -> Question:
+    """A question narrowed by its filters: `rooms` are those of the channels that they name, `people` those they mean.
+
+    A channel that is not known contains nothing, nor do filters that exclude each other.
+    """
+    within, named = question.filters, sought.channel_ids or sought.channel_names
+    both = (rooms & within.rooms if within.rooms else rooms) or frozenset({UNKNOWN_ROOM})
+    within = replace(
+        within,
+        rooms=both if named else within.rooms,
+        since=max(filter(None, (within.since, sought.since)), default=None),
+        until=min(filter(None, (within.until, sought.until)), default=None),
+        kinds=frozenset({"file"}) if sought.only_files else within.kinds,
+    )
+    overview = question.overview
+    if overview is not None and within.is_active:
+        overview = replace(overview, recent=False)
+    writers = (*question.writers, *sought.person_names, *people)
+    return replace(question, filters=within, writers=writers, overview=overview)
 
 
 def _parse_period(value: str, now: datetime) -> tuple[datetime, datetime] | None:

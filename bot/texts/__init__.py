@@ -8,11 +8,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from bot.errors import NotAllowed, PermissionDenied, PlatformError
+from bot.errors import NotAllowed, PermissionDenied, PlatformError, TooManyRequests
 from bot.i18n import N_, gettext, list_translations
 from bot.text.format import format_utc, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
+    BadModelSettings,
+    CorrectionChanged,
     DatabaseBusy,
     DatabaseLost,
     DatabaseReadOnly,
@@ -29,20 +31,26 @@ from engine.errors import (
     OutOfCredit,
     PromptTooLong,
     RateLimited,
+    RequestRejected,
     StoreError,
     UnstorableText,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from bot.platform.traits import PlatformTraits
+    from engine.models import HelperCall
 
 STATUS_SEARCHING = N_("is searching…")
 STATUS_READING_FILE = N_("is reading your file…")
 
 NOTHING_FOUND = N_("I found nothing about that in the sources that I can use here.")
+HELPER_NOTICES = {  # what a search did without, by Context.failed_helpers
+    "rewriting": N_("I searched with the question as it is, because the language model didn't help with the search."),
+    "reranking": N_("I couldn't rerank what I found, so a better source may be missing."),
+}
 GAP_NOTICES = {  # what an answer leaves out, by ResolvedScope.gap
     "checking": N_(
         "I'm still checking who can read what after a restart or a change, so this answer leaves out other channels."
@@ -141,6 +149,11 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (RateLimited, N_("The language model is rate limiting me. Try again in a minute.")),
     (PromptTooLong, N_("That was too long for the language model. Ask a narrower question, or start a new thread.")),
     (ModelRefused, N_("The language model declined to answer this. Rephrasing the question may help.")),
+    (
+        BadModelSettings,
+        N_("The provider of my language model doesn't accept its settings. I try again by myself until that changes."),
+    ),
+    (RequestRejected, N_("The provider of my language model rejected the request.")),
     (ModelNotFound, N_("The provider of my language model does not know the configured model.")),
     (InvalidApiKey, N_("The API key of my language model is not accepted.")),
     (ModelPaused, N_("The language model keeps failing, and I'm testing whether it is back. Try again in a minute.")),
@@ -158,8 +171,10 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (PermissionDenied, N_("I'm not allowed to do that here. Check my permissions and that I was invited.")),
     (PlatformError, N_("I couldn't reach the chat platform. Try again in a moment.")),
 )
-_ADMIN_ERRORS = (ModelNotFound, OutOfCredit, InvalidApiKey, DiskError, StoreError)  # an admin can find more about them
-_USER_ERRORS = (InvalidQuestion, InvalidDocument, NotFound, NotAllowed)  # shown with their own message and hint
+# An admin can find more about them.
+_ADMIN_ERRORS = (ModelNotFound, OutOfCredit, RequestRejected, InvalidApiKey, DiskError, StoreError)
+# Shown with their own message and hint.
+_USER_ERRORS = (InvalidQuestion, InvalidDocument, NotFound, NotAllowed, CorrectionChanged, TooManyRequests)
 
 
 def describe_error(error: BaseException, reference: str = "") -> str:
@@ -176,6 +191,11 @@ def describe_error(error: BaseException, reference: str = "") -> str:
 def with_admin_hint(sentence: str) -> str:
     """A sentence with the hint that an admin can find out more."""
     return f"{sentence} {gettext(_ADMIN_HINT)}"
+
+
+def list_helper_notices(failed: Iterable[HelperCall]) -> list[str]:
+    """A sentence for each call that a search did without."""
+    return [gettext(HELPER_NOTICES[each]) for each in failed]
 
 
 def describe_broken_answer(error: BaseException, reference: str) -> str:

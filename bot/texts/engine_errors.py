@@ -13,6 +13,7 @@ FILE_ERRORS = (
     N_("Check that the file was saved or uploaded completely."),
     N_("Download the file again while you are logged in."),
     N_("Rename it with the extension of its real format."),
+    N_("Save it as DOCX and add that."),
     N_("Save it in a current format and add that."),
     N_("The PDF is damaged or incomplete."),
     N_("The PDF is locked with a password."),
@@ -20,6 +21,7 @@ FILE_ERRORS = (
     N_("The file is compressed by a method that its format does not permit."),
     N_("The book is damaged or incomplete."),
     N_("The book is protected against copying."),
+    N_("The file does not say in which encoding its letters are."),
     N_("The file holds binary data, not text."),
     N_("The file is a damaged or incomplete archive."),
     N_("The file is an archive of other files."),
@@ -47,6 +49,7 @@ QUESTION_ERRORS = (
     N_("Share the long text as a file and ask about it."),
     N_("The question is empty."),
     N_("The statement contains no fact."),
+    N_("This correction is not there any more: somebody changed or undid it."),
     N_("Use the name shown above their messages."),
     N_("Use two names that both occur in the same channels."),
 )

@@ -16,6 +16,7 @@ from engine.answers.query_rewriter import QueryRewriter
 from engine.boundary import check_question
 from engine.errors import EngineClosed, InvalidQuestion, InvalidReply
 from engine.llm.base import next_answer_delta
+from engine.llm.formats.outcomes import gives_text
 from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
 from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, newest_turns
@@ -228,7 +229,8 @@ class AnswerService:
                 yield delta
                 delta = await next_answer_delta(stream)
         reply = "".join(pieces)
-        if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in meter.items):
+        is_whole = gives_text(reply) and not any(each.cut_off for each in meter.items)
+        if keep and has_visible_uncited_text(reply) and is_whole:
             entry = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
             await keep_if_possible(runtime.ledger.cache.save_answer(entry, runtime.clock.time()))
 
@@ -242,6 +244,11 @@ class AnswerService:
         return build_combined_prompt(prompt, answers, runtime.language.build_answer_messages, runtime.tokenizer.count)
 
     async def _answer_part(self, part: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> str:
+        """The answer from a part of the sources; asked for once more if the first one gives nothing."""
+        text = await self._write_part(part, recalled, meter)
+        return text if gives_text(text) else await self._write_part(part, recalled, meter)
+
+    async def _write_part(self, part: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> str:
         pieces, length = list[str](), 0
         limit = self.runtime.options.context_window.max_answer_characters
         async with aclosing(self.stream_answer(part, recalled, meter)) as stream:

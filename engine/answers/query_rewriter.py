@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import structlog
+
 from engine.answers.cache import QueryCache
+from engine.errors import EngineClosed, StoreError
 from engine.llm.base import MODEL_LABEL, FilterProposer, RewriteRequest, guard_plugin_call
 from engine.llm.cited_history import cite_history
 from engine.models import SearchQuery
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from engine.llm.base import LanguageModel
     from engine.models import Question
     from engine.usage import UsageMeter
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -30,7 +35,8 @@ class QueryRewriter:
     async def build_query(self, question: Question, meter: UsageMeter) -> SearchQuery:
         """The stand-alone question with its keywords: given, cached, or from the model.
 
-        A naive question without history needs no call. The scope is part of the cache key, because a fast reply would
+        A naive question without history needs no call. Where the call fails, the question is searched with as it is.
+        The scope is part of the cache key, because a fast reply would
         reveal that somebody asked the same question before.
         """
         question = replace(question, history=cite_history(question.history, ()))
@@ -43,7 +49,13 @@ class QueryRewriter:
             return SearchQuery(question.text, question.high, question.low)
         if question.mode == "naive" and not question.history:
             return SearchQuery(question.text)
-        query = await self.cache.get_or_create(key, lambda: self._rewrite(question, day, local_day, meter))
+        try:
+            query = await self.cache.get_or_create(key, lambda: self._rewrite(question, day, local_day, meter))
+        except (EngineClosed, StoreError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a failed helper call must not fail the question
+            log.warning("answer.question_not_rewritten", error=str(error) or type(error).__name__)
+            query = SearchQuery(question.text, unrewritten=True)
         return query if query.high or query.low else replace(query, low=(query.question,))
 
     async def _rewrite(self, question: Question, day: date, local_day: date | None, meter: UsageMeter) -> SearchQuery:

@@ -14,6 +14,7 @@ from engine.errors import (
     InvalidReply,
     ModelError,
     ModelPaused,
+    NothingGiven,
     StoreError,
     is_outage,
 )
@@ -216,6 +217,8 @@ class ExtractStep:
                     await self._record_success([chunk])
                 await self.runtime.priority.yield_to_foreground()
                 await self.ledger.facts.save_extractions({chunk.id: found})
+                if found[1].missing:
+                    log.warning("ingest.chunk_incomplete", error=found[1].missing)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - one chunk must not block the others
@@ -278,7 +281,10 @@ class ExtractStep:
             self._record_outage(error)
         elif isinstance(error, ModelError):  # the model works
             await self._record_success(chunks)
-        self.last_failure = error if isinstance(error, InvalidReply) else self.outage or self.last_failure
+        if isinstance(error, InvalidReply) and not isinstance(error, NothingGiven):
+            self.last_failure = error
+        else:
+            self.last_failure = self.outage or self.last_failure
         reported = (
             error if isinstance(error, EngineError) else EngineError(f"Extraction failed: {type(error).__name__}.")
         )
@@ -290,12 +296,15 @@ class ExtractStep:
     async def _record_try(self, chunk: UnextractedChunk, error: EngineError, *, is_known: bool = False) -> None:
         """Retry a chunk later, or give it up if it is at fault. `is_known`: its error is in the log."""
         given_up = not is_outage(error) and (
-            not isinstance(error, InvalidReply) or chunk.attempts + 1 >= self.runtime.options.max_attempts
+            not isinstance(error, InvalidReply)
+            or isinstance(error, NothingGiven)  # it was tried again already
+            or chunk.attempts + 1 >= self.runtime.options.max_attempts
         )
         if not is_known:
             log.warning(
                 "ingest.chunk_failed",
-                error=str(error),
+                # The first words of a reply may be those of the text: the ledger alone has them.
+                error=f"nothing given: {error.outcome}" if isinstance(error, NothingGiven) else str(error),
                 hint=error.hint,
                 is_final=given_up,
                 attempts=chunk.attempts + 1,

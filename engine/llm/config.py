@@ -17,8 +17,9 @@ OLLAMA_PROVIDERS = frozenset({"ollama", "ollama_chat"})
 class ModelConfig:
     """A model by its litellm name ("ollama_chat/qwen3"); empty strings use the provider's default.
 
-    `extra` is passed to the provider unchanged (reasoning_effort, dimensions, input_type …). `num_ctx` is the context
-    size requested from Ollama, 0 for its default; other providers do not get it.
+    `extra` is passed to the provider unchanged (dimensions, input_type …). `num_ctx` is the context size requested from
+    Ollama, 0 for its default; other providers do not get it. `reasoning_effort`: "lowest" that the model offers,
+    "default" or "" for the provider's default, or a level by its name.
     """
 
     model: str
@@ -28,6 +29,7 @@ class ModelConfig:
     max_output_tokens: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     num_ctx: int = 0
+    reasoning_effort: str = ""
 
     @property
     def name(self) -> str:
@@ -35,6 +37,8 @@ class ModelConfig:
         suffix = f"@{self.api_base}" if self.api_base else ""
         chosen = {"temperature": self.temperature, "max_output_tokens": self.max_output_tokens, **self.extra}
         parameters = {key: value for key, value in chosen.items() if value is not None}
+        if self.reasoning_effort:
+            parameters["reasoning_effort"] = self.reasoning_effort
         return self.model + suffix + (json.dumps(parameters, sort_keys=True, default=str) if parameters else "")
 
     @property
@@ -54,11 +58,14 @@ class ModelConfig:
     def chat_parameters(self) -> dict[str, Any]:
         """Parameters of a chat call, without its messages."""
         num_ctx = self.num_ctx if self.provider in OLLAMA_PROVIDERS and self.num_ctx else None
-        optional = {"temperature": self.temperature, "max_tokens": self.max_output_tokens, "num_ctx": num_ctx}
-        return {
-            **self.connection_parameters(),
-            **{name: value for name, value in optional.items() if value is not None},
+        optional = {
+            "temperature": self.temperature,
+            "max_tokens": self.max_output_tokens,
+            "num_ctx": num_ctx,
+            "reasoning_effort": self.reasoning_effort or None,
         }
+        chosen = {name: value for name, value in optional.items() if value is not None}
+        return {**chosen, **self.connection_parameters()}
 
     def connection_parameters(self) -> dict[str, Any]:
         """Parameters of every call."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.errors import TEXT_ERRORS, EmptyDocument
+from engine.errors import TEXT_ERRORS, EmptyDocument, NothingGiven
 from engine.llm.client.client import ChatRequest
 from engine.llm.prompts import render_picture
+from engine.llm.replies.texts import JudgedCalls
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ class LiteLLMPictureDescriber:
     async def _describe(self, jpeg: bytes) -> str:
         meter = UsageMeter()
         try:
-            reply = await self.client.complete(ChatRequest(self.model, "describe", render_picture(jpeg)), meter)
+            calls = JudgedCalls(self.client.complete_reply, self.client.observe_outcome)
+            return await calls.write_text(ChatRequest(self.model, "describe", render_picture(jpeg)), meter)
+        except NothingGiven as error:
+            raise EmptyDocument("The vision model gave nothing for the picture.", hint=str(error)) from error
         except TEXT_ERRORS as error:  # the same picture fails at every attempt
             log.warning("ingest.picture_not_described", error=str(error), hint=error.hint)
             raise EmptyDocument("The picture could not be described.", hint=LOG_HINT) from error
         finally:
             await self.record_usage(meter)
-        if not reply.strip():
-            raise EmptyDocument("There is nothing to describe in the picture.")
-        return reply

@@ -11,6 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import EngineError
+from engine.llm.formats.row_repair import ENTITY_TYPES
 from engine.llm.formats.tuple_extraction import DELIMITER, END_MARKER
 from engine.llm.source_lines import indent_lines, join_words, render_source
 from engine.models import Excerpt, LLMMessage
@@ -19,24 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from engine.models import ChatTurn, ContextEntity, ContextRelation, Prompt, SummaryInput
+    from engine.models import ChatTurn, ContextEntity, ContextRelation, Extraction, Prompt, SummaryInput
 
 ExtractionFormat = Literal["tuples", "json"]
 
-ENTITY_TYPES = (
-    "Person",
-    "Creature",
-    "Organization",
-    "Location",
-    "Event",
-    "Concept",
-    "Method",
-    "Content",
-    "Data",
-    "Artifact",
-    "NaturalObject",
-)
 MAX_EXTRACTION_ROWS = 100
+NO_FACTS = '{"entities": [], "relationships": []}'
 SUMMARY_WORDS = 450
 TEXT_LANGUAGE = "the language of the text"
 DEFAULT_STYLE = "Markdown, as short as the question permits."
@@ -88,6 +77,41 @@ def render_glean(reply: str, output_format: ExtractionFormat) -> list[LLMMessage
     """Messages that ask for a second pass, after the first exchange."""
     again = fill_template("glean", end=END_MARKER) if output_format == "tuples" else fill_template("glean_json")
     return [LLMMessage("assistant", reply), LLMMessage("user", again)]
+
+
+def render_extract_again(reply: str, output_format: ExtractionFormat) -> list[LLMMessage]:
+    """Messages that ask again, after a reply that gave nothing; its first words show what is meant."""
+    again = fill_template("extract_again", nothing=END_MARKER if output_format == "tuples" else NO_FACTS)
+    return [LLMMessage("assistant", reply), LLMMessage("user", again)] if reply else []
+
+
+def render_extract_rest(found: Extraction, output_format: ExtractionFormat) -> list[LLMMessage]:
+    """Messages that ask for the rest of a reply that was cut off after these facts."""
+    end = f"The last line is {END_MARKER}" if output_format == "tuples" else "Reply with one JSON object."
+    given = render_rows(found) if output_format == "tuples" else render_facts_object(found)
+    return [LLMMessage("assistant", given), LLMMessage("user", fill_template("extract_rest", end=end))]
+
+
+def render_text_rest(text: str) -> list[LLMMessage]:
+    """Messages that ask for the rest of a text that was cut off."""
+    return [LLMMessage("assistant", text), LLMMessage("user", fill_template("text_rest"))]
+
+
+def render_rows(found: Extraction) -> str:
+    """Facts as rows."""
+    entities = (("entity", m.name, m.type, m.description) for m in found.mentions)
+    relations = (("relation", x.source, x.target, x.keywords, x.description) for x in found.links)
+    return "\n".join(DELIMITER.join(fields).replace("\n", " ") for fields in (*entities, *relations))
+
+
+def render_facts_object(found: Extraction) -> str:
+    """Facts as a JSON object."""
+    entities = [{"name": m.name, "type": m.type, "description": m.description} for m in found.mentions]
+    relations = [
+        {"source": x.source, "target": x.target, "keywords": x.keywords, "description": x.description}
+        for x in found.links
+    ]
+    return _json({"entities": entities, "relationships": relations})
 
 
 def render_query_rewrite(

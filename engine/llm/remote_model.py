@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.errors import PROVIDER_ERRORS, TEXT_ERRORS, InvalidReply, ModelError, ModelTimeout
 from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
-from engine.llm.client.errors import is_response_format_error
 from engine.llm.formats import shared_calls
-from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_json_extraction, parse_search_query
+from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_search_query
+from engine.llm.formats.outcomes import Outcome, judge_text, judge_words
 from engine.llm.formats.proposed_filters import parse_filtered_query
-from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
+from engine.llm.formats.row_repair import ENTITY_TYPES
 from engine.llm.prompts import (
-    ENTITY_TYPES,
     SUMMARY_PROMPTS,
     TEXT_LANGUAGE,
     ExtractionFormat,
@@ -31,6 +31,8 @@ from engine.llm.prompts import (
     render_summarize,
     render_summarize_batch,
 )
+from engine.llm.replies.extraction import Extractor, Gleaning, GleaningRule
+from engine.llm.replies.texts import JudgedCalls
 from engine.options import ContextWindow
 from engine.scheduling.feature_breaker import FeatureBreaker
 
@@ -39,14 +41,13 @@ if TYPE_CHECKING:
     from datetime import date
 
     from engine.llm.base import RewriteRequest
+    from engine.llm.client.client import Completion
     from engine.llm.config import ModelConfig
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
     from engine.usage import Purpose, UsageMeter
 
 # Part of the cache key of extractions. Raise it when the parsers extract something else from the same reply.
-PARSER_VERSION = 1
-# A longer prompt is not worth a second pass.
-MAX_GLEANING_TOKENS = 20_480
+PARSER_VERSION = 2
 MAX_MIXED_REPLIES = 3  # after this many unreliable shared replies in a row, each excerpt gets its own call
 MAX_UNSHARED = 10_000
 RETRY_SECONDS = 3600.0, 86_400.0  # until what a model could not do is tried again; at most
@@ -56,20 +57,24 @@ RETRY_SECONDS = 3600.0, 86_400.0  # until what a model could not do is tried aga
 class LLMConfig:
     """Models and extraction settings; `extraction_model` (also summarizes) and `query_model` default to `answer_model`.
 
-    `gleaning_passes` is the number of second passes, 0 or 1, over excerpts in which at least `gleaning_threshold`
-    entities and relations were found; `batch_token_limit` counts tokens of excerpts that share a call, 0 for none;
-    `context_window` is that of all three models; `description_language` is that of the descriptions; extraction may
-    use the types in `entity_types`.
+    `gleaning` says whether an excerpt gets a second pass: `auto` if at least `gleaning_threshold` entities and
+    relations were found in it, or `shared_gleaning_threshold` if it shared its call (docs/benchmarks.md says why).
+    `batch_token_limit` counts tokens of excerpts that share a call, 0 for none; `context_window` is that of the model
+    that answers, and of the others unless they have their own; `description_language` is that of the descriptions;
+    extraction may use the types in `entity_types`.
     """
 
     answer_model: ModelConfig
     extraction_model: ModelConfig | None = None
     query_model: ModelConfig | None = None
     extraction_format: ExtractionFormat = "tuples"
-    gleaning_passes: int = 1
-    gleaning_threshold: int = 50
+    gleaning: Gleaning = "auto"
+    gleaning_threshold: int = 10
+    shared_gleaning_threshold: int = 50
     batch_token_limit: int = 1600
     context_window: ContextWindow = field(default_factory=ContextWindow)
+    extraction_window: ContextWindow | None = None
+    query_window: ContextWindow | None = None
     description_language: str = TEXT_LANGUAGE
     entity_types: tuple[str, ...] = ENTITY_TYPES
 
@@ -81,7 +86,8 @@ class LiteLLMModel:
     config: LLMConfig
     client: ModelClient
     count_tokens: Callable[[str], int]
-    _response_formats: dict[str, FeatureBreaker] = field(default_factory=dict)
+    _extractor: Extractor = field(init=False)
+    _calls: JudgedCalls = field(init=False)
     _shared_extraction: FeatureBreaker = field(init=False)
     _shared_summaries: FeatureBreaker = field(init=False)
     _unmixed_replies: FeatureBreaker = field(init=False)
@@ -89,6 +95,8 @@ class LiteLLMModel:
 
     def __post_init__(self) -> None:
         clock = self.client.clock
+        self._extractor = self._build_extractor()
+        self._calls = JudgedCalls(self._complete_chat, self._observe)
         self._shared_extraction = FeatureBreaker(clock, 1, *RETRY_SECONDS)
         self._shared_summaries = FeatureBreaker(clock, 1, *RETRY_SECONDS)
         self._unmixed_replies = FeatureBreaker(clock, MAX_MIXED_REPLIES, *RETRY_SECONDS)
@@ -110,19 +118,17 @@ class LiteLLMModel:
         return False
 
     def extraction_key(self, excerpt: Excerpt) -> bytes:
-        messages = [*self._extraction_messages(excerpt), *render_glean("", self.config.extraction_format)]
+        chosen = self.config.extraction_format
+        messages = [*self._extraction_messages(excerpt, chosen), *render_glean("", chosen)]
         head = (self._extraction_model.name, self._extraction_settings(), str(PARSER_VERSION))
         return hash_parts((*head, *(text for message in messages for text in (message.role, message.content))))
 
     async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
-        messages = self._extraction_messages(excerpt)
-        return await self._glean_extraction(
-            messages, await self._call_extraction_model("extract", messages, meter), meter
-        )
+        return await self._extractor.extract(excerpt, meter)
 
     @property
     def batch_token_limit(self) -> int:
-        window, most = self.config.context_window, self.config.batch_token_limit
+        window, most = self._find_window("extract"), self.config.batch_token_limit
         most = min(most, window.max_excerpt_tokens) if window.size else most
         return most if self._shared_extraction.is_closed and self._unmixed_replies.is_closed else 0
 
@@ -132,44 +138,21 @@ class LiteLLMModel:
         A timeout, or replies that mix up the excerpts, set `batch_token_limit` to 0 for some hours.
         """
         unreliable: list[Extraction | None] = [None] * len(excerpts)
-        messages = render_extract_batch(excerpts, *self._extraction_prompt_options())
+        messages = render_extract_batch(excerpts, *self._extraction_prompt_options(self.config.extraction_format))
         try:
-            reply = await self._call_extraction_model("extract", messages, meter)
+            reply = await self._call_extractor(messages, self.config.extraction_format, meter)
         except TEXT_ERRORS:
             return unreliable
         except ModelTimeout:
             self._shared_extraction.record_refusal()
             return unreliable
         self._shared_extraction.record_success()
-        is_json = self.config.extraction_format == "json"
-        split = shared_calls.split_json_by_excerpt if is_json else shared_calls.split_rows_by_excerpt
-        replies = split(reply, len(excerpts))
-        if not replies or shared_calls.has_misattributed_facts(
-            excerpts, {number: self._parse_extraction(text) for number, text in replies.items()}
-        ):
+        readings = self._extractor.read_shared(reply, excerpts)
+        if not readings:
             self._unmixed_replies.record_refusal()
             return unreliable
         self._unmixed_replies.record_success()
-        calls = [
-            self._glean_extraction(self._extraction_messages(excerpts[n - 1]), text, meter)
-            for n, text in replies.items()
-        ]
-        found = dict(zip(replies, await asyncio.gather(*calls), strict=True))
-        return [found.get(number) for number in range(1, len(excerpts) + 1)]
-
-    async def _glean_extraction(self, messages: Sequence[LLMMessage], reply: str, meter: UsageMeter) -> Extraction:
-        """Complete a first reply by a second pass if it has many facts; a reply with few facts rarely misses any."""
-        first = self._parse_extraction(reply)
-        much = len(first.mentions) + len(first.links) >= self.config.gleaning_threshold
-        further = [*messages, *render_glean(reply, self.config.extraction_format)]
-        if not self.config.gleaning_passes or not much or self._exceeds_tokens(MAX_GLEANING_TOKENS, further):
-            return first
-        try:
-            return merge_gleaning(
-                first, self._parse_extraction(await self._call_extraction_model("extract", further, meter))
-            )
-        except ModelError:  # the first reply is paid for and valid without a second pass
-            return first
+        return await self._extractor.glean_shared(readings, excerpts, meter)
 
     async def rewrite_query(
         self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
@@ -242,7 +225,8 @@ class LiteLLMModel:
         return self.config.query_model or self.config.answer_model
 
     async def _summarize_one(self, inputs: SummaryInput, meter: UsageMeter) -> str:
-        text = (await self._call_extraction_model("summarize", render_summarize(inputs), meter)).strip()
+        request = ChatRequest(self._extraction_model, "summarize", render_summarize(inputs))
+        text = (await self._calls.write_text(request, meter)).strip()
         self._unshared.discard(_summary_key(inputs))
         return text
 
@@ -267,65 +251,72 @@ class LiteLLMModel:
     async def _summarize_batch(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> dict[int, str]:
         """Summaries by position from one call; empty if it is too much for the model. Paused for slow models."""
         try:
-            reply = await self._call_extraction_model("summarize", render_summarize_batch(inputs), meter)
+            request = ChatRequest(self._extraction_model, "summarize", render_summarize_batch(inputs))
+            reply = await self._complete_chat(request, meter)
         except TEXT_ERRORS:
             return {}
         except ModelTimeout:
             self._shared_summaries.record_refusal()
             return {}
         self._shared_summaries.record_success()
-        return {number - 1: text for number, text in shared_calls.parse_summaries(reply, len(inputs)).items()}
+        texts = shared_calls.parse_summaries(reply.text, len(inputs))
+        self._observe("summarize", Outcome.FACTS if texts else judge_words(reply.text.strip()))
+        return {number - 1: text for number, text in texts.items() if judge_text(text) is Outcome.FACTS}
 
     def _extraction_settings(self) -> str:
         chosen = self.config
-        gleaning = int(bool(chosen.gleaning_passes))
         types = "" if chosen.entity_types == ENTITY_TYPES else f" types={','.join(chosen.entity_types)}"
-        return f"format={chosen.extraction_format} gleaning={gleaning} language={chosen.description_language}{types}"
+        language = chosen.description_language
+        return f"format={chosen.extraction_format} gleaning={chosen.gleaning} language={language}{types}"
 
-    def _extraction_messages(self, excerpt: Excerpt) -> list[LLMMessage]:
-        return render_extract(excerpt, *self._extraction_prompt_options())
+    def _extraction_messages(self, excerpt: Excerpt, output_format: ExtractionFormat) -> list[LLMMessage]:
+        return render_extract(excerpt, *self._extraction_prompt_options(output_format))
 
-    def _extraction_prompt_options(self) -> tuple[ExtractionFormat, str, tuple[str, ...]]:
-        return self.config.extraction_format, self.config.description_language, self.config.entity_types
+    def _extraction_prompt_options(
+        self, output_format: ExtractionFormat
+    ) -> tuple[ExtractionFormat, str, tuple[str, ...]]:
+        return output_format, self.config.description_language, self.config.entity_types
 
-    def _parse_extraction(self, reply: str) -> Extraction:
-        return parse_json_extraction(reply) if self.config.extraction_format == "json" else parse_tuples(reply)
+    def _build_extractor(self) -> Extractor:
+        return Extractor(
+            self._extraction_model.model,
+            self.config.extraction_format,
+            GleaningRule(self.config.gleaning, self.config.gleaning_threshold, self.config.shared_gleaning_threshold),
+            self._extraction_messages,
+            self._call_extractor,
+            partial(self._observe, "extract"),
+            self._exceeds_tokens,
+        )
 
-    async def _call_extraction_model(self, purpose: Purpose, messages: Sequence[LLMMessage], meter: UsageMeter) -> str:
-        json = purpose == "extract" and self.config.extraction_format == "json"
-        return await self._complete_chat(ChatRequest(self._extraction_model, purpose, messages, json), meter)
+    def _observe(self, purpose: Purpose, outcome: Outcome) -> None:
+        self.client.observe_outcome(purpose, outcome)
+
+    async def _call_extractor(
+        self, messages: Sequence[LLMMessage], output_format: ExtractionFormat, meter: UsageMeter
+    ) -> Completion:
+        json = output_format == "json"
+        return await self._complete_chat(ChatRequest(self._extraction_model, "extract", messages, json), meter)
 
     async def _condense(self, messages: Sequence[LLMMessage], meter: UsageMeter) -> str:
-        return await self._complete_chat(ChatRequest(self._query_model, "condense", messages, json=True), meter)
+        return await self._calls.write_object(ChatRequest(self._query_model, "condense", messages, json=True), meter)
 
-    async def _complete_chat(self, request: ChatRequest, meter: UsageMeter) -> str:
-        """The reply; if the server rejects response_format, retry without it, and leave it out for some hours."""
+    async def _complete_chat(self, request: ChatRequest, meter: UsageMeter) -> Completion:
         self._check_prompt_length(request)
-        plain = ChatRequest(request.model, request.purpose, request.messages)
-        if not request.json or not self._find_response_format(request.model).is_closed:
-            return await self.client.complete(plain, meter)
-        response_format = self._find_response_format(request.model)
-        try:
-            reply = await self.client.complete(request, meter)
-        except ModelError as error:
-            if not is_response_format_error(error):
-                raise
-        else:
-            response_format.record_success()
-            return reply
-        response_format.record_refusal()
-        return await self.client.complete(plain, meter)
-
-    def _find_response_format(self, model: ModelConfig) -> FeatureBreaker:
-        return self._response_formats.setdefault(model.name, FeatureBreaker(self.client.clock, 1, *RETRY_SECONDS))
+        return await self.client.complete_reply(request, meter)
 
     def _check_prompt_length(self, request: ChatRequest) -> None:
         """Raise PromptTooLong, before sending, for a prompt that does not fit the context window."""
-        window = self.config.context_window
+        window = self._find_window(request.purpose)
         if window.size and self._exceeds_tokens(window.size - window.reply_tokens, request.messages):
             window.check_prompt_size(
                 sum(self.count_tokens(message.content) for message in request.messages), request.model.model
             )
+
+    def _find_window(self, purpose: Purpose) -> ContextWindow:
+        """The context window of the model of a call."""
+        extraction, query = self.config.extraction_window, self.config.query_window
+        own = {"extract": extraction, "summarize": extraction, "condense": query}
+        return own.get(purpose) or self.config.context_window
 
     def _exceeds_tokens(self, tokens: int, messages: Sequence[LLMMessage]) -> bool:
         """Whether the messages have more tokens; tokens are counted only if there are more bytes than that."""

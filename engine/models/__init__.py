@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
 RetrievalMode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
+HelperCall = Literal["rewriting", "reranking"]
 DocumentKind = Literal["file", "conversation", "manual"]
 Role = Literal["system", "user", "assistant"]
 OverviewKind = Literal["summary", "decisions", "questions", "digest"]
@@ -50,11 +51,28 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Omission:
+    """A part of a file that was not read: its name ("slide 9", "attachment plan.dwg") and why not, as a clause."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedDocument:
+    """What a parser service made of a file: Markdown, or none. `problem`: what it could not read or why it failed."""
+
+    markdown: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The unit of ingestion and deletion: a file, a conversation, or a statement by a person.
 
     `space` decides who can see it; `room` is where it was posted. `time` is when the source was written, never when it
     was ingested. A conversation that `is_open` is searchable, but its entities and relations are not extracted yet.
+    `omissions`: what of a file was not read; `coverage`: how many of its parts were, "14 of 15 slides", if any was not.
     """
 
     key: str
@@ -66,6 +84,8 @@ class Document:
     link: str = ""
     kind: DocumentKind = "file"
     is_open: bool = False
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +135,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The entities and relations extracted from one excerpt."""
+    """The entities and relations extracted from one excerpt; `missing`: why others may be missing, "" if none are."""
 
     mentions: tuple[Mention, ...] = ()
     links: tuple[Link, ...] = ()
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +187,7 @@ class SearchQuery:
     """A question that makes sense without its history, with keywords: `high` for themes, `low` for names.
 
     `ignored`: the message was not meant for the program. `proposed`: the filters that a model sees in it.
+    `unrewritten`: the question as it was asked, because the call that rewrites it failed.
     """
 
     question: str
@@ -173,6 +195,7 @@ class SearchQuery:
     low: tuple[str, ...] = ()
     ignored: bool = False
     proposed: ProposedFilters | None = None
+    unrewritten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +305,7 @@ class Context:
     `prompt_rows`: the entities and relations that the prompt shows; None for all of them.
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
-    the model proposed, if any passed the checks.
+    the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed.
     """
 
     question: SearchQuery
@@ -297,6 +320,13 @@ class Context:
     overview: Overview | None = None
     inferred: InferredFilters | None = None
     prompt_rows: GraphRows | None = None
+    unranked: bool = False
+
+    @property
+    def failed_helpers(self) -> tuple[HelperCall, ...]:
+        """The calls that help to search and failed, so that the search did without them."""
+        rewriting: tuple[HelperCall, ...] = ("rewriting",) if self.question.unrewritten else ()
+        return (*rewriting, "reranking") if self.unranked else rewriting
 
     @property
     def is_empty(self) -> bool:

@@ -10,20 +10,30 @@ from itertools import islice
 from lzma import LZMAError
 from typing import TYPE_CHECKING, Protocol
 
-from engine.errors import DocumentTooLarge, UnsupportedFormat
+from engine.errors import DocumentTooLarge, InvalidDocument, UnsupportedFormat
+from engine.models import Omission as Omission  # noqa: PLC0414  - parsers take it from here
 from engine.models import Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from engine.models import ConvertedDocument
+
 MIB = 1024 * 1024
+# A file that unpacks to less than this is never treated as a zip bomb.
+MIN_BOMB_SIZE = 8 * MIB
 # Errors of zipfile on damaged or encrypted archives: its own, and those of each compression method (bz2: OSError).
 ZIP_ERRORS = (
     *(zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, KeyError, EOFError, OSError),
     *(zlib.error, LZMAError),
 )
+# Reasons of omissions that several parsers give; the bot translates reasons.
+NO_OCR = "no program reads pictures here"
+IS_PICTURE = "it holds a picture"
+DAMAGED = "it cannot be read, or is damaged"
+ABSENT = "it is missing from the file"
 _HEAD_PASSAGES = 500  # parsed before the first part of a long file is sent
 
 
@@ -33,6 +43,22 @@ class Attachment:
 
     name: str
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFile:
+    """A file within an archive, which is unpacked when its bytes are taken; that may raise an InvalidDocument."""
+
+    name: str
+    unpack: Callable[[], bytes]
+
+    @property
+    def data(self) -> bytes:
+        """The unpacked bytes."""
+        return self.unpack()
+
+
+FileWithin = Attachment | PackedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +92,15 @@ class PictureDescriber(Protocol):
         """
 
 
+class DocumentConverter(Protocol):
+    """Turns files with some extensions (lower case, without the dot) into Markdown."""
+
+    extensions: frozenset[str]
+
+    async def convert(self, name: str, data: bytes) -> ConvertedDocument:
+        """Convert a file; never raises because of the file or the service."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
     """A parsed file. `time` is the date that the document states itself, None if it states none.
@@ -75,19 +110,22 @@ class ParsedFile:
     and of the further parts of a long file. `unread_pages` have no readable text (from 1; 0 is a picture itself).
     `pictures` are to be described. `embedded` pictures are still to be read, and loaded while they are taken. `further`
     follows `passages` in a long file and is parsed while it is taken; None ends a part, because the next piece takes
-    long.
+    long. `omissions`: what was seen and not read; those that are noticed late are among `further`. `coverage`: see
+    `count_parts`.
     """
 
     title: str
     passages: tuple[Passage, ...]
     time: datetime | None = None
     saved_at: datetime | None = None
-    attachments: tuple[Attachment, ...] = ()
+    attachments: Sequence[FileWithin] = ()
     key: str = ""
     unread_pages: tuple[int, ...] = ()
     pictures: tuple[UnreadPicture, ...] = ()
-    further: Iterable[Passage | UnreadPicture | None] = ()
+    further: Iterable[Passage | UnreadPicture | Omission | None] = ()
     embedded: Iterable[EmbeddedPicture] = ()
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
     def parse_whole(self) -> tuple[Passage, ...]:
         """All passages, including those that follow in a long file."""
@@ -118,10 +156,24 @@ class ParserLimits:
     requires_sandbox: bool = False
 
 
-def stream_passages(title: str, passages: Iterable[Passage]) -> ParsedFile:
+def count_parts(read: int, total: int, unit: str) -> str:
+    """How many of the parts of a file were read, "14 of 15 slides"; an empty string for all of them."""
+    return f"{read} of {total} {unit}{'s' * (total != 1)}" if read < total else ""
+
+
+def word_reason(error: InvalidDocument) -> str:
+    """The message of an error as the reason of an omission: a clause without a full stop."""
+    return str(error).strip().rstrip(".")
+
+
+def stream_passages(title: str, pieces: Iterable[Passage | Omission]) -> ParsedFile:
     """A file whose first passages are parsed now, and the others while they are taken."""
-    pieces = iter(passages)
-    return ParsedFile(title, tuple(islice(pieces, _HEAD_PASSAGES)), further=pieces)
+    rest = iter(pieces)
+    head = list(islice(rest, _HEAD_PASSAGES))
+    passages = tuple(each for each in head if isinstance(each, Passage))
+    return ParsedFile(
+        title, passages, further=rest, omissions=tuple(each for each in head if isinstance(each, Omission))
+    )
 
 
 def read_file_content(path: Path, limit: int) -> bytes:

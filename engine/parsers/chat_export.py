@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from engine.errors import CorruptFile, EmptyDocument
-from engine.models import Passage
+from engine.models import Omission, Passage
 from engine.parsers import json_records
-from engine.parsers.base import stream_passages
-from engine.parsers.plain_text import decode_text
+from engine.parsers.base import stream_passages, word_reason
+from engine.parsers.encodings.decoding import decode_text
 from engine.text.cleanup import clean_multiline, clean_single_line
 from engine.text.conversations.disentanglement import Utterance
 from engine.text.conversations.windows import ConversationWindows
 from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT, render_message_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from engine.parsers.base import ParsedFile
 
@@ -63,13 +63,23 @@ def parse_messages(data: bytes) -> list[ChatMessage]:
     EmptyDocument.
     """
     messages: dict[str, ChatMessage] = {}
-    for number, line in enumerate(decode_text(data).split("\n"), 1):
-        if line.strip():
-            message = _parse_message(line, number)
-            messages[message.id] = message
+    for read in _read_messages(data):
+        if isinstance(read, CorruptFile):
+            raise read
+        messages[read.id] = read
     if not messages:
         raise EmptyDocument("There are no messages in the file.", hint=_HINT)
     return list(messages.values())
+
+
+def _read_messages(data: bytes) -> Iterator[ChatMessage | CorruptFile]:
+    """The messages, and for each line that is none why not."""
+    for number, line in enumerate(decode_text(data).split("\n"), 1):
+        if line.strip():
+            try:
+                yield _parse_message(line, number)
+            except CorruptFile as error:
+                yield error
 
 
 def has_chat_messages(data: bytes) -> bool:
@@ -115,13 +125,17 @@ def group_conversations(
 def parse(name: str, data: bytes) -> ParsedFile:
     """The whole file as one document with a passage per message, each marked as a claim of the file.
 
-    Anyone can write any author, time and link into a file, so these are only part of the passage's text. JSON Lines
-    without chat messages are read as records. Raises CorruptFile and EmptyDocument.
+    Anyone can write any author, time and link into a file, so these are only part of the passage's text. A line that is
+    no message is omitted. JSON Lines without chat messages are read as records. Raises CorruptFile.
     """
     if not has_chat_messages(data):
         return json_records.parse(name, data)
-    with_text = sorted((m for m in parse_messages(data) if m.text.strip()), key=_sort_key)
-    return stream_passages(name, (_build_claim(name, position, message) for position, message in enumerate(with_text)))
+    read = list(_read_messages(data))
+    omissions = tuple(Omission("a line", word_reason(each)) for each in read if isinstance(each, CorruptFile))
+    messages = {each.id: each for each in read if isinstance(each, ChatMessage) and each.text.strip()}
+    ordered = sorted(messages.values(), key=_sort_key)
+    parsed = stream_passages(name, (_build_claim(name, position, each) for position, each in enumerate(ordered)))
+    return replace(parsed, omissions=omissions)
 
 
 def _parse_time(value: Any) -> datetime:

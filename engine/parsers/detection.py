@@ -9,7 +9,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, EncryptedFile, UnsupportedFormat
-from engine.parsers.base import ZIP_ERRORS
+from engine.parsers.archives.iwork import is_iwork
+from engine.parsers.base import MIN_BOMB_SIZE, ZIP_ERRORS
+from engine.parsers.encodings.text_formats import detect_text, find_text_format, is_text
+from engine.parsers.formats.old_office.locks import is_locked
 from engine.parsers.registry import PARSERS, find_by_extension, supported_formats_hint, zip_formats
 
 if TYPE_CHECKING:
@@ -20,14 +23,10 @@ _UNSUPPORTED_SIGNATURES = (
     (b"RIFF", "audio or video"),
     (b"ID3", "audio"),
     (b"OggS", "audio or video"),
-    (b"\x1f\x8b", "an archive"),
-    (b"BZh", "an archive"),
-    (b"7z\xbc\xaf", "an archive"),
-    (b"Rar!", "an archive"),
-    (b"\xfd7zXZ", "an archive"),
     (b"\x7fELF", "a program"),
     (b"SQLite format 3\0", "a database"),
 )
+_UNSUPPORTED_ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"MSCF")
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_PAGE = re.compile(
@@ -37,12 +36,16 @@ _HTML_PAGE = re.compile(
 _HEAD_BYTES = 4096
 
 _MAX_ARCHIVE_FILES = 10_000
-# A file that unpacks to less than this is never treated as a zip bomb.
-_MIN_BOMB_SIZE = 8 * 1024 * 1024
 _ENCRYPTED_FLAG = 0x1
 # What the formats permit. A few bytes of the others make their unpackers take gigabytes.
 _PERMITTED_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _MAX_MIMETYPE_SIZE = 100
+_CONTENT_TYPES, _MAX_TYPES_SIZE = "[content_types].xml", 2**20
+_MAIN_TYPES = {
+    (b"spreadsheetml.sheet", b"ms-excel.sheet"): "xlsx",
+    (b"wordprocessingml.document", b"ms-word.document"): "docx",
+    (b"presentationml.presentation", b"ms-powerpoint.presentation"): "pptx",
+}
 
 
 def detect_format(name: str, data: bytes, limits: ParserLimits) -> str:
@@ -64,17 +67,28 @@ def _detect_by_bytes(extension: str, data: bytes, limits: ParserLimits) -> str:
         if (signature := loose or row.signature) and re.match(signature, data):
             return file_format
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return detect_zip_format(data, limits)
+        return _detect_zip(extension, data, limits)
     if data.startswith(_OLE_SIGNATURE):
         return _detect_ole_format(extension, data)
+    if data.startswith(_UNSUPPORTED_ARCHIVES):
+        raise UnsupportedFormat("Archives of this kind cannot be read.", hint="Pack its files as ZIP, and add that.")
     for unsupported, content in _UNSUPPORTED_SIGNATURES:
         if data.startswith(unsupported):
             raise UnsupportedFormat(f"The file is {content}.", hint=supported_formats_hint())
     return ""
 
 
+def _detect_zip(extension: str, data: bytes, limits: ParserLimits) -> str:
+    """The format of a ZIP archive, which is not one of a document with another extension."""
+    detected = detect_zip_format(data, limits)
+    expected = find_by_extension(extension)
+    if detected == "zip" and expected and PARSERS[expected].is_binary and expected != "zip":
+        raise CorruptFile(f"The file is not a {extension.upper()} file, or it is damaged.")
+    return detected
+
+
 def _detect_ole_format(extension: str, data: bytes) -> str:
-    if _ENCRYPTED_STREAM in data:
+    if _ENCRYPTED_STREAM in data or is_locked(data):
         raise EncryptedFile("The file is locked with a password.")
     file_format = find_by_extension(extension)
     if not file_format or PARSERS[file_format].container != "ole":
@@ -85,7 +99,7 @@ def _detect_ole_format(extension: str, data: bytes) -> str:
 
 
 def _detect_by_name(name: str, extension: str, data: bytes) -> str:
-    file_format = find_by_extension(extension)
+    file_format = find_by_extension(extension) or find_text_format(name)
     is_page = bool(_HTML_PAGE.match(data[:_HEAD_BYTES]))
     if file_format and PARSERS[file_format].is_binary:
         if is_page:
@@ -96,29 +110,34 @@ def _detect_by_name(name: str, extension: str, data: bytes) -> str:
         raise CorruptFile(f"{name} is not a {extension.upper()} file, or it is damaged.")
     if is_page and file_format in {"", "plain"}:
         return "html"
+    if file_format in {"", "plain"} and is_text(data):
+        return detect_text(data) or "plain"
     if file_format:
         return file_format
-    if not extension or not extension.isalnum():
-        return "plain"
-    raise UnsupportedFormat(f"Files with the extension .{extension} cannot be read.", hint=supported_formats_hint())
+    kind = f"Files with the extension .{extension}" if extension.isalnum() else "Binary files"
+    raise UnsupportedFormat(f"{kind} cannot be read.", hint=supported_formats_hint())
 
 
 def detect_zip_format(data: bytes, limits: ParserLimits) -> str:
     """The format of a ZIP archive: a key of `PARSERS`.
 
-    Raises DocumentTooLarge beyond the limits, CorruptFile, EncryptedFile, or UnsupportedFormat for any other archive.
+    Raises DocumentTooLarge beyond the limits, CorruptFile, EncryptedFile, or UnsupportedFormat for a package of parts
+    that are no files of their own.
     """
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             files = archive.infolist()
             _check_archive_limits(files, len(data), limits)
             file_format = _zip_format(archive, files)
+            parts = [] if file_format == "zip" else files
     except ZIP_ERRORS as error:
         raise CorruptFile("The file is a damaged or incomplete archive.") from error
+    if any(part.flag_bits & _ENCRYPTED_FLAG for part in parts):
+        raise EncryptedFile("The archive is locked with a password.")
+    if any(part.compress_type not in _PERMITTED_METHODS for part in parts):
+        raise CorruptFile("The file is compressed by a method that its format does not permit.")
     if not file_format:
-        raise UnsupportedFormat(
-            "The file is an archive of other files.", hint="Unpack it and add the files one by one."
-        )
+        raise UnsupportedFormat("Packages of this kind cannot be read.", hint=supported_formats_hint())
     return file_format
 
 
@@ -126,22 +145,27 @@ def _check_archive_limits(files: list[zipfile.ZipInfo], size: int, limits: Parse
     unpacked = sum(file.file_size for file in files)
     if len(files) > _MAX_ARCHIVE_FILES or unpacked > limits.max_unpacked_size:
         raise DocumentTooLarge(f"The file would unpack to {unpacked // 2**20} MiB in {len(files)} parts.")
-    if unpacked > max(_MIN_BOMB_SIZE, limits.max_unpack_ratio * size):
+    if unpacked > max(MIN_BOMB_SIZE, limits.max_unpack_ratio * size):
         raise DocumentTooLarge(f"The file would unpack to {unpacked // max(size, 1)} times its size, like a zip bomb.")
-    if any(file.flag_bits & _ENCRYPTED_FLAG for file in files):
-        raise EncryptedFile("The archive is locked with a password.")
-    if any(file.compress_type not in _PERMITTED_METHODS for file in files):
-        raise CorruptFile("The file is compressed by a method that its format does not permit.")
 
 
 def _zip_format(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> str:
-    names = {file.filename for file in files}
+    names = {file.filename.replace("\\", "/") for file in files}
     if "mimetype" in names and archive.getinfo("mimetype").file_size <= _MAX_MIMETYPE_SIZE:
         mime = archive.read("mimetype").strip()
-        return next((file_format for file_format, row in zip_formats() if row.mime.encode() == mime), "")
-    if "[Content_Types].xml" not in names:
-        return ""
-    return next((file_format for file_format, row in zip_formats() if _has_folder(names, row.zip_folder)), "")
+        return next((file_format for file_format, row in zip_formats() if row.mime and row.mime.encode() == mime), "")
+    if is_iwork(names):
+        return "iwork"
+    types = next((file for file in files if file.filename.lower() == _CONTENT_TYPES), None)
+    if types is None:
+        return "zip"
+    found = next((file_format for file_format, row in zip_formats() if _has_folder(names, row.zip_folder)), "")
+    return found or (_format_by_types(archive.read(types)) if types.file_size <= _MAX_TYPES_SIZE else "")
+
+
+def _format_by_types(types: bytes) -> str:
+    """The format of an OpenXML archive with unusual folders, by the type of its main part."""
+    return next((kind for words, kind in _MAIN_TYPES.items() if any(each + b"." in types for each in words)), "")
 
 
 def _has_folder(names: set[str], folder: str) -> bool:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.passages import Block, BlockType, find_first_heading, passages_by_section, render_table, word_count
-from engine.parsers.plain_text import decode_text
+from engine.parsers.encodings.decoding import decode_text
+from engine.parsers.passages import (
+    Block,
+    BlockType,
+    Cell,
+    expand_spans,
+    find_first_heading,
+    passages_by_section,
+    render_table,
+    word_count,
+)
 from engine.parsers.sandbox.nesting import MAX_INDENTED_LEVELS
 from engine.text.cleanup import clean_lines, clean_single_line
 
@@ -23,8 +33,6 @@ _BLOCK_TAGS = frozenset(
 _LIST_MARKER = re.compile(r"\A\s*+(?:-|\d++\.)\s*+\Z")
 _BLANKS = re.compile(r"\s+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
-_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-:]{2,40})", re.IGNORECASE)
-_HEAD = 4096
 # Meta names of the date of last change or publication, best first.
 _DATE_NAMES = (
     "article:modified_time",
@@ -39,35 +47,32 @@ _DATE_NAMES = (
 )
 # A cell with more words than this is page layout, not data.
 _MAX_CELL_WORDS = 60
+_MAX_TABLE_DEPTH = 20  # of tables within tables; the cells of deeper ones are plain text
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
     """Passages by section. The title is the page's own, else its first heading, else the name."""
-    text = "\n".join(clean_lines(_decode_page(data)))
-    builder = _build_blocks(text, _SKIPPED_TAGS)
-    if builder.unclosed_tags:
-        # An element that never ends would skip the rest of the page, so its text is kept.
-        builder = _build_blocks(text, _SKIPPED_TAGS - builder.unclosed_tags | _SCRIPT_TAGS)
+    text = "\n".join(clean_lines(decode_text(data)))
+    builder = _build_blocks(text)
     title = clean_single_line(builder.title) or find_first_heading(builder.blocks) or name
     dates = (parse_date(builder.meta[key]) for key in _DATE_NAMES if key in builder.meta)
     return ParsedFile(title, passages_by_section(builder.blocks, "paragraph"), next(filter(None, dates), None))
 
 
-def _decode_page(data: bytes) -> str:
-    """Decode a page; its declared encoding is used if the bytes themselves do not decide."""
-    declared = _CHARSET.search(data[:_HEAD])
-    if declared and b"\0" not in data[:_HEAD]:
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError:
-            try:
-                return data.decode(declared[1].decode("ascii"))
-            except (LookupError, UnicodeDecodeError):
-                pass  # a wrong declaration: the bytes decide
-    return decode_text(data)
+def read_fragment(markup: str) -> list[Block]:
+    """The blocks of a piece of HTML, numbered from 1."""
+    return _build_blocks(markup).blocks
 
 
-def _build_blocks(text: str, skipped_tags: frozenset[str]) -> _HtmlBlockBuilder:
+def _build_blocks(text: str) -> _HtmlBlockBuilder:
+    builder = _read_blocks(text, _SKIPPED_TAGS)
+    if not builder.unclosed_tags:
+        return builder
+    # An element that never ends would skip the rest of the page, so its text is kept.
+    return _read_blocks(text, _SKIPPED_TAGS - builder.unclosed_tags | _SCRIPT_TAGS)
+
+
+def _read_blocks(text: str, skipped_tags: frozenset[str]) -> _HtmlBlockBuilder:
     builder = _HtmlBlockBuilder(skipped_tags)
     # No tag ends after the last ">": the parser would search for its end from each "<" on.
     head, end, tail = text.rpartition(">")
@@ -75,6 +80,54 @@ def _build_blocks(text: str, skipped_tags: frozenset[str]) -> _HtmlBlockBuilder:
     builder.close()
     builder.end_document()
     return builder
+
+
+@dataclass(slots=True)
+class _OpenTable:
+    """A table whose end has not come: its rows, and the blocks of all its cells and of the open one."""
+
+    rows: list[list[Cell]] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    captions: list[Block] = field(default_factory=list)
+    cell: list[Block] = field(default_factory=list)
+    spans: tuple[int, int] = (1, 1)
+    has_open_cell: bool = False
+    is_layout: bool = False
+
+    def end_cell(self) -> None:
+        """Add the cell to its row; what stood before the first cell is a caption."""
+        texts = [flatten_block(block) for block in self.cell]
+        if self.has_open_cell:
+            if not self.rows:
+                self.rows.append([])
+            self.rows[-1].append(Cell("; ".join(texts), *self.spans))
+            self.blocks += self.cell
+        else:
+            self.captions += self.cell
+        self.is_layout |= any(len(text) > _MAX_CELL_WORDS for text in texts) and (
+            sum(map(word_count, texts)) > _MAX_CELL_WORDS
+        )
+        self.cell, self.has_open_cell = [], False
+
+    def render(self) -> list[Block]:
+        """The table, or the blocks of its cells if it only arranges a page."""
+        if self.is_layout or all(len(row) <= 1 for row in self.rows):
+            return self.captions + self.blocks
+        rows = [row for row in expand_spans(self.rows) if any(row)]
+        width = max(map(len, rows), default=0)
+        titles = next((at for at, row in enumerate(rows) if len(row) > 1 or width == 1), 0)
+        heads = [Block(text, 0, 0) for row in rows[:titles] for text in row]
+        return [*self.captions, *heads, Block(render_table(rows[titles:]), 0, 0, "table")]
+
+
+def flatten_block(block: Block) -> str:
+    """The text of a block on one line; a table within a cell becomes "a, b; c, d"."""
+    if block.type == "text" and "\n" not in block.text:
+        return block.text
+    if block.type != "table":
+        return clean_single_line(block.text)
+    rows = [line for line in block.text.split("\n") if line.strip("-| ")]
+    return "; ".join(row.replace(" | ", ", ") for row in rows)
 
 
 class _HtmlBlockBuilder(HTMLParser):
@@ -91,8 +144,8 @@ class _HtmlBlockBuilder(HTMLParser):
         self._level = 0
         self._open_skipped: list[str] = []
         self._lists: list[int | None] = []
-        self._tables: list[list[list[str]]] = []
-        self._open_cells: list[bool] = []  # of each open table, whether a cell has begun
+        self._tables: list[_OpenTable] = []
+        self._deeper_tables = 0  # that are open within the deepest one of these
         self._link = ("", 0)
 
     @property
@@ -115,7 +168,7 @@ class _HtmlBlockBuilder(HTMLParser):
         elif tag == "img":
             self._text += f" {dict(attrs).get('alt') or ''} "
         elif tag in _BLOCK_TAGS or tag in _HEADING_LEVELS:
-            self._start_element(tag)
+            self._start_element(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._open_skipped:
@@ -148,9 +201,10 @@ class _HtmlBlockBuilder(HTMLParser):
         self._flush_text()
         self._block_type, self._level = "text", 0
 
-    def _start_element(self, tag: str) -> None:
-        if tag in _HEADING_LEVELS or tag == "table":
-            self._flatten_layout_table()
+    def _start_element(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if self._tables and (tag in _HEADING_LEVELS or tag == "table"):
+            self._flush_text()
+            self._tables[-1].is_layout |= tag in _HEADING_LEVELS
         self.end_block()
         if tag in _HEADING_LEVELS:
             self._block_type, self._level = "heading", _HEADING_LEVELS[tag]
@@ -161,21 +215,26 @@ class _HtmlBlockBuilder(HTMLParser):
         elif tag == "li":
             self._block_type, self._text = "item", self._text + self._list_marker()
         elif tag == "table":
-            self._tables.append([])
-            self._open_cells.append(False)
-        elif tag in {"td", "th", "tr"} and self._tables:
-            self._start_cell(tag)
+            self._start_table()
+        elif tag in {"td", "th", "tr"} and self._tables and not self._deeper_tables:
+            self._start_cell(tag, attributes)
+
+    def _start_table(self) -> None:
+        if len(self._tables) < _MAX_TABLE_DEPTH:
+            self._tables.append(_OpenTable())
+        else:
+            self._deeper_tables += 1
 
     def _end_element(self, tag: str) -> None:
         if tag == "title":
             self.title, self._text = self.title or self._text, ""
         elif tag in {"td", "th"} and self._tables:
-            self._open_cells[-1] = False
-            self._end_cell()
-        elif tag == "table" and self._tables:
-            if self._open_cells.pop():
+            if not self._deeper_tables:
                 self._end_cell()
-            self._end_table(self._tables.pop())
+        elif tag == "table" and self._deeper_tables:
+            self._deeper_tables -= 1
+        elif tag == "table" and self._tables:
+            self._end_table()
         else:
             if tag == "li" and _LIST_MARKER.fullmatch(self._text):
                 self._text = ""
@@ -183,46 +242,32 @@ class _HtmlBlockBuilder(HTMLParser):
             if tag in {"ul", "ol"} and self._lists:
                 self._lists.pop()
 
-    def _start_cell(self, tag: str) -> None:
+    def _start_cell(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """Start a cell or a row, which end the cell before: pages may leave out their end tags."""
-        if self._open_cells[-1]:
-            self._end_cell()
-        elif self._text.strip():  # a caption
-            self._add_block(clean_single_line(self._text), "text")
-            self._text = ""
-        self._open_cells[-1] = tag != "tr"
+        self._end_cell()
+        table = self._tables[-1]
         if tag == "tr":
-            self._tables[-1].append([])
+            table.rows.append([])
+            return
+        values = dict(attributes)
+        table.spans = _read_span(values.get("colspan"), 1), _read_span(values.get("rowspan"), 0)
+        table.has_open_cell = True
 
     def _end_cell(self) -> None:
-        text, self._text = clean_single_line(self._text), ""
-        rows = self._tables[-1]
-        if not rows:
-            rows.append([])
-        rows[-1].append(text)
+        self._flush_text()
+        self._tables[-1].end_cell()
 
-    def _end_table(self, rows: list[list[str]]) -> None:
-        rest, self._text = self._text, ""
-        rows = [row for row in rows if any(row)]
-        if any(word_count(cell) > _MAX_CELL_WORDS for row in rows for cell in row) or all(
-            len(row) == 1 for row in rows
-        ):
-            for cell in (cell for row in rows for cell in row):
-                self._add_block(cell, "text")
-        else:
-            self._add_block(render_table(rows), "table")
-        self._text = rest
-        self.end_block()
-
-    def _flatten_layout_table(self) -> None:
-        """Turn the rows so far into plain text: a table with headings or tables inside is page layout."""
-        if self._tables:
-            rows, self._tables[-1] = self._tables[-1], []
-            for cell in (cell for row in rows for cell in row):
-                self._add_block(cell, "text")
-            self._flush_text()
+    def _end_table(self) -> None:
+        self._end_cell()
+        for block in self._tables.pop().render():
+            self._insert_block(block)
 
     def _flush_text(self) -> None:
+        if self._tables and not self._level:
+            text, self._text = clean_single_line(self._text), ""
+            if text:
+                self._insert_block(Block(text, 0, 0))
+            return
         text, self._text = self._text, ""
         lines = [line.rstrip() for line in text.split("\n")] if self._block_type == "code" else text.split("\n")
         cleaned = (
@@ -252,5 +297,18 @@ class _HtmlBlockBuilder(HTMLParser):
 
     def _add_block(self, text: str, block_type: BlockType) -> None:
         if text.strip():
+            self._insert_block(Block(text, 0, 0, block_type, self._level))
+
+    def _insert_block(self, block: Block) -> None:
+        """Add a block to the open cell, or to the document."""
+        if self._tables:
+            self._tables[-1].cell.append(block)
+        else:
             number = len(self.blocks) + 1
-            self.blocks.append(Block(text, number, number, block_type, self._level))
+            self.blocks.append(replace(block, start=number, stop=number))
+
+
+def _read_span(value: str | None, least: int) -> int:
+    """The number of columns or rows that a cell covers."""
+    digits = (value or "").strip()[:5]
+    return max(int(digits), least) if digits.isascii() and digits.isdigit() else 1

@@ -7,11 +7,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import CorruptFile
-from engine.models import Passage
-from engine.parsers.base import stream_passages
+from engine.models import Omission, Passage
+from engine.parsers.base import stream_passages, word_reason
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.formats.row_passages import number_passages
 from engine.parsers.passages import Block, format_span, group_blocks, join_blocks
-from engine.parsers.plain_text import decode_text, iterate_lines
+from engine.parsers.plain_text import iterate_lines
 from engine.text.cleanup import clean_multiline
 
 if TYPE_CHECKING:
@@ -26,20 +27,35 @@ JSON_LINES_HINT = "JSON Lines have one JSON value per line; a chat message is an
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
-    """Passages of whole records where they fit, labeled "records 1–12". Raises CorruptFile, naming the line."""
-    return stream_passages(name, number_passages(_record_passages(_read_records(decode_text(data)))))
+    """Passages of whole records where they fit, labeled "records 1–12"; a line that cannot be read is omitted.
+
+    Raises CorruptFile if no line can be read, naming the first.
+    """
+    parsed = stream_passages(name, number_passages(_record_passages(_read_records(decode_text(data)))))
+    if not parsed.passages and parsed.omissions:
+        first = parsed.omissions[0]
+        raise CorruptFile(f"{first.part.capitalize()} cannot be read: {first.reason}.", hint=JSON_LINES_HINT)
+    return parsed
 
 
-def _read_records(text: str) -> Iterator[Block]:
+def _read_records(text: str) -> Iterator[Block | Omission]:
     for number, line in enumerate(iterate_lines(text), 1):
-        if line.strip() and (record := "\n".join(flatten_value(parse_json_line(line, number)))):
+        if not line.strip():
+            continue
+        try:
+            record = "\n".join(flatten_value(parse_json_line(line, number)))
+        except CorruptFile as error:
+            yield Omission(f"line {number}", word_reason(error))
+            continue
+        if record:
             yield Block(record, number, number)
 
 
-def _record_passages(blocks: Iterator[Block]) -> Iterator[Passage]:
+def _record_passages(pieces: Iterator[Block | Omission]) -> Iterator[Passage | Omission]:
     count = 0
-    while batch := list(islice(blocks, _BATCH)):
-        for group in group_blocks(batch):
+    while batch := list(islice(pieces, _BATCH)):
+        yield from (each for each in batch if isinstance(each, Omission))
+        for group in group_blocks(each for each in batch if isinstance(each, Block)):
             start, stop = group[0].start, group[-1].stop
             yield Passage(
                 f"R{start}-{stop}.{count}", clean_multiline(join_blocks(group)), format_span("record", start, stop)

@@ -10,8 +10,9 @@ from markdown_it import MarkdownIt
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
+from engine.parsers.encodings.decoding import decode_text
+from engine.parsers.html import read_fragment
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
-from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines, clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
+    from engine.parsers.passages import BlockType
+
 _FRONT_MATTER = re.compile(r"\A\n*+---[ \t]*+\n(?=[\w-]++[ \t]*+:)(.*?\n)(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|date|updated)[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _TAGS = re.compile(r"</?[a-zA-Z][^<>]*>")
-# Elements hidden from their opening to their closing tag.
-_HIDDEN_ELEMENTS = tuple(
-    (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
-    for opening, closing in (("<!--", "-->"), (r"<script\b", r"</script\s*+>"), (r"<style\b", r"</style\s*+>"))
-)
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_TABLE_TAG = re.compile(r"<(/?)table\b", re.IGNORECASE)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_NO_LINE = "<!-- -->"
+_BREAK = re.compile(r"</?(?:br|tr|li|p|div|dt|dd|h[1-6]|table)\b", re.IGNORECASE)
+_CELL = re.compile(r"<t[dh]\b", re.IGNORECASE)
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
@@ -48,7 +50,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
 def parse_blocks(text: str) -> list[Block]:
     """The blocks of a Markdown text in order, located by their lines."""
     builder = _MarkdownBlockBuilder()
-    for token in _parser().parse(text):
+    for token in _parser().parse(_join_tables(text)):
         builder.handle_token(token)
     return [block for block in builder.blocks if block.text.strip()]
 
@@ -77,7 +79,8 @@ class _MarkdownBlockBuilder:
         elif token.type in {"fence", "code_block"}:
             self._add_block(token.content.strip("\n"), "code")
         elif token.type == "html_block":
-            self._add_block(clean_multiline(_strip_markup(token.content)))
+            for block in read_fragment(token.content):
+                self._add_block(block.text, block.type, block.level)
         elif token.type.startswith("heading_"):
             self._level = int(token.tag[1]) if token.nesting == 1 else 0
         else:
@@ -120,8 +123,8 @@ class _MarkdownBlockBuilder:
             self._lists[-1] = number + 1
         return "  " * (len(self._lists) - 1) + ("- " if number is None else f"{number}. ")
 
-    def _add_block(self, text: str, block_type: str = "text") -> None:
-        self.blocks.append(Block(text, *self._line_range, block_type))  # type: ignore[arg-type]
+    def _add_block(self, text: str, block_type: BlockType = "text", level: int = 0) -> None:
+        self.blocks.append(Block(text, *self._line_range, block_type, level))
 
 
 def render_inline(tokens: Sequence[Token]) -> str:
@@ -138,21 +141,27 @@ def render_inline(tokens: Sequence[Token]) -> str:
         elif token.type in {"softbreak", "hardbreak"}:
             pieces.append(" " if token.type == "softbreak" else "\n")
         elif token.type == "html_inline":
-            pieces.append("\n" if _BREAK.match(token.content) else "")
+            pieces.append("\n" if _BREAK.match(token.content) else " " if _CELL.match(token.content) else "")
         else:
             pieces.append(token.content)
     return "".join(pieces)
 
 
-def _strip_markup(markup: str) -> str:
-    """The text of HTML without its tags, comments, scripts and styles."""
-    for opening, closing in _HIDDEN_ELEMENTS:
-        parts, position = [], 0
-        while (start := opening.search(markup, position)) and (end := closing.search(markup, start.end())):
-            parts.append(markup[position : start.start()])
-            position = end.end()
-        markup = "".join(parts) + markup[position:]
-    return _TAGS.sub("", _BREAK.sub("\n", markup))
+def _join_tables(text: str) -> str:
+    """The text without empty lines inside of HTML tables, which would end them; all lines stay where they are."""
+    lines, fence, start, depth = text.split("\n"), "", 0, 0
+    for number, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if mark and not depth and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1][:3]
+        if fence or not _TABLE_TAG.search(line):
+            continue
+        start = start if depth else number
+        depth += sum(-1 if tag[1] else 1 for tag in _TABLE_TAG.finditer(line))
+        if depth <= 0:
+            lines[start:number] = [each if each.strip() else _NO_LINE for each in lines[start:number]]
+            depth = 0
+    return "\n".join(lines)
 
 
 def _blank_prefix(text: str, end: int) -> str:

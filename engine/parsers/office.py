@@ -1,20 +1,21 @@
-"""Parse office formats through kreuzberg: Word, OpenDocument text, RTF, old PowerPoint, unusual Outlook e-mail."""
+"""Parse office formats through kreuzberg: Word, old PowerPoint, unusual Outlook e-mail."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import kreuzberg
 
 from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
-from engine.parsers.base import ParsedFile
+from engine.models import Omission
+from engine.parsers.base import DAMAGED, ParsedFile
 from engine.parsers.dates import is_default_time, parse_date
+from engine.parsers.formats.openxml.word import read_extras
 from engine.parsers.formats.xml_tree import XmlArchive
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
 from engine.parsers.sandbox.nesting import MAX_INDENTED_LEVELS, check_xml_depth
-from engine.parsers.scans.document_pictures import list_docx_pictures, list_odt_pictures
+from engine.parsers.scans.document_pictures import list_docx_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,12 +33,6 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     return ParsedFile(name, _passages(result), saved_at=modified_time(result.metadata))
 
 
-def parse_odt(name: str, data: bytes, mime: str) -> ParsedFile:
-    """As `parse`, with the pictures of the document."""
-    check_parts(data)
-    return replace(parse(name, data, mime), embedded=list_odt_pictures(data))
-
-
 def parse_mail(name: str, data: bytes, mime: str) -> ParsedFile:
     """An e-mail by paragraphs, dated by its own header. Raises EncryptedFile or CorruptFile."""
     result = extract_document(data, mime)
@@ -49,24 +44,39 @@ def _passages(result: Any) -> tuple[Passage, ...]:
 
 
 def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
-    """Passages by section; outside of headings labeled "paragraphs 3–7". Raises EncryptedFile or CorruptFile."""
-    check_parts(data)
-    result = extract_document(data, mime)
-    blocks = build_blocks(result)
+    """Passages by section; outside of headings labeled "paragraphs 3–7". Raises EncryptedFile or CorruptFile.
+
+    Notes, comments, text boxes, charts, headers and what the library overlooks follow. If the library fails, the
+    paragraphs are read alone.
+    """
+    unread = check_parts(data)
+    try:
+        result = extract_document(data, mime)
+        blocks, saved = build_blocks(result), modified_time(result.metadata)
+    except CorruptFile:
+        blocks, saved = [], None
+    passages = passages_by_section(blocks, "paragraph")
+    extras = read_extras(data, (each.text for each in blocks), len(passages))
     return ParsedFile(
         find_first_heading(blocks) or name,
-        passages_by_section(blocks, "paragraph"),
-        saved_at=modified_time(result.metadata),
+        (*passages, *extras.passages),
+        saved_at=saved,
         embedded=list_docx_pictures(data),
+        attachments=extras.attachments,
+        omissions=(*unread, *(each for each in extras.omissions if each not in unread)),
     )
 
 
-def check_parts(data: bytes) -> None:
-    """Raise DocumentTooLarge if a part of the archive is nested too deeply, and CorruptFile if it is damaged."""
-    archive = XmlArchive(data)
+def check_parts(data: bytes) -> list[Omission]:
+    """The parts of the archive that are damaged. Raises DocumentTooLarge if one is nested too deeply."""
+    archive, damaged = XmlArchive(data), list[Omission]()
     for name in archive.names:
         if name.endswith(".xml"):
-            check_xml_depth(archive.read(name))
+            try:
+                check_xml_depth(archive.read(name))
+            except CorruptFile:
+                damaged.append(Omission(name.rpartition("/")[2], DAMAGED))
+    return damaged
 
 
 def extract_document(data: bytes, mime: str, *, pages: bool = False) -> Any:

@@ -27,6 +27,8 @@ _CELL_BORDERS = re.compile(r"(?<!\\)\|")
 _TABLE_RULE = re.compile(r"---(?: \| ---)*+")
 
 _MAX_LABEL_LENGTH = 160
+_MAX_SPANNED_COLUMNS = 100
+_MAX_REPEATED = 500_000  # characters of cells that cover several places, in one table
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,15 @@ class Block:
     level: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table, and how many columns and rows it covers; 0 rows: all that follow."""
+
+    text: str
+    columns: int = 1
+    rows: int = 1
+
+
 def word_count(text: str) -> int:
     """Number of words, or the equivalent in a script without spaces."""
     return max(len(text.split()), len(text) // _CHARACTERS_PER_WORD)
@@ -54,6 +65,36 @@ def render_table(rows: Iterable[Sequence[str]]) -> str:
     if lines:
         lines.insert(1, " | ".join(["---"] * (len(_CELL_BORDERS.findall(lines[0])) + 1)))
     return "\n".join(lines)
+
+
+def expand_spans(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
+    """The rows of a table as texts: a cell that covers several columns or rows stands in each of them.
+
+    A cell alone in its row, such as a title, is not repeated.
+    """
+    grid: list[list[str]] = []
+    below: dict[int, tuple[str, int]] = {}  # by column, what reaches into further rows, and into how many
+    budget = _MAX_REPEATED
+    for row in rows:
+        if not row:
+            continue
+        budget -= sum(len(text) + 1 for text, _ in below.values())
+        if budget < 0:
+            below = {}
+        line = {column: text for column, (text, _) in below.items()}
+        below = {column: (text, left - 1) for column, (text, left) in below.items() if left != 1}
+        at = 0
+        for cell in row:
+            while at in line:
+                at += 1
+            columns = min(max(cell.columns, 1), _MAX_SPANNED_COLUMNS) if (line or len(row) > 1) and budget > 0 else 1
+            budget -= (columns - 1) * (len(cell.text) + 1)
+            line |= dict.fromkeys(range(at, at + columns), cell.text)
+            if cell.rows != 1:
+                below |= dict.fromkeys(range(at, at + columns), (cell.text, cell.rows - 1))
+            at += columns
+        grid.append([line.get(column, "") for column in range(max(line) + 1)])
+    return grid
 
 
 def group_blocks(blocks: Iterable[Block]) -> list[list[Block]]:

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Passage
 from engine.parsers.base import ParsedFile, stream_passages
+from engine.parsers.formats.pdf_objects.reader import is_stamp, read_objects
 from engine.parsers.office import extract_document, modified_time
-from engine.parsers.passages import Block, group_blocks, join_blocks
+from engine.parsers.passages import Block, group_blocks, join_blocks, split_block
 from engine.parsers.scans.text_quality import is_garbled
 from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from engine.parsers.formats.pdf_objects.reader import PdfObjects
 
 # FPDF_ERR_PASSWORD of PDFium's public header.
 _PASSWORD = 4
@@ -34,6 +37,7 @@ _SHORT_SHARE, _FULL_SHARE = 0.7, 0.9
 _NEIGHBOR_LINES = 4
 _LONG_PAGES, _SAMPLE_PAGES = 300, 50  # pages of a long PDF, and of those that are judged whether they are garbage
 _MAX_PARTS = 1000  # passages of a page, in the numbering of positions
+_FIRST_TYPED = 800  # position of the forms and notes of a page, after its text
 # Addresses and table rows are narrower than any column of prose.
 _MIN_COLUMN_WIDTH = 32
 
@@ -41,13 +45,17 @@ _MIN_COLUMN_WIDTH = 32
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     """Passages with keys p3-1, p3-2 and the label "p. 3". The title is the name: titles inside PDFs are often junk.
 
-    Pages without a text layer, or with garbage in it, are `unread_pages`; if all of the text is garbage, there are no
-    passages. A long PDF is parsed while it is taken. Raises EncryptedFile, CorruptFile (not a PDF, or cut off).
+    Forms and notes are passages p3-n1, labeled "p. 3, form" and "p. 3, note by Ada"; attached files are attachments.
+    Pages without a text layer, with garbage in it, or with a stamp upon a picture are `unread_pages`; if all of the
+    text is garbage, there are no passages of it. A long PDF is parsed while it is taken. Raises EncryptedFile,
+    CorruptFile (not a PDF, or cut off).
     """
     long_pages = _extract_long(data)
     if long_pages and not is_garbled("\n".join(islice(filter(str.strip, long_pages), _SAMPLE_PAGES))):
-        empty = (number for number, page in enumerate(long_pages, 1) if not page.strip())
-        return replace(stream_passages(name, _build_passages(long_pages)), unread_pages=tuple(empty))
+        objects = read_objects(data)
+        unread = _list_unread(dict(enumerate(long_pages, 1)), objects)
+        parsed = stream_passages(name, _build_passages(long_pages, objects))
+        return _with_objects(replace(parsed, unread_pages=unread), objects)
     try:
         result = extract_document(data, mime, pages=True)
         pages, saved = [str(page["content"]) for page in result.pages or []], modified_time(result.metadata)
@@ -55,17 +63,44 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
         pages, saved = [], None
     if not any(page.strip() for page in pages):
         pages = _extract_with_pdfium(data)
-    texts = {number: page_texts(page) for number, page in enumerate(pages, 1)}
-    if is_garbled("\n".join(text for page in texts.values() for text in page)):
-        return ParsedFile(name, (), saved_at=saved, unread_pages=tuple(texts))
-    unread = (number for number, page in texts.items() if not page or is_garbled("\n".join(page)))
-    return ParsedFile(name, tuple(_build_passages(pages)), saved_at=saved, unread_pages=tuple(unread))
+    objects = read_objects(data)
+    texts = {number: "\n".join(page_texts(page)) for number, page in enumerate(pages, 1)}
+    if is_garbled("\n".join(texts.values())):
+        parsed = ParsedFile(name, tuple(_build_passages([""] * len(pages), objects)), unread_pages=tuple(texts))
+    else:
+        unread = _list_unread(texts, objects)
+        parsed = ParsedFile(name, tuple(_build_passages(pages, objects)), unread_pages=unread)
+    return _with_objects(replace(parsed, saved_at=saved), objects)
 
 
-def _build_passages(pages: Iterable[str]) -> Iterator[Passage]:
+def _with_objects(parsed: ParsedFile, objects: PdfObjects) -> ParsedFile:
+    return replace(parsed, attachments=tuple(objects.attachments), omissions=tuple(objects.omissions))
+
+
+def _list_unread(texts: Mapping[int, str], objects: PdfObjects) -> tuple[int, ...]:
+    """The pages on which there is something that their text layer does not say."""
+    return tuple(
+        number
+        for number, text in texts.items()
+        if (number in objects.drawn and not text.strip())
+        or (number in objects.pictures and is_stamp(text))
+        or is_garbled(text)
+    )
+
+
+def _build_passages(pages: Iterable[str], objects: PdfObjects) -> Iterator[Passage]:
     for number, page in enumerate(pages, 1):
-        for part, text in enumerate(page_texts(page), 1):
+        texts = page_texts(page)
+        for part, text in enumerate(texts, 1):
             yield Passage(f"p{number}-{part}", text, f"p. {number}", position=position_of(number, part))
+        typed = [
+            (label, block.text)
+            for label, text in objects.texts.get(number, ())
+            for block in split_block(Block(text, 0, 0))
+        ]
+        for at, (label, text) in enumerate(typed[: _MAX_PARTS - _FIRST_TYPED], 1):
+            place = position_of(number, max(len(texts), _FIRST_TYPED) + at)
+            yield Passage(f"p{number}-n{at}", text, f"p. {number}, {label}", position=place)
 
 
 def position_of(page: int, part: int) -> int:

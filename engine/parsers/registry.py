@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Literal
 
+from engine.parsers.base import ParserLimits
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -25,7 +27,8 @@ class FileFormat:
     and `named_signature` are regular expressions for the first bytes, the latter for files with one of `extensions`.
     `container` is the archive a format is packed in. A ZIP is recognized by its `mimetype` entry, which holds `mime`,
     or by `zip_folder`; an OLE file (old Office) by its extension. A format with neither signature nor container is text
-    and recognized by its extension. `is_dated`: a date in the name or the first lines is the document's.
+    and recognized by its extension or its first lines. `is_dated`: a date in the name or the first lines is the
+    document's. `takes_limits`: the parser is called with the limits, too. `has_parts`: each part has an encoding.
     """
 
     label: str
@@ -37,31 +40,58 @@ class FileFormat:
     container: Literal["", "zip", "ole"] = ""
     zip_folder: str = ""
     is_dated: bool = True
+    takes_limits: bool = False
+    has_parts: bool = False
 
     @property
     def is_binary(self) -> bool:
         """Whether the bytes must prove the format: the extension alone does not."""
         return bool(self.signature or self.container)
 
-    def parse(self, name: str, data: bytes) -> ParsedFile:
+    @property
+    def is_text(self) -> bool:
+        """Whether the whole file is text in one encoding."""
+        return not (self.is_binary or self.has_parts)
+
+    def parse(self, name: str, data: bytes, limits: ParserLimits | None = None) -> ParsedFile:
         """Parse a file of this format. Raises one of the InvalidDocument family."""
         function = resolve_name(self.parser)
-        parsed: ParsedFile = function(name, data, self.mime) if self.mime else function(name, data)
+        further = [self.mime] if self.mime else [limits or ParserLimits()] if self.takes_limits else []
+        parsed: ParsedFile = function(name, data, *further)
         return parsed
 
 
 _TEXT_EXTENSIONS = (
     *("txt", "text", "log", "json5", "toml", "ini", "cfg", "conf", "properties", "tex", "bib", "rst", "org", "adoc"),
-    *("asciidoc", "ics", "diff", "patch", "css", "scss", "dockerfile", "makefile"),
+    *("asciidoc", "diff", "patch", "css", "scss", "dockerfile", "makefile", "env", "out", "err", "nfo"),
 )
 _CODE_EXTENSIONS = (
     *("py", "pyi", "js", "mjs", "ts", "jsx", "tsx", "java", "kt", "scala", "c", "h", "cc", "cpp", "hpp", "cs", "go"),
     *("rs", "rb", "php", "pl", "lua", "r", "sql", "sh", "bash", "zsh", "ps1", "bat", "swift", "proto", "graphql", "tf"),
+    *(
+        "vue",
+        "svelte",
+        "dart",
+        "ex",
+        "exs",
+        "erl",
+        "hs",
+        "clj",
+        "fs",
+        "groovy",
+        "gradle",
+        "jl",
+        "zig",
+        "nim",
+        "m",
+        "mm",
+    ),
+    *("cjs", "mts", "cts", "cxx", "hh", "hxx", "ino", "vb", "pas", "asm", "sol", "cmake", "fish", "psm1", "cmd", "awk"),
 )
-_FORMATS = "engine.parsers.formats."
+_FORMATS, _ARCHIVES, _PERSONAL = "engine.parsers.formats.", "engine.parsers.archives.", "engine.parsers.personal."
 _DOCX = "engine.parsers.office:parse_docx"
-_ODT = "engine.parsers.office:parse_odt"
 _OFFICE = "engine.parsers.office:parse"
+_ODT = _FORMATS + "opendocument.text:parse"
 _SHEETS = _FORMATS + "spreadsheets:parse"
 _OPENDOCUMENT = "application/vnd.oasis.opendocument."
 _OPENXML = "application/vnd.openxmlformats-officedocument."
@@ -100,15 +130,36 @@ PARSERS: dict[str, FileFormat] = {
     "odp": FileFormat(
         "OpenDocument", _FORMATS + "slides:parse_odp", ("odp",), _OPENDOCUMENT + "presentation", container="zip"
     ),
-    "rtf": FileFormat("RTF", _OFFICE, ("rtf",), "application/rtf", signature=rb"\{\\rtf", named_signature=rb"\{\\"),
+    "rtf": FileFormat(
+        "RTF",
+        _FORMATS + "rich_text.rtf:parse",
+        ("rtf",),
+        "application/rtf",
+        signature=rb"\{\\rtf",
+        named_signature=rb"\{\\",
+    ),
     "epub": FileFormat("EPUB", _FORMATS + "epub:parse", ("epub",), "application/epub+zip", container="zip"),
-    "eml": FileFormat("e-mail", _FORMATS + "mail:parse_eml", ("eml",)),
+    "eml": FileFormat("e-mail", _FORMATS + "mail:parse_eml", ("eml",), has_parts=True),
     "msg": FileFormat("e-mail", _FORMATS + "mail:parse_msg", ("msg",), "application/vnd.ms-outlook", container="ole"),
+    "mbox": FileFormat("e-mail", _ARCHIVES + "mailboxes:parse", ("mbox", "mbx"), is_dated=False, has_parts=True),
+    "mht": FileFormat("HTML", _ARCHIVES + "web_archives:parse", ("mht", "mhtml"), has_parts=True),
+    "calendar": FileFormat("calendars", _PERSONAL + "calendars:parse", ("ics", "ical", "ifb", "vcs"), is_dated=False),
+    "contacts": FileFormat("contacts", _PERSONAL + "contacts:parse", ("vcf", "vcard"), is_dated=False),
+    "zip": FileFormat("archives", _ARCHIVES + "zip_files:parse", ("zip",), container="zip", is_dated=False),
+    "tar": FileFormat(
+        "archives",
+        _ARCHIVES + "tar_files:parse",
+        ("tar", "tgz", "tbz2", "txz", "gz", "bz2", "xz"),
+        signature=rb"\x1f\x8b|BZh[1-9]|\xfd7zXZ|(?s:.{257})ustar",
+        is_dated=False,
+        takes_limits=True,
+    ),
+    "iwork": FileFormat("Pages, Numbers and Keynote by their previews", _ARCHIVES + "iwork:parse", (), container="zip"),
     "ipynb": FileFormat("Jupyter notebooks", _FORMATS + "notebooks:parse", ("ipynb",)),
     "table": FileFormat("CSV", _FORMATS + "delimited:parse", ("csv", "tsv", "tab"), is_dated=False),
     "json": FileFormat("JSON", _FORMATS + "structured_data:parse_json", ("json", "geojson"), is_dated=False),
     "yaml": FileFormat("YAML", _FORMATS + "structured_data:parse_yaml", ("yaml", "yml"), is_dated=False),
-    "xml": FileFormat("XML", _FORMATS + "xml_text:parse", ("xml",)),
+    "xml": FileFormat("XML", _FORMATS + "xml_text:parse", ("xml", "rss", "atom", "opml", "xsd", "xsl", "xslt", "svg")),
     "subtitles": FileFormat("subtitles", _FORMATS + "subtitles:parse", ("srt", "vtt")),
     "code": FileFormat("source code", _FORMATS + "source_code:parse", _CODE_EXTENSIONS),
     "picture": FileFormat(

@@ -96,6 +96,8 @@ class EngineDocuments:
                 parsed.passages,
                 time=plausible_time(parsed.time, self._runtime.clock.now()),
                 link=file.as_uri(),
+                omissions=parsed.omissions,
+                coverage=parsed.coverage,
             )
         )
 

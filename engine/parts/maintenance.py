@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.models import Scope
     from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
-    from engine.storage.ledger.records import IndexingDay, IndexStatus
+    from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus
     from engine.usage import UsageMeter
 
 READ_ONLY = "The database takes no changes. Questions are answered; what is new waits until it takes them again."
@@ -48,6 +48,14 @@ class EngineMaintenance:
         found = await self._ledger.stats.load_index_status(scope)
         problems = self._runtime.supervisor.list_problems()
         return replace(found, background=(*self._list_disk_problems(), *problems))
+
+    async def list_index_problems(self, scope: Scope) -> list[IndexProblem]:
+        """What was not read of the documents in the scope, and why."""
+        return await self._ledger.stats.list_problems(scope)
+
+    async def count_incomplete(self) -> dict[str, int]:
+        """The chunks of all spaces of which facts may be missing, by what the model gave instead."""
+        return await self._ledger.stats.count_incomplete()
 
     async def list_problems(self) -> list[str]:
         """Current failures of background work, for the administrator; covers all spaces."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import structlog
+
 from engine.llm.base import guard_plugin_call
 from engine.llm.prompts import render_entity, render_relation
 from engine.llm.source_lines import render_source
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 
+log = structlog.get_logger(__name__)
+
+
 @dataclass(slots=True)
 class ContextBuilder:
     """The context of one question; its methods are called in the order in which they are defined."""
@@ -64,6 +69,7 @@ class ContextBuilder:
     prompt_tokens: int = 0  # of the prompt with history and question, without context
     graph_tokens: int = 0  # of the rows of the graph
     is_reranked: bool = False  # what a reranker left out is no source
+    unranked: bool = False  # the reranker failed
 
     @property
     def question(self) -> Question:
@@ -169,11 +175,16 @@ class ContextBuilder:
         return await self.searcher.stopwatch.measure("fetch chunks", fetching)
 
     async def rerank(self, reranker: Reranker, meter: UsageMeter) -> None:
-        """Order the chunks by a reranker's scores."""
+        """Order the chunks by a reranker's scores; where it fails, they keep their order."""
         texts = await self._load_best_texts()
         scoring = reranker.rerank(self.hits.query.question, [self._render_for_reranker(text) for text in texts], meter)
-        with guard_plugin_call(f"The reranker {reranker.name}"):
-            scores = await self.searcher.stopwatch.measure("rerank", scoring)
+        try:
+            with guard_plugin_call(f"The reranker {reranker.name}"):
+                scores = await self.searcher.stopwatch.measure("rerank", scoring)
+        except Exception as error:  # noqa: BLE001 - a failed helper call must not fail the question
+            log.warning("retrieval.not_reranked", error=str(error) or type(error).__name__)
+            self.unranked = True
+            return
         lowest = self.ranking_options.min_rerank_score
         self.is_reranked = True
         self.chunk_order = apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, lowest)
@@ -200,6 +211,7 @@ class ContextBuilder:
             self.searcher.stopwatch.timings,
             await self._load_spaces(),
             prompt_rows=self._excerpt_rows(entities, relations, shown),
+            unranked=self.unranked,
         )
         return RetrievalResult(
             context,

@@ -129,7 +129,7 @@ async def test_preview_triggers_no_answer_or_ingest(live: LiveBot[Any]) -> None:
     before = live.language.extraction_count, len(live.language.questions)
     if isinstance(town, DiscordTown):
         for message in (said, asked.handle):
-            message.embeds = [{"type": "article", "title": "Tides", "url": "https://tides.example/table"}]
+            message.embeds = [{"type": "article", "title": "The tide table", "url": "https://tides.example/table"}]
             emit_message_update(town.discord.world, message)
     else:
         events = [each.payload["event"].get("subtype") for each in town.slack.socket.deliveries]

@@ -1,20 +1,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.bootstrap import (
+from bot.bootstrap import build_engine_options, build_parser_limits, open_models
+from bot.errors import BadSetting
+from bot.model_setup.roles import (
     build_context_window,
-    build_engine_options,
-    build_parser_limits,
     chat_model_settings,
     embedding_model_settings,
-    open_models,
+    embedding_prefixes,
     rerank_model_settings,
+    role_model_settings,
 )
-from bot.errors import BadSetting
 from bot.settings import load_settings
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.checked_embedder import CheckedEmbedder
@@ -23,6 +24,7 @@ from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
 from engine.llm.remote_model import LiteLLMModel
 from engine.llm.reranker import LiteLLMReranker
+from engine.llm.traits.remembered import save_facts
 
 CHAT: dict[str, Any] = {"llm_model": "openai/chat", "llm_api_base": "http://127.0.0.1:1/v1", "llm_api_key": "one"}
 EMBEDDING = {"embedding_model": "openai/e", "embedding_dimensions": 8}
@@ -86,7 +88,7 @@ def test_the_budgets_follow_from_the_context_of_the_model() -> None:
         ("ollama_chat/qwen3", {"ollama_num_ctx": 8192}, 8192, 8192),
         ("ollama_chat/qwen3", {"llm_context_tokens": 4096}, 4096, 4096),
         ("ollama_chat/qwen3", {"llm_context_tokens": 4096, "ollama_num_ctx": 8192}, 4096, 8192),
-        ("ollama_chat/qwen3", {}, 0, 0),
+        ("ollama_chat/qwen3", {}, 16_384, 16_384),
         ("openai/chat", {"ollama_num_ctx": 8192}, 0, None),
     ],
 )
@@ -107,8 +109,51 @@ def test_a_context_without_room_is_refused(settings: dict[str, Any]) -> None:
 async def test_a_vision_model_shares_the_key_of_its_provider() -> None:
     async with open_models(load_settings(**CHAT, vision_model="openai/eyes"), SYSTEM_CLOCK) as models:
         assert models.vision is not None
-        assert models.vision == replace(chat_model_settings(load_settings(**CHAT)), model="openai/eyes")
+        chat = chat_model_settings(load_settings(**CHAT))
+        assert models.vision == replace(chat, model="openai/eyes", reasoning_effort="lowest")
     assert build_parser_limits(load_settings(vision_model="openai/eyes")).describes_pictures
+
+
+def test_each_role_has_parameters_of_its_own() -> None:
+    settings = load_settings(
+        **CHAT,
+        llm_temperature=0.7,
+        llm_extra_parameters='{"top_p": 0.9}',
+        extraction_model="openai/small",
+        extraction_context_tokens=4096,
+        query_extra_parameters='{"seed": 1}',
+    )
+    answers, query = chat_model_settings(settings), role_model_settings(settings, "query")
+    extraction = role_model_settings(settings, "extraction")
+    assert (answers.temperature, extraction.temperature, query.temperature) == (0.7, 0.0, 0.7)
+    assert (answers.reasoning_effort, extraction.reasoning_effort) == ("", "lowest")
+    assert query.extra == {"top_p": 0.9, "seed": 1}
+    assert (extraction.model, extraction.api_key) == ("openai/small", "one")
+    assert (build_context_window(settings).size, build_context_window(settings, "extraction").size) == (0, 4096)
+
+
+@pytest.mark.parametrize("text", ["[1]", "{"])
+def test_parameters_that_are_no_object_are_refused(text: str) -> None:
+    with pytest.raises(BadSetting, match="THREADLORE_LLM_EXTRA_PARAMETERS"):
+        chat_model_settings(load_settings(**CHAT, llm_extra_parameters=text))
+
+
+def test_a_window_that_the_provider_stated_is_kept_to(tmp_path: Path) -> None:
+    chosen = load_settings(llm_model="hosted_vllm/small", data_dir=tmp_path)
+    save_facts(tmp_path, {"hosted_vllm/small": {"window": 8192, "window_origin": "provider"}})
+    assert build_context_window(chosen).size == 8192
+    save_facts(tmp_path, {"hosted_vllm/small": {"window": 8192, "window_origin": "map"}})
+    assert build_context_window(chosen).size == 0
+
+
+async def test_a_prefix_of_a_known_embedding_model_is_part_of_its_identity() -> None:
+    chosen = load_settings(embedding_model="ollama/nomic-embed-text", embedding_dimensions=8)
+    assert embedding_prefixes(chosen).query == "search_query: "
+    async with open_models(chosen, SYSTEM_CLOCK) as models:
+        assert models.embedder.name == "ollama/nomic-embed-text@8 “search_document:”"
+    none = {"embedding_query_prefix": "none", "embedding_passage_prefix": "none"}
+    assert embedding_prefixes(load_settings(embedding_model="ollama/nomic-embed-text", **none)).is_plain
+    assert embedding_prefixes(load_settings(embedding_model="openai/e", embedding_query_prefix="ask:")).query == "ask: "
 
 
 def test_without_a_vision_model_nothing_is_described() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from bot import texts
 from bot.i18n import use_language
 from bot.texts.engine_errors import FILE_ERRORS, QUESTION_ERRORS
+from bot.texts.omissions import REASONS
 from engine.errors import EncryptedFile
 from tests.support.source_trees import list_modules
 
 
 def test_the_engine_says_each_of_these_sentences() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path in list_modules("engine"))
-    assert [each for each in (*FILE_ERRORS, *QUESTION_ERRORS) if f'"{each}"' not in code] == []
+    assert [each for each in (*FILE_ERRORS, *QUESTION_ERRORS, *REASONS) if f'"{each}"' not in code] == []
 
 
 def test_the_reason_why_a_file_was_refused_is_translated() -> None:

@@ -71,12 +71,12 @@ def test_arguments_go_before_the_environment_and_empty_variables_are_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     names = {"LLM_MODEL": "openai/m", "LLM_API_KEY": "top-secret", "SPACE": "elsewhere"}
-    for name, value in {**names, "EXTRACTION_GLEANING_PASSES": ""}.items():
+    for name, value in {**names, "EXTRACTION_GLEANING": ""}.items():
         monkeypatch.setenv(f"THREADLORE_{name}", value)
     settings = load_settings(space="here", data_dir=tmp_path / "x")
     assert (settings.llm_model, settings.llm_api_key.get_secret_value()) == ("openai/m", "top-secret")
     assert (settings.space, settings.data_path) == ("here", tmp_path / "x")
-    assert settings.extraction_gleaning_passes == 1
+    assert settings.extraction_gleaning == "auto"
     assert "top-secret" not in repr(settings)
     with pytest.raises(ValueError, match="frozen"):
         settings.llm_model = "other"

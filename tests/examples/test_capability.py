@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -27,6 +28,9 @@ from bot.commands.table import COMMANDS, MENU_COMMANDS
 from bot.errors import BadSetting
 from bot.rpc import codec
 from bot.rpc.service import LocalService
+from bot.server import serve
+from engine.clock import SYSTEM_CLOCK
+from tests.support.plain_settings import plain_settings
 from tests.surfaces.world import LOCAL, SECRET, World, open_world
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "capability"
@@ -104,21 +108,26 @@ async def test_it_is_a_command_of_the_chat(world: World) -> None:
     assert [each.name for each in command.parameters] == ["words"]
 
 
+def run_program(packages: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What the program prints where these packages are installed."""
+    code = f"import sys; sys.path.insert(0, {str(packages)!r}); import bot.__main__ as m; sys.argv[1:] = {[*words]!r}"
+    return subprocess.run(
+        [sys.executable, "-c", f"{code}; m.main()", "x"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={"THREADLORE_DATA_DIR": str(home / "data"), "PATH": "", "HOME": str(home)},
+    )
+
+
 def test_it_is_a_command_of_the_terminal(installed: Path, tmp_path: Path) -> None:
     note = tmp_path / "note.md"
-    paths = f"import sys; sys.path.insert(0, {str(installed)!r}); import bot.__main__ as m; "
     note.write_text("Mina met Otto at the Gudgeon. Mina sells the tickets.")
 
     def threadlore(*words: str) -> str:
-        code = f"{paths}sys.argv[1:] = {[*words]!r}; m.main()"
-        done = subprocess.run(
-            [sys.executable, "-c", code, "x"],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env={"THREADLORE_DATA_DIR": str(tmp_path / "data"), "PATH": "", "HOME": str(tmp_path)},
-        )
+        done = run_program(installed, tmp_path, *words)
+        assert done.returncode == 0, done.stderr
         return done.stdout
 
     assert "mentioned most" in threadlore("--help")
@@ -161,9 +170,24 @@ def test_rights_that_no_door_checks_are_refused(installed: Path, monkeypatch: py
         load_rows(ROWS)
 
 
-def test_a_package_that_cannot_be_loaded_is_named(installed: Path) -> None:
+@pytest.fixture
+def broken(installed: Path) -> Path:
+    """The package says that it has a function which it lacks."""
     (installed / "threadlore_glossary-0.1.0.dist-info" / "entry_points.txt").write_text(
         "[threadlore.capabilities]\nglossary = glossary_capability:missing\n"
     )
+    return installed
+
+
+async def test_a_package_that_cannot_be_loaded_is_named_when_the_bot_starts(broken: Path, tmp_path: Path) -> None:
+    del broken
     with pytest.raises(BadSetting, match="“glossary_capability:missing” cannot be loaded"):
-        load_rows(ROWS)
+        await serve(plain_settings(data_dir=tmp_path), asyncio.Event(), SYSTEM_CLOCK, ("slack",))
+
+
+def test_the_terminal_names_a_broken_package_and_does_what_it_can(broken: Path, tmp_path: Path) -> None:
+    done = run_program(broken, tmp_path, "--help")
+    assert (done.returncode, "ingest" in done.stdout, "glossary" in done.stdout) == (0, True, False)
+    assert "“glossary_capability:missing” cannot be loaded" in done.stderr
+    assert "Update the package, or remove it." in done.stderr
+    assert "Traceback" not in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.errors import ModelUnavailable
 from engine.usage import Usage, UsageMeter
 
 
@@ -25,3 +26,12 @@ class WordReranker:
         meter.record(Usage("rerank", self.name))
         scores = [next((score for word, score in self.scores.items() if word in text), None) for text in texts]
         return scores[1:] if self.few else scores
+
+
+class FailingReranker:
+    """A reranker whose provider is away."""
+
+    name = "failing"
+
+    async def rerank(self, question: str, texts: Sequence[str], meter: UsageMeter) -> list[float | None]:
+        raise ModelUnavailable(f"No scores of {len(texts)} texts for “{question}”.")

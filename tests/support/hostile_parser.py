@@ -133,7 +133,7 @@ def set_owner() -> None:
 
 
 def parse() -> None:
-    import charset_normalizer  # noqa: F401
+    import chardet  # noqa: F401
     import kreuzberg  # noqa: F401
     import PIL.Image  # noqa: F401
     import pypdfium2  # noqa: F401

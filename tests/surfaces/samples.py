@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.capabilities import requests
@@ -12,7 +13,6 @@ from bot.capabilities.graph import requests as graph
 from bot.capabilities.management import requests as management
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.store import Subject
-from engine import CorrectionChange
 from engine.models import Scope
 
 API = "/api/v1"
@@ -21,7 +21,10 @@ LOCAL = "console:local"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A request, the same as an HTTP request and as the call of a tool. `everything`: all that there is."""
+    """A request, the same as an HTTP request, as the call of a tool, in the chat and on the command line.
+
+    `words`: of a command of the chat, `argv`: of the program. `everything`: all that there is.
+    """
 
     request: Any
     method: str = ""
@@ -30,10 +33,78 @@ class Sample:
     tool: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
     everything: Scope = EMPTY_SCOPE
+    words: str = ""
+    argv: tuple[str, ...] = ()
+
+
+# What is typed for the samples below, in the chat of the open channel and at the terminal.
+WORDS = {
+    "summarize": "catch-up 2d",
+    "forget": "forget minutes.md",
+    "forget-me": "forget-me",
+    "remember-me": "remember-me",
+    "status": "status",
+    "entity": "graph Mina",
+    "duplicates": "duplicates",
+    "merge": "correct merge Mino Mina",
+    "separate": "correct separate Mino Otto",
+    "describe": 'correct describe Mina "Sells tickets."',
+    "hide": "correct hide Mina",
+    "undo": "correct undo none",
+    "add-fact": 'correct add Mina "She sells tickets."',
+    "questions": "unanswered",
+    "channel": "settings",
+    "change-channel": "settings style short",
+    "verify-answer": "correct answer On Friday.",
+    "pin-answer": 'pin "When is noon?" "At 12."',
+    "verified-answers": "verify list",
+    "remove-answer": "verify remove none",
+    "forget-channel": "forget channel files now",
+    "backfill": "backfill 3",
+    "digest": "digest me daily 8:00",
+    "channel-digest": "digest daily 8:00",
+    "experts": "expert list",
+    "add-expert": "expert add <@cleo> ferries",
+    "remove-expert": "expert remove <@ada>",
+}
+ARGV = {
+    "ask": ("ask", "When does the Gudgeon leave?"),
+    "documents": ("documents",),
+    "ingest": ("ingest", "/nowhere.md"),
+    "forget": ("forget", "minutes"),
+    "forget-workspace": ("forget-workspace", "slack:T9"),
+    "import": ("import", "slack", "/nowhere"),
+    "retry": ("retry",),
+    "confirm-retention": ("retention", "confirm"),
+    "status": ("status",),
+    "entity": ("graph", "Mina"),
+    "duplicates": ("duplicates",),
+    "merge": ("correct", "merge", "Mino", "Mina"),
+    "separate": ("correct", "separate", "Mino", "Otto"),
+    "describe": ("correct", "describe", "Mina", "Sells tickets."),
+    "hide": ("correct", "hide", "Mina"),
+    "undo": ("correct", "undo", "none"),
+    "add-fact": ("correct", "add", "Mina", "She sells tickets."),
+    "usage": ("usage",),
+    "health": ("health",),
+    "create-token": ("token", "create", "t", "--space", LOCAL),
+    "tokens": ("token", "list"),
+    "revoke-token": ("token", "revoke", "none"),
+    "reindex": ("reindex",),
+    "verify": ("verify",),
+    "export": ("export",),
+    "backup": ("backup", "/nowhere/b.tar.gz"),
+}
 
 
 def build_samples(space: str, room: str) -> dict[str, Sample]:
     """A sample for each capability by name; `space` and `room` are those of the open channel."""
+    samples = build_requests(space, room)
+    return {name: replace(each, words=WORDS.get(name, ""), argv=ARGV.get(name, ())) for name, each in samples.items()}
+
+
+def build_requests(space: str, room: str) -> dict[str, Sample]:
+    """The samples without what is typed."""
     channel = room.replace(":", "%3A")
     everything, tiles = Scope.of(space, LOCAL, "slack:T1:ATTIC"), {"question": "When do the tiles come?"}
     fact = requests.AddFact("Mina", "She sells tickets.", channel=room)
@@ -54,7 +125,7 @@ def build_samples(space: str, room: str) -> dict[str, Sample]:
         "forget-me": Sample(requests.ForgetMe(), "POST", f"{API}/forget-me", {}),
         "remember-me": Sample(requests.RememberMe(), "POST", f"{API}/remember-me", {}),
         "status": Sample(requests.GetStatus(), "GET", f"{API}/status"),
-        "filters": Sample(requests.ListFilterNames()),
+        "filters": Sample(requests.ListFilterNames(), "POST", f"{API}/filters", {}),
         "entity": Sample(requests.GetEntity("Mina"), "GET", f"{API}/entities/Mina", None, "entity", {"name": "Mina"}),
         "names": Sample(graph.SearchEntities("Mi"), "GET", f"{API}/entities?search=Mi"),
         "subgraph": Sample(
@@ -74,7 +145,7 @@ def build_samples(space: str, room: str) -> dict[str, Sample]:
             *("POST", correct, {"action": "describe", "name": "Mina", "description": "Sells tickets."}),
         ),
         "hide": Sample(requests.Hide("Mina"), "POST", correct, {"action": "hide", "name": "Mino"}),
-        "undo": Sample(requests.UndoCorrection(CorrectionChange())),
+        "undo": Sample(requests.UndoCorrection(id="none")),
         "add-fact": Sample(
             fact, "POST", f"{API}/graph/facts", {"name": fact.name, "description": fact.description, "channel": room}
         ),
@@ -85,6 +156,7 @@ def build_samples(space: str, room: str) -> dict[str, Sample]:
             *("PATCH", f"{API}/channels/{channel}", {"values": {"style": "short"}}),
         ),
         "questions": Sample(management.ListQuestions(), "GET", f"{API}/questions"),
+        **build_channel_samples(room),
         "verify-answer": Sample(
             management.VerifyAnswer("a1", "On Friday."),
             *("POST", f"{API}/questions/a1/verify", {"text": "On Friday."}),
@@ -110,4 +182,21 @@ def build_samples(space: str, room: str) -> dict[str, Sample]:
         "verify": Sample(requests.Verify()),
         "export": Sample(requests.Export()),
         "backup": Sample(requests.Backup("/nowhere/b.tar.gz")),
+    }
+
+
+def build_channel_samples(room: str) -> dict[str, Sample]:
+    """A sample for each capability about a channel that doors derive."""
+    requested: dict[str, Any] = {
+        "forget-channel": management.ForgetChannel(room, "files"),
+        "backfill": management.BackfillChannel(room, 3),
+        "digest": management.SchedulePersonalDigest("daily 8:00"),
+        "channel-digest": management.ScheduleChannelDigest(room, "daily 8:00"),
+        "experts": management.ListExperts(room),
+        "add-expert": management.AddExpert(room, "cleo", "ferries"),
+        "remove-expert": management.RemoveExpert(room, "ada"),
+    }
+    return {
+        name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))
+        for name, request in requested.items()
     }

@@ -9,14 +9,18 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from bot import texts
 from bot.capabilities.asking.channels import resolve_rooms
 from bot.capabilities.caller import Caller
 from bot.capabilities.row import Capability, Surface
 from bot.capabilities.row import Who as Least
 from bot.capabilities.table import ROWS
+from bot.rpc.service import LocalService
+from bot.rpc.socket import serve_socket
 from bot.store import Subject
 from tests.bot.commands.conftest import ATTIC
 from tests.support.builders import ROOF
+from tests.surfaces.samples import WORDS
 from tests.surfaces.world import CALLERS, SECRET, Who, World, open_world
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -24,23 +28,28 @@ REFUSED = {"NotAllowed", "NotPermitted", "NotFound", "InvalidToken"}
 NO_TOKENS: tuple[Who, ...] = ("owner", "page")
 # Rows whose sample finds nothing: what is said then is as good as done.
 NOTHING_THERE = {"remove-answer", "upload", "undo", "check-token", "revoke-token", "log-out", "confirm-retention"}
+ONCE = {"forget", "remove-expert"}  # what is gone is gone
 TOKEN_ROWS = [each for each in ROWS if each.permission is not None]
 by_name = pytest.mark.parametrize("row", TOKEN_ROWS, ids=lambda each: each.name)
 MEETS: dict[Least, set[Who]] = {
     Least.ANYONE: {"page", "manager", "expert", "author", "member", "guest", "space"},
     Least.CORRECTOR: {"page", "manager", "space"},
+    Least.CHANNEL_MANAGER: {"manager"},
     Least.REVIEWER: {"manager", "expert"},
     Least.MANAGER: {"manager"},
 }
 
 
+# Asked by a mention, given as a file, or completed while a name is typed.
+UNTYPED = {"ask", "upload", "filters", "names"}
 HUMANS: set[Who] = {"manager", "expert", "author", "member", "guest"}
 SPACES: set[Who] = {"page", "space"}
 # What the sample is about decides, too: the file is Cleo's, in a channel that Gus does not read and spaces do not have.
 DONE: dict[str, set[Who]] = {
     **dict.fromkeys(("ask", "summarize", "entity", "subgraph", "provenance"), MEETS[Least.ANYONE] - {"guest"}),
     **{name: {"manager", *SPACES} for name in ("channels", "questions", "usage", "health")},
-    **dict.fromkeys(("forget-me", "remember-me"), HUMANS),
+    **dict.fromkeys(("forget-me", "remember-me", "digest"), HUMANS),
+    "experts": HUMANS - {"guest"},
     "document": HUMANS - {"guest"},
     "forget": {"manager", "author"},
     "add-fact": {*SPACES, *HUMANS} - {"guest"},
@@ -96,12 +105,54 @@ async def test_whoever_may_do_it_does_it_at_every_door(fresh: World, row: Capabi
             continue
         outcome = await fresh.run(row, who)
         assert outcome == "done" or row.name in NOTHING_THERE, f"{who}: {outcome}"
-        if who in NO_TOKENS or row.name == "forget":
+        if who in NO_TOKENS or row.name in ONCE:
             continue
         if fresh.samples[row.name].path:
             assert await fresh.call(row, who) == outcome
         if fresh.samples[row.name].tool:
             assert await fresh.call_tool(row, who) == "done"
+
+
+PEOPLE_OF_THE_CHANNEL: tuple[Who, ...] = ("manager", "expert", "author", "member", "stranger")
+CHAT_ROWS = pytest.mark.parametrize("row", [each for each in ROWS if each.name in WORDS], ids=lambda each: each.name)
+# In the chat these are commands with an answer of their own: what they list is empty, or belongs to the channel.
+ANSWERED_IN_CHAT = {"duplicates", "experts", "undo", "remove-answer"}
+
+
+@pytest.fixture
+def _without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.commands.status.can_render", lambda: False)
+
+
+@CHAT_ROWS
+@pytest.mark.usefixtures("_without_pictures")
+async def test_the_chat_refuses_whom_the_row_refuses_and_nothing_happens(world: World, row: Capability) -> None:
+    before = await world.describe_state()
+    for who in PEOPLE_OF_THE_CHANNEL:
+        if not is_expected(row, who):
+            outcome = await world.type_words(row, who)
+            assert outcome in REFUSED or (row.name in ANSWERED_IN_CHAT and who != "stranger"), who
+    assert await world.describe_state() == before
+
+
+@CHAT_ROWS
+@pytest.mark.usefixtures("_without_pictures")
+async def test_the_chat_does_for_a_person_what_the_row_permits(fresh: World, row: Capability) -> None:
+    for who in PEOPLE_OF_THE_CHANNEL:
+        if is_expected(row, who) and not (row.name == "forget" and who == "manager"):
+            outcome = await fresh.type_words(row, who)
+            assert outcome == "done" or row.name in NOTHING_THERE, f"{who}: {outcome}"
+
+
+async def test_the_owner_does_at_the_terminal_what_the_table_offers_there(fresh: World) -> None:
+    home = fresh.deps.engine.data_dir.path
+    async with serve_socket(home, LocalService(fresh.deps).perform):
+        for row in ROWS:
+            if fresh.samples[row.name].argv:
+                outcome = await fresh.run_program(row)
+                expected = await fresh.run(row, "owner")
+                assert (outcome == "done") is (expected == "done"), f"{row.name}: {outcome} {expected}"
+                assert "Traceback" not in outcome
 
 
 async def test_a_manager_has_a_file_of_others_forgotten(fresh: World) -> None:
@@ -165,4 +216,27 @@ async def test_http_offers_what_the_table_says_and_nothing_else(world: World) ->
     for row in ROWS:
         if world.samples[row.name].path:
             assert Surface.HTTP in row.surfaces, row.name
+        assert bool(world.samples[row.name].words) == (Surface.CHAT in row.surfaces) or row.name in UNTYPED, row.name
+        assert bool(world.samples[row.name].argv) == (Surface.CLI in row.surfaces) or row.name in UNTYPED, row.name
         assert bool(world.samples[row.name].tool) == (Surface.MCP in row.surfaces) or row.name == "document", row.name
+
+
+@pytest.mark.parametrize("order", ["chat http mcp", "mcp chat http", "http http chat"])
+async def test_the_eleventh_question_in_a_minute_is_refused_whichever_door_it_comes_through(
+    tmp_path: Path, order: str
+) -> None:
+    async with open_world(tmp_path / "home", questions_per_minute=10) as world:
+        [ask] = [each for each in ROWS if each.name == "ask"]
+        doors = {"chat": world.ask_in_chat, "http": world.call, "mcp": world.call_tool}
+        asked = [order.split()[number % 3] for number in range(10)]
+        assert [await doors[door](ask, "member") for door in asked] == ["done"] * 10
+        assert await world.ask_in_chat(ask, "member") == texts.TOO_MANY_QUESTIONS
+        assert await world.call(ask, "member") == "TooManyRequests"
+        assert texts.TOO_MANY_QUESTIONS in await world.call_tool(ask, "member")
+        assert await world.call(ask, "author") == "done"  # it is a limit of a person
+
+
+async def test_the_commands_of_a_person_are_limited_as_the_requests_of_a_token(fresh: World) -> None:
+    [status] = [each for each in ROWS if each.name == "status"]
+    assert [await fresh.type_words(status, "member") for _ in range(31)] == ["done"] * 30 + ["TooManyRequests"]
+    assert await fresh.type_words(status, "author") == "done"

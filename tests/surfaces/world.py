@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Literal
 
 import httpx
 from mcp.client import Client
+from typer.testing import CliRunner
 
 from adapters.mcp.server import build_server
 from adapters.web.app import build_app
+from bot.__main__ import app
+from bot.access.control import AccessControl
+from bot.answers.request import request_from_command
 from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.requests import AtSpace, Authorized, Envelope, OperationRequest, WithoutLogin
 from bot.capabilities.results import OperationResult
@@ -22,6 +28,8 @@ from bot.capabilities.row import Who as Least
 from bot.capabilities.run import run
 from bot.commands.management.table import perform_management
 from bot.monitoring.report import BotState
+from bot.permissions.quotas import Quotas
+from bot.platform.events import QuestionAsked
 from bot.platform.models import Person
 from bot.rpc.service import LocalService
 from bot.store import PERMISSIONS, AnswerResult, Expert, FileRecord, Permission, Subject
@@ -117,6 +125,28 @@ class World:
         assert response.status_code != 500, response.text
         return "done" if response.is_success else str(json.loads(response.text)["title"])
 
+    async def type_words(self, row: Capability, who: Who) -> str:
+        """What comes of a sample as a command of the chat, in the open channel: "done", or the name of the error."""
+        try:
+            await self.workspace.run(PEOPLE[who], self.samples[row.name].words)
+        except EngineError as error:
+            return type(error).__name__
+        return "done"
+
+    async def ask_in_chat(self, _: Capability, who: Who) -> str:
+        """What comes of a question in the open channel: "done", or the words that refuse it."""
+        bot, before = self.workspace.bot, len(self.workspace.bot.platform.private_messages)
+        asked = QuestionAsked(token_hex(4), ROOF, PEOPLE[who], "When do the tiles come?", START)
+        await bot.answer_service.answer(request_from_command(asked))
+        return " ".join(card.text for _, card in bot.platform.private_messages[before:]) or "done"
+
+    async def run_program(self, row: Capability) -> str:
+        """What comes of a sample as a command of the owner: "done", or what the program says instead."""
+        home = str(self.deps.engine.data_dir.path)
+        words = ["--data-dir", home, *self.samples[row.name].argv]
+        result = await asyncio.to_thread(CliRunner().invoke, app, words, env={"COLUMNS": "200"})
+        return "done" if result.exit_code == 0 else result.output
+
     async def call_tool(self, row: Capability, who: Who) -> str:
         """What comes of a sample as a tool: "done", or what is said instead."""
         sample = self.samples[row.name]
@@ -126,6 +156,11 @@ class World:
             found = await client.call_tool(sample.tool, dict(sample.arguments))
         return str(found.content) if found.is_error else "done"
 
+    @property
+    def direct_rooms(self) -> list[str]:
+        """The rooms of direct messages with the bot."""
+        return [each.location.room for each in self.workspace.platform.channels.values() if each.kind == "direct"]
+
     async def describe_state(self) -> list[str]:
         """All that a request could have changed: what the engine knows, and what managers decided."""
         store = self.workspace.context.store
@@ -133,16 +168,19 @@ class World:
         corrections = await self.deps.engine.corrections.list(self.samples["ask"].everything)
         verified = [each.id for each in await store.verified_answers.list_in_room(ROOF.room)]
         settings = await store.channel_settings.get(ROOF.room)
-        return [*sorted(documents), *map(str, corrections), *verified, str(settings)]
+        digests = [await store.digests.get(room) for room in (ROOF.room, *self.direct_rooms)]
+        experts = await store.experts.list_in_workspace("slack", "T1")
+        others = (settings, digests, [(each.person, each.topic) for each in experts])
+        return [*sorted(documents), *map(str, corrections), *verified, *map(str, others)]
 
 
 @asynccontextmanager
-async def open_world(home: Path) -> AsyncIterator[World]:
+async def open_world(home: Path, **settings: Any) -> AsyncIterator[World]:
     """Ada manages and reads both channels; Bob is an expert, Cleo wrote a file, Dan is a member, Gus a guest.
 
     Eve left the workspace.
     """
-    async with open_bot(home) as bot:
+    async with open_bot(home, **settings) as bot:
         names = ("ada", "bob", "cleo", "dan")
         bot.platform.people |= {each: Person(each, each.title(), is_manager=each == "ada") for each in names}
         bot.platform.people |= {
@@ -154,9 +192,13 @@ async def open_world(home: Path) -> AsyncIterator[World]:
         for place in (ROOF, ATTIC):
             await bot.store.channels.upsert(place, place.channel.lower())
             await bot.store.channels.record_announced(place.room)
-        await bot.store.experts.add(Expert(ROOF, "bob", "tiles"))
+        for person, topic in (("bob", "tiles"), ("ada", "nails")):
+            await bot.store.experts.add(Expert(ROOF, person, topic))
         workspace = Workspace(bot, bot.with_settings(llm_model="openai/any"), RecordingAnswers())
-        parts = replace(await bot.deps.parts.open(), management=RunningBot(workspace))
+        chosen = bot.context.settings
+        quotas = Quotas(bot.store, chosen.questions_per_minute, chosen.daily_token_budget, bot.clock)
+        access = AccessControl(bot.store, bot.clock, bot.context.audience, quotas)
+        parts = replace(await bot.deps.parts.open(), management=RunningBot(workspace), access=access)
         deps = replace(bot.deps, parts=RunningParts(parts))
         service = LocalService(deps)
         transport = httpx.ASGITransport(build_app(service, service.clock), raise_app_exceptions=False)

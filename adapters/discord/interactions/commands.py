@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Interaction = discord.Interaction[Any]
 AnswerSetting = Literal["mode", "style", "language", "model", "reply-to", "suggestions"]
 Setting = Literal[AnswerSetting, "askers", "ingest", "content", "bot-messages", "links"]
-Correction = Literal["answer", "merge", "unmerge", "separate", "add", "describe", "hide", "unhide"]
+Correction = Literal["answer", "merge", "unmerge", "separate", "add", "describe", "hide", "unhide", "undo"]
 
 
 class CommandClient(Protocol):
@@ -40,14 +40,16 @@ class CommandClient(Protocol):
 def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     """Build the command tree: commands with options, and the other ones of the bot's command table."""
     tree = app_commands.CommandTree(client, allowed_installs=app_commands.AppInstallationType(guild=True, user=False))
+    listed_commands = list_commands(TRAITS)
     own: tuple[app_commands.Command[Any, ..., Any], ...] = (
         *(ask, learn, forget, graph, catch_up, digest, show_help),
         *(settings, backfill, correct, verify, pin, expert),
     )
     for command in own:
+        command.guild_only = command.name != "ask" and not listed_commands[command.name].in_direct
         tree.add_command(command)
-    for name in list_commands(TRAITS).keys() - {command.name for command in own}:
-        listed = list_commands(TRAITS)[name]
+    for name in listed_commands.keys() - {command.name for command in own}:
+        listed = listed_commands[name]
         tree.add_command(_build_plain_command(name, listed.summary or name, listed.usage))
     for menu in (ask_about, add_message, summarize_thread, verify_message):
         tree.add_command(menu)
@@ -148,7 +150,6 @@ async def show_help(interaction: Interaction, topic: str = "") -> None:
     setting=N_("The setting to change; omit to show all"), value=N_("on, off, mention, thread, all, or free text")
 )
 @app_commands.default_permissions(manage_guild=True)
-@app_commands.guild_only()
 async def settings(interaction: Interaction, setting: Setting | None = None, value: str = "") -> None:
     """Show or change settings."""
     await _submit_command(interaction, "settings", f"{setting or ''} {value}".strip())
@@ -157,7 +158,6 @@ async def settings(interaction: Interaction, setting: Setting | None = None, val
 @app_commands.command(description=N_("Index earlier messages of this channel"))
 @app_commands.describe(days=N_("How many days back"))
 @app_commands.default_permissions(manage_guild=True)
-@app_commands.guild_only()
 async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 3650] | None = None) -> None:
     """Index earlier messages."""
     await _submit_command(interaction, "backfill", str(days or ""))
@@ -167,7 +167,6 @@ async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 36
 @app_commands.describe(
     correction=N_("What to do"), words=N_("Names and descriptions; put several words in quotation marks")
 )
-@app_commands.guild_only()
 async def correct(interaction: Interaction, correction: Correction, words: str) -> None:
     """Submit a correction."""
     await _submit_command(interaction, "correct", f"{correction} {words}")
@@ -177,7 +176,6 @@ async def correct(interaction: Interaction, correction: Correction, words: str) 
 @app_commands.describe(
     what=N_("The link of an answer or a reply; list; remove and an id; omit for the last answer here")
 )
-@app_commands.guild_only()
 async def verify(interaction: Interaction, what: str = "") -> None:
     """Verify an answer."""
     await _submit_command(interaction, "verify", what)
@@ -185,7 +183,6 @@ async def verify(interaction: Interaction, what: str = "") -> None:
 
 @app_commands.command(description=N_("Answer a question in your own words"))
 @app_commands.describe(words=N_("The question and the answer, each in quotation marks"))
-@app_commands.guild_only()
 async def pin(interaction: Interaction, words: str) -> None:
     """Pin an answer."""
     await _submit_command(interaction, "pin", words)
@@ -193,7 +190,6 @@ async def pin(interaction: Interaction, words: str) -> None:
 
 @app_commands.command(description=N_("People to ask when I find nothing"))
 @app_commands.describe(words=N_("list, add @person topic, remove @person, or ask"))
-@app_commands.guild_only()
 async def expert(interaction: Interaction, words: str = "") -> None:
     """Name, list or ask experts."""
     await _submit_command(interaction, "expert", words)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.context import NAME
-from adapters.slack.workspace.messages import is_bot_mentioned, is_tombstone, parse_message
+from adapters.slack.workspace.messages import is_tombstone, parse_message
 from bot.platform.events import (
     BotAdded,
     ChannelRemoved,
@@ -89,7 +89,7 @@ def _message(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     message = parse_message(event, _location(event, identity), identity)
     if message is None or event.get("hidden"):
         return None
-    addressed = not message.by_bot and (event.get("channel_type") == "im" or is_bot_mentioned(message.text, identity))
+    addressed = message.addressed or (not message.by_bot and event.get("channel_type") == "im")
     return MessageReceived(message, addressed=addressed)
 
 

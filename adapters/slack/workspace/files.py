@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from adapters.common.download import Downloader, FileHosts
 from adapters.slack.errors import map_errors
-from adapters.slack.workspace.messages import parse_upload
+from adapters.slack.workspace.messages import CANVAS_KIND, parse_upload
 from engine.errors import InvalidDocument
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Picture, Upload
 
 FILE_DOMAINS = ("slack.com", "slack-edge.com")
+CANVAS_MARKER = b"quip-canvas-content"
 LOGIN_PAGE_MARKERS = (b"/signin", b"Sign in", b"data-team-url", b"slack.com/get-started")
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -39,7 +40,7 @@ class Files:
         token = {"Authorization": f"Bearer {self._client.token}"}  # it may be renewed at any time
         content_type, data = await Downloader("Slack", self._hosts, token, self._client.proxy).download(upload, limit)
         check_login_page(upload, content_type, data, hint="The bot needs the scope files:read.")
-        return data
+        return complete_page(upload, data)
 
     async def upload_picture(self, channel: str, thread: str, picture: Picture) -> None:
         """Upload a picture. Raises PlatformError."""
@@ -73,8 +74,17 @@ def check_login_page(upload: Upload, content_type: str, data: bytes, *, hint: st
         raise InvalidDocument(f"Slack does not hand out “{upload.name}”.", hint=hint)
 
 
+def complete_page(upload: Upload, data: bytes) -> bytes:
+    """The bytes of a file; of a canvas, which Slack hands out as a part of a page, a whole page."""
+    if upload.kind != CANVAS_KIND or b"<html" in data[:1000].lower():
+        return data
+    return b'<html><head><meta charset="utf-8"></head><body>' + data + b"</body></html>"
+
+
 def _is_html_file(upload: Upload, data: bytes) -> bool:
     """Whether an HTML page is the shared file, not the login page that Slack serves without the scope files:read."""
+    if upload.kind == CANVAS_KIND:  # its size is not that of the page
+        return CANVAS_MARKER in data or not any(marker in data for marker in LOGIN_PAGE_MARKERS)
     if upload.kind not in HTML_TYPES and not upload.name.lower().endswith((".html", ".htm", ".xhtml")):
         return False
     return len(data) == upload.size if upload.size else not any(marker in data for marker in LOGIN_PAGE_MARKERS)

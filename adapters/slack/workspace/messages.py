@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from adapters.common.json_fields import get_row, get_rows, get_text
+from adapters.slack.workspace.message_text import is_unread_file, render_message
 from bot.platform.models import Message, Upload
 
 if TYPE_CHECKING:
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
 
 USER_SUBTYPES = frozenset(
-    ("", "file_share", "thread_broadcast", "me_message", "bot_message")
-)  # other subtypes are notices
+    {"", "file_share", "thread_broadcast", "me_message", "bot_message"}
+    | {"file_comment", "file_mention", "reply_broadcast"}  # before 2018
+)  # other subtypes are notices, unless they bring a file
+CANVAS_KIND = "application/vnd.slack-docs"
+CANVAS_TYPES = frozenset({"quip", "canvas", CANVAS_KIND})
+MENTIONED_FILES = frozenset({"file_comment", "file_mention"})  # messages about a file that another message shared
 DELETED_FILE_MODE = "tombstone"  # mode of a deleted file; hidden_by_limit is not deletion
 
 
@@ -28,18 +34,23 @@ def parse_ts(ts: str) -> datetime:
 
 def parse_upload(file: Mapping[str, Any]) -> Upload:
     """Parse a file; without a URL if files.info must be called first (Slack Connect)."""
+    is_canvas = bool(CANVAS_TYPES & {get_text(file, key) for key in ("mode", "filetype", "mimetype")})
+    names = ("title", "name", "id") if is_canvas else ("name", "title", "id")
     return Upload(
         id=str(file.get("id") or ""),
-        name=str(file.get("name") or file.get("title") or file.get("id") or "file"),
+        name=get_text(file, *names) or "file",
         size=int(file.get("size") or 0),
-        kind=str(file.get("mimetype") or ""),
+        kind=CANVAS_KIND if is_canvas else str(file.get("mimetype") or ""),
         url=str(file.get("url_private_download") or file.get("url_private") or ""),
     )
 
 
 def parse_uploads(payload: Mapping[str, Any]) -> tuple[Upload, ...]:
-    """Parse the files of a message that still exist."""
-    return tuple(parse_upload(file) for file in payload.get("files") or () if file.get("mode") != DELETED_FILE_MODE)
+    """Parse the files of a message that still exist, and that Slack hands out; before 2018 it had one."""
+    files = get_rows(payload, "files") or ([found] if (found := get_row(payload, "file")) else [])
+    is_shared = payload.get("subtype") not in MENTIONED_FILES
+    present = (each for each in files if each.get("mode") != DELETED_FILE_MODE and not is_unread_file(each))
+    return tuple(map(parse_upload, present)) if is_shared else ()
 
 
 def is_tombstone(payload: Mapping[str, Any]) -> bool:
@@ -52,12 +63,10 @@ def is_by_bot(payload: Mapping[str, Any]) -> bool:
     return bool(payload.get("bot_id")) or payload.get("subtype") == "bot_message"
 
 
-def message_text(payload: Mapping[str, Any]) -> str:
-    """The text of a message; of an app's message without text, that of its attachments."""
-    if payload.get("text") or not is_by_bot(payload):
-        return str(payload.get("text") or "")
-    texts = (part.get("text") or part.get("fallback") or "" for part in payload.get("attachments") or ())
-    return "\n".join(filter(None, texts))
+def is_user_message(payload: Mapping[str, Any]) -> bool:
+    """Whether somebody wrote a message, unlike Slack's notices."""
+    subtype = str(payload.get("subtype") or "")
+    return subtype in USER_SUBTYPES or (bool(payload.get("files")) and not is_tombstone(payload))
 
 
 def is_bot_mentioned(text: str, identity: BotIdentity) -> bool:
@@ -68,20 +77,23 @@ def is_bot_mentioned(text: str, identity: BotIdentity) -> bool:
 def parse_message(payload: Mapping[str, Any], channel: Location, identity: BotIdentity) -> Message | None:
     """Parse a message; None for the bot's own messages and Slack's notices."""
     ts = str(payload.get("ts") or "")
-    author, bot = str(payload.get("user") or ""), str(payload.get("bot_id") or "")
-    if not ts or (payload.get("subtype") or "") not in USER_SUBTYPES or identity.is_author(author, bot):
+    author = str(payload.get("user") or get_text(get_row(payload, "comment"), "user"))
+    bot = str(payload.get("bot_id") or "")
+    if not ts or not is_user_message(payload) or identity.is_author(author, bot):
         return None
-    root = str(payload.get("thread_ts") or "")
+    root, rendered = str(payload.get("thread_ts") or ""), render_message(payload)
     return Message(
         id=ts,
         location=replace(channel, thread="" if root == ts else root),
         author=author or bot,
-        text=message_text(payload),
+        text=rendered.text,
         time=parse_ts(ts),
         uploads=parse_uploads(payload),
         edited=str((payload.get("edited") or {}).get("ts") or ""),
         by_bot=is_by_bot(payload),
-        addressed=not is_by_bot(payload) and is_bot_mentioned(message_text(payload), identity),
+        addressed=not is_by_bot(payload) and is_bot_mentioned(rendered.text, identity),
+        forwarded=rendered.forwarded,
+        previews=rendered.previews,
     )
 
 

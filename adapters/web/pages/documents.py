@@ -15,10 +15,12 @@ from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import add_upload
 from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult
-from bot.capabilities.requests import Forget, ListDocuments
+from bot.capabilities.requests import Forget, ForgetMe, ListDocuments, RememberMe
 from bot.capabilities.results import Completed, DocumentList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine import DocumentInfo
 
 router = APIRouter(include_in_schema=False)
@@ -88,20 +90,32 @@ async def forget_document(
     return render_part("parts/documents.html", **{**values, "done": f"“{title or key}” is forgotten."})
 
 
+@router.post("/documents/forget-me")
+async def forget_me(http: Request, access: PageAccess) -> Response:
+    """Forget what the visitor wrote, shared and asked, and show the table without it."""
+    return await _change_own(http, access, ForgetMe())
+
+
+@router.post("/documents/remember-me")
+async def remember_me(http: Request, access: PageAccess) -> Response:
+    """Read what the visitor writes from now on."""
+    return await _change_own(http, access, RememberMe())
+
+
+async def _change_own(http: Request, access: Access, request: ForgetMe | RememberMe) -> Response:
+    done = await get_result(http, access, request, Completed)
+    values = await _list_documents(http, access, "", "", 0)
+    return render_part("parts/documents.html", **{**values, "done": done.text})
+
+
 async def _list_documents(http: Request, access: Access, search: str, status: str, offset: int) -> dict[str, Any]:
     """What the table shows."""
-    listed = (await get_result(http, access, ListDocuments(), DocumentList)).documents
-    words = search.casefold().strip()
-    found = [
-        each
-        for each in listed
-        if status in {"", each.status} and (words in each.title.casefold() or words in each.key.casefold())
-    ]
-    page = found[offset : offset + PAGE_SIZE]
+    found = await get_result(http, access, ListDocuments(search, status, offset, PAGE_SIZE), DocumentList)
+    page = found.documents
     return {
         "documents": page,
-        "total": len(found),
-        "known": len(listed),
+        "total": found.total,
+        "known": found.known,
         "search": search,
         "chosen": status,
         "offset": offset,
@@ -115,9 +129,15 @@ async def _list_documents(http: Request, access: Access, search: str, status: st
     }
 
 
-async def _find_owned(http: Request, access: Access, documents: list[DocumentInfo]) -> frozenset[str]:
-    """The keys of those that the visitor may forget: in their own space, or shared with the bot alone."""
-    if "write" not in (await get_viewer(http, access)).permissions:
+async def _find_owned(http: Request, access: Access, documents: Sequence[DocumentInfo]) -> frozenset[str]:
+    """The keys of those that the visitor can surely forget: their own ones, or all if they manage the workspace.
+
+    Authors of what was posted in a channel forget it by name, in the chat or over HTTP.
+    """
+    permissions = (await get_viewer(http, access)).permissions
+    if "write" not in permissions:
         return frozenset()
     space = await get_space(http, access)
+    if not space and "manage" in permissions:
+        return frozenset(each.key for each in documents)
     return frozenset(each.key for each in documents if (each.space == space if space else ":dm:" in each.space))

@@ -48,15 +48,8 @@ async def list_documents(
     status: Annotated[str, Query(max_length=20, description="pending, searchable, indexed or failed.")] = "",
 ) -> DocumentsBody:
     """List the documents that the token can read, with their state."""
-    listed = (await get_result(http, token, ListDocuments(), DocumentList)).documents
-    words = search.casefold()
-    found = [
-        each
-        for each in listed
-        if status in {"", each.status} and (words in each.title.casefold() or words in each.key.casefold())
-    ]
-    page = [DocumentItem.of(each) for each in found[offset : offset + limit]]
-    return DocumentsBody(documents=page, total=len(found))
+    found = await get_result(http, token, ListDocuments(search, status, offset, limit), DocumentList)
+    return DocumentsBody(documents=[DocumentItem.of(each) for each in found.documents], total=found.total)
 
 
 @router.post(

@@ -25,7 +25,7 @@ from adapters.web.routes.graph_models import (
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
 from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
-from bot.capabilities.requests import FindDuplicates, GetEntity
+from bot.capabilities.requests import MAX_RELATIONS, FindDuplicates, GetEntity
 from bot.capabilities.results import Corrected, DuplicatesResult, EntityResult, FactAdded
 
 router = APIRouter(tags=["graph"])
@@ -53,7 +53,7 @@ async def get_entity(
     http: Request,
     token: Token,
     name: Annotated[str, Path(min_length=1, max_length=MAX_NAME_LENGTH)],
-    limit: Annotated[int, Query(ge=1, le=200)] = 30,
+    limit: Annotated[int, Query(ge=1, le=200)] = MAX_RELATIONS,
 ) -> EntityBody:
     """Get an entity with its strongest relations, as far as the token can read them."""
     found = await get_result(http, token, GetEntity(name, limit), EntityResult)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
-from bot.capabilities.graph.requests import GetSubgraph
+from bot.capabilities.graph.requests import MAX_NEIGHBORS, GetSubgraph
 from bot.capabilities.requests import Hide, Merge, Separate, SetDescription, UndoCorrection
 from engine import CorrectionChange, ManualCorrection
 
@@ -32,7 +32,7 @@ class SubgraphParameters(Body):
 
     entity: Name
     depth: Annotated[int, Field(ge=1, le=2)] = 1
-    limit: Annotated[int, Field(ge=1, le=MAX_ENTITIES)] = 60
+    limit: Annotated[int, Field(ge=1, le=MAX_ENTITIES)] = MAX_NEIGHBORS
     type: Names = Field(default=[])
     since: Instant | None = None
     until: Instant | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.permissions.managers import is_workspace_manager
 from bot.permissions.provenance import Provenance, can_read
 from engine import Scope
 from engine.errors import EngineError
@@ -20,7 +21,7 @@ async def may_verify(context: BotContext, location: Location, person: str) -> bo
         known = await context.audience.get_person(location.platform, location.workspace, person)
         if not await can_read_room(context, location.room, location, person):
             return False
-        return known.is_manager or person in {each.person for each in await list_experts(context, location)}
+        return is_workspace_manager(known) or person in {each.person for each in await list_experts(context, location)}
     except EngineError:
         return False
 

@@ -21,6 +21,7 @@ def list_end_notices(end: AnswerEnd) -> list[str]:
         *([UNDATED_NOTICE] if end.undated else []),
         *([gettext(texts.ONLY_NEWEST)] if end.truncated else []),
         *([gettext(texts.REBUILDING)] if end.rebuilding else []),
+        *texts.list_helper_notices(end.failed_helpers),
     ]
 
 
@@ -30,6 +31,7 @@ def list_context_notices(result: ContextResult) -> list[str]:
         *_list_gap_notices(result.gap),
         *([UNDATED_NOTICE] if result.context.undated else []),
         *([gettext(texts.REBUILDING)] if result.context.rebuilding else []),
+        *texts.list_helper_notices(result.context.failed_helpers),
     ]
 
 

@@ -12,8 +12,10 @@ from engine.errors import InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bot.access.control import AccessControl
     from bot.capabilities.results import OperationResult
     from bot.monitoring.metrics import Metrics
+    from bot.store import Subject
     from engine import Answer, Clock
 
 PROGRAM, TERMINAL = "api", "console"  # the labels of programs, and of this machine, in the metrics
@@ -30,7 +32,13 @@ class QuestionRecord:
         self._began = clock.monotonic()
         self._has_text = False
         self._outcome = ""
-        self.answer: Answer | None = None
+        self._answers = 0
+        self._answer: Answer | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether an answer was begun or given."""
+        return self._answer is not None or self._answers > 0
 
     @contextmanager
     def closing(self) -> Iterator[None]:
@@ -45,7 +53,7 @@ class QuestionRecord:
 
     def observe_answer(self, answer: Answer) -> None:
         """Record how long the retrieval of an answer took."""
-        self.answer = answer
+        self._answer = answer
         if self._metrics is not None:
             self._metrics.record_retrieval(answer.context.timings)
 
@@ -55,6 +63,7 @@ class QuestionRecord:
             self._has_text = True
             self._metrics.record_first_token(self._platform, self._clock.monotonic() - self._began)
         elif isinstance(result, AnswerEnd):
+            self._answers = 1
             self._outcome = "answered" if result.sources or result.verified else "nothing"
         elif isinstance(result, ContextResult):
             self._outcome = "nothing" if result.context.is_empty else "answered"
@@ -72,5 +81,11 @@ class QuestionRecord:
         if self._metrics is None:
             return
         self._metrics.record_question(self._platform, self._outcome or "stopped")
-        if self.answer is not None:
-            self._metrics.record_usage(self.answer.usage)
+        if self._answer is not None:
+            self._metrics.record_usage(self._answer.usage)
+
+    async def count_for(self, access: AccessControl, subject: Subject) -> None:
+        """Add the answer, and what it took, to the day of a subject, also if its reader left before its end."""
+        if self.is_answered:
+            usage = self._answer.usage if self._answer is not None else ()
+            await access.record_usage(subject, usage, self._answers)

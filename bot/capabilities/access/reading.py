@@ -69,7 +69,7 @@ class TokenReading:
         return caller, resolved.gap
 
     def observe_answer(self, answer: Answer) -> None:
-        """Keep the answer: all that was retrieved for it is checked, and what it takes is counted."""
+        """Keep the answer: all that was retrieved for it is checked."""
         self._answer = answer
 
     def observe_provenance(self, provenance: Provenance) -> None:
@@ -95,11 +95,6 @@ class TokenReading:
             return self._provenance
         retrieved = _find_retrieved(result) or (self._answer.context if self._answer is not None else None)
         return build_provenance(retrieved, self._scope, EMPTY_SCOPE, self._since) if retrieved else None
-
-    async def record_usage(self) -> None:
-        """Count what the answer took, also if its reader left before its end."""
-        if self._answer is not None:
-            await self._access.record_usage(self._token.subject, self._answer.usage)
 
 
 def _find_retrieved(result: OperationResult) -> Retrieved | None:

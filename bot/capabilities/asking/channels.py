@@ -22,7 +22,10 @@ async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]
         readable = await deps.engine.documents.count_by_room(caller.scope) if named else {}
         return frozenset(named & readable.keys())
     chats = await deps.engine.documents.count_by_room(caller.scope, "conversation")
-    return frozenset(room for room in chats if room.rpartition(":")[2].casefold() == name.casefold())
+    parts = await deps.parts.find() if caller.is_owner else None
+    imported = await parts.store.imported_spaces.find_channels(name) if parts is not None else []
+    own = {room for room in chats if room.rpartition(":")[2].casefold() == name.casefold()}
+    return frozenset(own | (chats.keys() & set(imported)))
 
 
 async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> frozenset[str]:
@@ -32,3 +35,13 @@ async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> fr
         name = each.removeprefix("#")
         found |= await resolve_rooms(deps, caller, name) or {name}
     return found
+
+
+async def list_channel_names(deps: Deps, caller: Caller) -> frozenset[str]:
+    """The names by which a caller can name the chats in scope."""
+    chats = await deps.engine.documents.count_by_room(caller.scope, "conversation")
+    if caller.kind != "person":
+        return frozenset(room.rpartition(":")[2] for room in chats)
+    store, subject = (await deps.parts.open()).store, caller.subject
+    listed = await store.channels.list_names(subject.platform, subject.workspace)
+    return frozenset(name for room, name in listed if room in chats)

@@ -8,9 +8,10 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from bot.capabilities.asking.asker import build_filter_lookup, find_name
-from bot.capabilities.asking.channels import resolve_all, resolve_rooms
+from bot.capabilities.asking.channels import list_channel_names, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
 from bot.capabilities.document_lookup import resolve_documents
+from bot.capabilities.documents.listing import select_documents
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
 from bot.capabilities.results import (
@@ -18,7 +19,6 @@ from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
     ContextResult,
-    DocumentList,
     DrawsOn,
     EntityResult,
     FilterNames,
@@ -27,7 +27,7 @@ from bot.capabilities.results import (
     StatusResult,
 )
 from bot.monitoring.report import HealthState
-from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
+from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters
 from engine import Answer, Filters, Question
 from engine.errors import InvalidQuestion, NotFound
 from engine.scheduling.tasks import child_task
@@ -108,6 +108,7 @@ async def answer_question(
             truncated,
             filtered,
             rebuilding=context.rebuilding,
+            failed_helpers=context.failed_helpers,
         )
 
 
@@ -143,7 +144,7 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
     scope, here = caller.scope, request.working_dir if caller.is_owner else None
     if not request.text.strip():
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
-    documents = {key for words in request.documents for key in await resolve_documents(deps, words, scope, here)}
+    documents = {each.key for words in request.documents for each in await resolve_documents(deps, words, scope, here)}
     sought = parse_search_filters(request.text.strip(), deps.clock.now())
     question = Question(
         sought.text or FILTERED_OVERVIEW,
@@ -170,18 +171,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
 
 async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, sought: SearchFilters) -> Question:
     """Narrow a question by the filters in it. A channel that is not known contains nothing."""
-    within = question.filters
-    if names := sought.channel_names:
-        found = [await resolve_rooms(deps, caller, name) for name in sorted(names)]
-        rooms = frozenset[str]().union(*found)
-        within = replace(within, rooms=(rooms & within.rooms if within.rooms else rooms) or frozenset({UNKNOWN_ROOM}))
-    within = replace(
-        within,
-        since=max(filter(None, (within.since, sought.since)), default=None),
-        until=min(filter(None, (within.until, sought.until)), default=None),
-        kinds=frozenset({"file"}) if sought.only_files else within.kinds,
-    )
-    return replace(question, filters=within, writers=(*question.writers, *sought.person_names))
+    found = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
+    return narrow_question(question, sought, frozenset[str]().union(*found))
 
 
 async def _apply_overview(deps: Deps, caller: Caller, question: Question) -> Question:
@@ -204,22 +195,23 @@ def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
 async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Yield the index status."""
     probe = deps.context.sandbox if request.with_sandbox else None
+    maintenance = deps.engine.maintenance
     yield StatusResult(
-        await deps.engine.maintenance.get_status(caller.scope), await probe.get_state() if probe else None
+        await maintenance.get_status(caller.scope),
+        await probe.get_state() if probe else None,
+        tuple(await maintenance.list_index_problems(caller.scope)) if request.with_problems else None,
     )
 
 
-async def list_documents(deps: Deps, caller: Caller, _request: ListDocuments) -> AsyncGenerator[OperationResult]:
+async def list_documents(deps: Deps, caller: Caller, request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
-    yield DocumentList(tuple(await deps.engine.documents.list(caller.scope)))
+    yield select_documents(await deps.engine.documents.list(caller.scope), request)
 
 
 async def list_filter_names(deps: Deps, caller: Caller, _request: ListFilterNames) -> AsyncGenerator[OperationResult]:
     """Yield the names of channels and people."""
-    engine, scope = deps.engine, caller.scope
-    rooms = await engine.documents.count_by_room(scope, "conversation")
-    authors = await engine.documents.list_authors(scope)
-    yield FilterNames(tuple(sorted(room.rpartition(":")[2] for room in rooms)), tuple(authors))
+    authors = await deps.engine.documents.list_authors(caller.scope)
+    yield FilterNames(tuple(sorted(await list_channel_names(deps, caller))), tuple(authors))
 
 
 async def get_entity(deps: Deps, caller: Caller, request: GetEntity) -> AsyncGenerator[OperationResult]:

@@ -12,13 +12,15 @@ from bot.i18n import gettext
 
 if TYPE_CHECKING:
     from bot.capabilities.results import OperationResult
-    from engine import DocumentInfo
+    from engine import DocumentInfo, IndexProblem
 
 
 def word_errors(result: OperationResult) -> OperationResult:
     """The result, with the errors of documents in the words of the chat."""
     if isinstance(result, StatusResult):
-        return replace(result, status=replace(result.status, trouble=_word_trouble(result.status.trouble)))
+        status = replace(result.status, trouble=_word_trouble(result.status.trouble))
+        problems = result.problems and tuple(map(_word_problem, result.problems))
+        return replace(result, status=status, problems=problems)
     if isinstance(result, DocumentList | UploadResult):
         return replace(result, documents=tuple(map(_word_error, result.documents)))
     if isinstance(result, DocumentResult):
@@ -31,6 +33,10 @@ def _word_error(document: DocumentInfo) -> DocumentInfo:
         return document
     sentence = texts.EMBEDDING_REFUSED if document.status == "failed" else texts.MODEL_TROUBLE
     return replace(document, error=_to_sentence(sentence), hint="")
+
+
+def _word_problem(problem: IndexProblem) -> IndexProblem:
+    return replace(problem, error=_word_trouble(problem.error), hint="")
 
 
 def _word_trouble(error: str) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class GetDocument:
-    """Get a document in scope by its key, with `limit` of its passages from number `offset` on."""
+    """Get a document in scope by its key, title or link, with `limit` of its passages from number `offset` on."""
 
     key: str
     offset: int = 0
@@ -34,7 +34,7 @@ class AddUpload:
 
 @dataclass(frozen=True, slots=True)
 class Summarize:
-    """Summarize a channel (a room, or its name), a document by its key (also a thread), or all that is in scope.
+    """Summarize a channel (a room or its name), a document (a key, title or link; also a thread), or all in scope.
 
     `overview`: a "digest" has sections; a "summary" goes by topic.
     """

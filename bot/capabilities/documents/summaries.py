@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.capabilities.asking.channels import resolve_rooms
 from bot.capabilities.asking.queries import answer_question
-from bot.capabilities.documents.details import find_document
+from bot.capabilities.document_lookup import resolve_documents
 from bot.text.format import format_utc
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question
@@ -60,4 +60,4 @@ async def _find_documents(deps: Deps, request: Summarize, scope: Scope) -> froze
     """The document to summarize, if one is named. Raises NotFound."""
     if not request.document:
         return frozenset()
-    return frozenset({(await find_document(deps, request.document, scope)).key})
+    return frozenset({each.key for each in await resolve_documents(deps, request.document, scope)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -58,9 +58,13 @@ async def add_upload(deps: Deps, caller: Caller, request: AddUpload) -> AsyncGen
             key = f"{target.key}#{parsed.key}" if parsed.key else target.key
             title = parsed.title if parsed.key else name
             stated = plausible_time(parsed.time, deps.clock.now())
-            added = Document(key, target.space, target.room, title or name, parsed.passages, stated)
+            added = replace(
+                Document(key, target.space, target.room, title or name, parsed.passages, stated),
+                omissions=parsed.omissions,
+                coverage=parsed.coverage,
+            )
             is_changed |= await target.add(added)
-            keys.append(key)
+            keys += [] if key in keys else [key]
             yield ProgressUpdate("parsing", len(keys))
     is_changed |= await target.finish(keys)
     async with aclosing(_wait_until_searchable(deps, target, keys)) as steps:

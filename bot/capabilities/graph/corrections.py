@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import aclosing
 from typing import TYPE_CHECKING
+
+import structlog
 
 from bot.capabilities.access.home import find_home
 from bot.capabilities.document_lookup import build_scope
 from bot.capabilities.ingest.progress import run_with_progress, wait_until_applied
 from bot.capabilities.results import Corrected, CorrectionMade, DuplicatesResult, FactAdded
-from bot.i18n import N_
+from bot.i18n import N_, gettext
 from bot.ingest.manual_facts import Poster
 from bot.platform.models import Location
+from bot.store import RecordedChange
 from bot.texts.corrections import (
     format_description,
     format_merge,
@@ -21,7 +25,7 @@ from bot.texts.corrections import (
     format_visibility,
 )
 from engine import build_fact
-from engine.errors import NotFound
+from engine.errors import EngineError, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -41,7 +45,11 @@ if TYPE_CHECKING:
     from bot.capabilities.results import OperationResult
     from engine import CorrectionChange, DuplicateReport
 
-UNDONE = "The correction is undone."
+log = structlog.get_logger(__name__)
+
+UNDONE = N_("The correction is undone.")
+NO_SUCH_UNDO = N_("There is no such correction to undo here; it may be too old.")
+ID_BYTES = 6  # typed by people
 STATED = "stated"  # the room of facts of the terminal
 
 
@@ -92,21 +100,46 @@ async def hide(deps: Deps, caller: Caller, request: Hide) -> AsyncGenerator[Oper
 
 async def undo_correction(deps: Deps, caller: Caller, request: UndoCorrection) -> AsyncGenerator[OperationResult]:
     """Remove what a correction made, and restore what it removed. Raises CorrectionChanged, NotFound."""
-    home = await find_home(deps, caller, request.space, request.name, N_("undo corrections"))
-    change = await deps.engine.corrections.undo(
-        home.space, request.change, room=home.room, allow_unknown=caller.is_owner
-    )
-    async for result in _finish(deps, home, change, UNDONE):
+    recorded = await _find_recorded(deps, request.id) if request.id else None
+    change, space = (recorded.change, recorded.space) if recorded else (request.change, request.space)
+    home = await find_home(deps, caller, space, request.name, N_("undo corrections"))
+    if recorded and home.space != recorded.space:
+        raise NotFound(gettext(NO_SUCH_UNDO))
+    undone = await deps.engine.corrections.undo(home.space, change, room=home.room, allow_unknown=caller.is_owner)
+    async for result in _finish(deps, home, undone, gettext(UNDONE)):
         yield result
+
+
+async def _find_recorded(deps: Deps, id_: str) -> RecordedChange:
+    """What a correction changed. Raises NotFound."""
+    found = await (await deps.parts.open()).store.correction_changes.get(id_)
+    if found is None:
+        raise NotFound(gettext(NO_SUCH_UNDO))
+    return found
 
 
 async def _finish(deps: Deps, home: Home, change: CorrectionChange, message: str) -> AsyncGenerator[OperationResult]:
     """Yield what was made, at once, then what is told when it can be seen everywhere."""
-    yield CorrectionMade(home.space, change)
+    undo = await _record(deps, home, change)
+    yield CorrectionMade(home.space, change, undo)
     async with aclosing(wait_until_applied(deps.engine, build_scope([home.space]))) as steps:
         async for step in steps:
             yield step
-    yield Corrected(message, home.space, change)
+    yield Corrected(message, home.space, change, undo)
+
+
+async def _record(deps: Deps, home: Home, change: CorrectionChange) -> str:
+    """The id by which a change can be undone; "" if nothing changed, or it cannot be kept. The correction is made."""
+    if not (change.made or change.removed):
+        return ""
+    id_ = secrets.token_hex(ID_BYTES)
+    try:
+        store = (await deps.parts.open()).store
+        await store.correction_changes.add(RecordedChange(id_, home.space, change), deps.clock.now())
+    except EngineError as error:
+        log.warning("correction.undo_not_kept", error=type(error).__name__)
+        return ""
+    return id_
 
 
 async def add_fact(deps: Deps, caller: Caller, request: AddFact) -> AsyncGenerator[OperationResult]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 
+MAX_NEIGHBORS = 60  # around an entity, unless somebody asks for another number
+
 
 @dataclass(frozen=True, slots=True)
 class SearchEntities:
@@ -20,7 +22,7 @@ class GetSubgraph:
 
     name: str
     depth: int = 1
-    limit: int = 60
+    limit: int = MAX_NEIGHBORS
     types: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None

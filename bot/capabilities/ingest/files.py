@@ -77,6 +77,8 @@ async def build_documents(
                 passages=parsed.passages,
                 time=plausible_time(parsed.time, now),
                 link=path.as_uri(),
+                omissions=parsed.omissions,
+                coverage=parsed.coverage,
             )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.capabilities.ingest.progress import wait_until_indexed
-from bot.capabilities.results import HistoryImportResult, ProgressUpdate
+from bot.capabilities.results import HistoryImportResult, ImportedPlace, ProgressUpdate
 from bot.errors import BadSetting
 from bot.permissions.import_destination import parse_destination
 from bot.platform.export_readers import ExportOptions, list_adapter_names, load_export_reader
@@ -37,7 +38,9 @@ async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) ->
         async with (await deps.parts.open()).ingest.open_import(source, destination) as running:
             stats, total = running.stats, len(source.list_channels())
             yield ProgressUpdate("importing", 0, total)
+            places: dict[str, dict[str, None]] = {}
             async for channel in running.run():
+                places.setdefault(channel.location.workspace_key, {})[channel.name] = None
                 yield ProgressUpdate(
                     "importing", stats.channels, total, remaining=f"{stats.seen:,} messages, now #{channel.name}"
                 )
@@ -45,7 +48,7 @@ async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) ->
             yield step
     finally:
         source.close()
-    omissions = stats.omissions + source.omissions  # without those that did not happen
+    omissions = Counter(stats.omissions) + Counter(source.omissions)  # without those that did not happen
     yield HistoryImportResult(
         stats.channels,
         stats.seen,
@@ -54,6 +57,8 @@ async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) ->
         stats.files,
         deps.clock.monotonic() - began,
         tuple(sorted(omissions.items())),
+        (*stats.omissions.list_all(), *source.omissions.list_all()),
+        tuple(ImportedPlace(key, tuple(names)) for key, names in sorted(places.items())),
     )
 
 

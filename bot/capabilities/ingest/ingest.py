@@ -12,11 +12,12 @@ from bot.capabilities.document_lookup import build_scope, file_key
 from bot.capabilities.ingest import files
 from bot.capabilities.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
 from bot.capabilities.results import IngestFailure, IngestResult, ProgressUpdate
+from bot.texts.omissions import describe_omissions
 from engine.errors import InvalidDocument, ModelError
 from engine.parsers.base import read_file_content
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sized
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sized
     from pathlib import Path
 
     from bot.capabilities.caller import Caller
@@ -89,9 +90,10 @@ async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator
                 yield step
         except ModelError as error:
             trouble = format_waiting(error, await deps.engine.maintenance.get_status(scope))
-    tally.failures += await _list_failures(deps, request, tally.keys)
-    took = clock.monotonic() - began
-    yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
+    listed = [each for each in await deps.engine.documents.list(scope) if each.key in tally.keys]
+    tally.failures += _list_failures(listed)
+    took, gaps = clock.monotonic() - began, tuple(_list_gaps(listed))
+    yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble, gaps)
 
 
 def format_waiting(error: ModelError, status: IndexStatus) -> str:
@@ -171,15 +173,21 @@ def _extend_fingerprint(stamp: str, documents: Sized) -> str:
     return f"{stamp}:{len(documents)}"
 
 
-async def _list_failures(deps: Deps, request: Ingest, keys: Collection[str]) -> list[IngestFailure]:
-    """The documents of this ingest that could not be read completely.
+def _list_failures(documents: Iterable[DocumentInfo]) -> list[IngestFailure]:
+    """The documents that could not be indexed completely."""
+    return _group_alike((each.title, each.error, each.hint) for each in documents if each.error)
 
-    An error that many of them share, such as a wrong API key, is listed once.
-    """
+
+def _list_gaps(documents: Iterable[DocumentInfo]) -> list[IngestFailure]:
+    """The documents of which something was not read."""
+    return _group_alike((each.title, describe_omissions(each), "") for each in documents if each.omissions)
+
+
+def _group_alike(found: Iterable[tuple[str, str, str]]) -> list[IngestFailure]:
+    """Failures of titles, errors and hints; an error that many share, such as a wrong API key, is listed once."""
     alike: dict[tuple[str, str], list[str]] = {}
-    for each in await deps.engine.documents.list(build_scope([request.space])):
-        if each.key in keys and each.error:
-            alike.setdefault((each.error, each.hint), []).append(each.title)
+    for title, error, hint in found:
+        alike.setdefault((error, hint), []).append(title)
     return [IngestFailure(title, *why) for why, titles in alike.items() for title in _summarize_titles(titles)]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.results import ProgressUpdate
 from engine.errors import (
+    BadModelSettings,
     DiskError,
     EngineError,
     InvalidApiKey,
@@ -31,7 +32,8 @@ STALL_MESSAGE = "the model has not replied yet; Ctrl-C stops, and the next run c
 OUTAGE_TIMEOUT_SECONDS = 30.0  # without a model, before waiting ends
 RESUME_MESSAGE = "Indexing continues when it is reachable."
 RETRY_MESSAGE = "Retrying automatically."
-LASTING_ERRORS = (InvalidApiKey, ModelNotFound, OutOfCredit)  # somebody has to do something about them
+# Somebody has to do something about them.
+LASTING_ERRORS = (InvalidApiKey, ModelNotFound, OutOfCredit, BadModelSettings)
 APPLY_TIMEOUT_SECONDS = 1.0  # without a model that is not needed
 MIN_POLL_SECONDS = 0.2  # minimum seconds between two status queries
 POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that polling does not slow down the work

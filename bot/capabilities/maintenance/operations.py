@@ -1,4 +1,4 @@
-"""Maintain the data directory: forget, reindex, verify, export, back up and retry."""
+"""Maintain the data directory: forget a workspace, reindex, verify, export, back up and retry."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.capabilities.document_lookup import resolve_documents
+from bot.capabilities.documents.forget import erase_bytes, say_forgotten
 from bot.capabilities.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.capabilities.maintenance import archive
 from bot.capabilities.results import Completed, ExportLine, ProgressUpdate, VerifyResult
-from bot.errors import NotAllowed
-from bot.i18n import gettext
-from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
 from bot.text.format import pluralize
 from engine.errors import NotFound
 
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
         Backup,
         ConfirmRetention,
         Export,
-        Forget,
         ForgetWorkspace,
         Reindex,
         Retry,
@@ -38,32 +34,6 @@ if TYPE_CHECKING:
 MAX_LISTED = 5  # documents in the summary of a retry
 
 
-async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[OperationResult]:
-    """Delete a document or a whole chat, also from the bytes of the database files. Raises NotAllowed."""
-    here = request.working_dir if caller.is_owner else None
-    keys = await resolve_documents(deps, request.document, caller.scope, here)
-    for key in keys:
-        await _check_may_forget(deps, caller, key, request.document)
-    for done, key in enumerate(keys):
-        yield ProgressUpdate("forgetting", done, len(keys))
-        await deps.forget_document(key)
-    what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
-    yield ProgressUpdate("forgetting")
-    await deps.engine.maintenance.compact()
-    yield Completed(f"Forgotten: {what}")
-
-
-async def _check_may_forget(deps: Deps, caller: Caller, key: str, title: str) -> None:
-    """Raise NotAllowed for a person who neither wrote all of a document nor manages the workspace."""
-    if caller.kind != "person":
-        return
-    parts, subject = await deps.parts.open(), caller.subject
-    authors = await find_authors(parts.store, key)
-    is_manager = "manage" in caller.permissions and await parts.access.is_manager(subject)
-    if authors != {subject.person} and not is_manager:
-        raise NotAllowed(not_only_yours(f"“{title}”"), hint=gettext(AUTHOR_OR_MANAGER))
-
-
 async def forget_workspace(deps: Deps, _caller: Caller, request: ForgetWorkspace) -> AsyncGenerator[OperationResult]:
     """Delete everything of a workspace, also from the bytes of the database files."""
     parts = await deps.parts.find()
@@ -71,8 +41,10 @@ async def forget_workspace(deps: Deps, _caller: Caller, request: ForgetWorkspace
         raise NotFound(f"There is no workspace {request.platform}:{request.workspace}.")
     yield ProgressUpdate("forgetting")
     channels = await parts.ingest.forget_workspace(request.platform, request.workspace)
-    await deps.engine.maintenance.compact()
-    yield Completed(f"Forgotten: {request.platform}:{request.workspace} ({pluralize(channels, 'channel')})")
+    async for step in erase_bytes(deps):
+        yield step
+    what = f"{request.platform}:{request.workspace} ({pluralize(channels, 'channel')})"
+    yield Completed(say_forgotten(deps, what))
 
 
 async def reindex(deps: Deps, _caller: Caller, _request: Reindex) -> AsyncGenerator[OperationResult]:

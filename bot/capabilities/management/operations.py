@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.capabilities.management.checked_models import list_checked_models
 from bot.capabilities.management.requests import ListChannels, ListQuestions, ListVerified
 from bot.capabilities.management.results import (
     DayUsage,
@@ -110,7 +111,8 @@ async def get_health(deps: Deps, caller: Caller, _request: GetHealth) -> AsyncGe
     else:
         state = BotState(limitations=await deps.engine.maintenance.list_problems())
     is_owner = caller.subject.space != "" and caller.subject.space == deps.context.owner_space
-    yield _build_report(state, caller.subject, deps.context.models, is_owner=is_owner)
+    report = _build_report(state, caller.subject, deps.context.models, is_owner=is_owner)
+    yield replace(report, checks=list_checked_models(deps.context.upload_dir.parent)) if is_owner else report
 
 
 def _build_report(

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+ChannelId = Annotated[str, Field(min_length=1, max_length=300)]
+PersonId = Annotated[str, Field(min_length=1, max_length=100)]
+ScheduleWords = Annotated[str, Field(max_length=100)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,62 @@ class RemoveVerified:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetChannel:
+    """Have a channel (its id) forgotten for good: all of it, or only its messages or its files."""
+
+    channel: ChannelId
+    content: Literal["", "messages", "files"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillChannel:
+    """Read the history of a channel (its id), of so many days; without a number as many as the settings say."""
+
+    channel: ChannelId
+    days: Annotated[int, Field(ge=0, le=3650)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulePersonalDigest:
+    """Schedule digests of what one can read, or end them (off); without a schedule: say what is scheduled."""
+
+    schedule: ScheduleWords = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleChannelDigest:
+    """Schedule digests of a channel (its id), or end them (off); without a schedule: say what is scheduled."""
+
+    channel: ChannelId
+    schedule: ScheduleWords = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListExperts:
+    """List the people to ask about a topic, of a channel (its id)."""
+
+    channel: ChannelId
+
+
+@dataclass(frozen=True, slots=True)
+class AddExpert:
+    """Name a person (their id) to ask about a topic in a channel (its id); they may verify answers there."""
+
+    channel: ChannelId
+    person: PersonId
+    topic: Annotated[str, Field(min_length=1, max_length=60)]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveExpert:
+    """Ask a person (their id) no more about a topic in a channel (its id), or about any."""
+
+    channel: ChannelId
+    person: PersonId
+    topic: Annotated[str, Field(max_length=60)] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class GetUsage:
     """Get tokens, cost and feedback of the last days."""
 
@@ -85,6 +148,13 @@ ManagementRequest = (
     | PinAnswer
     | ListVerified
     | RemoveVerified
+    | ForgetChannel
+    | BackfillChannel
+    | SchedulePersonalDigest
+    | ScheduleChannelDigest
+    | ListExperts
+    | AddExpert
+    | RemoveExpert
     | GetUsage
     | GetHealth
 )

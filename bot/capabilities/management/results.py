@@ -125,11 +125,23 @@ class PlatformState:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedModel:
+    """What the last check found of the model of a role: what it can do, and problems with what to change."""
+
+    role: str
+    model: str
+    summary: str
+    problems: tuple[str, ...]
+    checked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class HealthReport:
     """The state of the program, as far as it concerns a manager.
 
     `status`: ok, degraded or failing, with its `reasons`. `waiting_events`: of all workspaces, for the owner only.
-    `oldest_event_seconds`: of the manager's workspace, or of all. `models`: by purpose.
+    `oldest_event_seconds`: of the manager's workspace, or of all. `models`: by purpose. `checks`: of them, for the
+    owner only.
     """
 
     status: str
@@ -139,6 +151,7 @@ class HealthReport:
     models: tuple[tuple[str, str], ...]
     waiting_events: int | None = None
     oldest_event_seconds: float | None = None
+    checks: tuple[CheckedModel, ...] = ()
 
 
 ManagementResult = WorkspaceChannels | ChannelResult | QuestionList | VerifiedList | UsageReport | HealthReport

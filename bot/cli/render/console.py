@@ -14,7 +14,7 @@ from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE
 from bot.capabilities.management.results import HealthReport, UsageReport
-from bot.cli.render import tables
+from bot.cli.render import import_report, tables
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.tokens import render_new_token, render_tokens
@@ -75,9 +75,6 @@ class Screen:
             results.ProgressUpdate: self._show_progress,
             results.DocumentList: self._show_documents,
             results.ExportLine: lambda event: self.out.out(event.text, highlight=False),
-            results.Completed: self._show_completed,
-            results.Corrected: self._show_completed,
-            results.FactAdded: self._show_completed,
         }
 
     async def show(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
@@ -115,7 +112,9 @@ class Screen:
     def _show_result(self, event: OperationResult) -> None:
         if not isinstance(event, results.ProgressUpdate):
             self._stop_bars()
-        if handler := self._handlers.get(type(event)):
+        if isinstance(event, results.Completed):
+            self._show_completed(event)
+        elif handler := self._handlers.get(type(event)):
             handler(event)
         elif render := RENDERERS.get(type(event)):
             self.out.print(render(event))
@@ -125,6 +124,8 @@ class Screen:
 
     def _show_completed(self, event: Completed) -> None:
         self.out.print(tables.safe_text(event.text), soft_wrap=True)
+        if isinstance(event, results.Corrected) and event.undo:
+            self.out.print(f"To undo it: threadlore correct undo {event.undo}", soft_wrap=True)
 
     def _show_documents(self, event: DocumentList) -> None:
         if tables.fits_width(event, self.out.width):
@@ -152,6 +153,8 @@ class Screen:
             self.out.print(Text(gettext(texts.ONLY_NEWEST), "yellow"))
         if event.rebuilding:
             self.out.print(Text(gettext(texts.REBUILDING), "yellow"))
+        for notice in texts.list_helper_notices(event.failed_helpers):
+            self.out.print(Text(notice, "yellow"))
         if usage := tables.format_usage(event.usage):
             self.out.print(Text(usage, "dim"))
 
@@ -177,7 +180,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.ContextResult: tables.render_context,
     results.PromptResult: tables.render_prompt,
     results.IngestResult: tables.render_ingest,
-    results.HistoryImportResult: tables.render_import,
+    results.HistoryImportResult: import_report.render_import,
     results.StatusResult: tables.render_status,
     results.EntityResult: tables.render_entity,
     results.DuplicatesResult: render_duplicates,

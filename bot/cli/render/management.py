@@ -23,11 +23,18 @@ def render_usage(report: UsageReport) -> RenderableType:
     table = Table("Day", "Answers", "Tokens", "US$", "Indexing tokens", "US$", box=None, title=report.workspace)
     used = [each for each in report.days if each.answers or each.tokens or each.indexing_tokens]
     for each in used:
-        numbers = (f"{each.answers:,}", f"{each.tokens:,}", f"{each.cost:.4f}")
-        table.add_row(each.day.isoformat(), *numbers, f"{each.indexing_tokens:,}", f"{each.indexing_cost:.4f}")
+        numbers = (f"{each.answers:,}", f"{each.tokens:,}", format_cost(each.cost, each.tokens))
+        indexing = f"{each.indexing_tokens:,}", format_cost(each.indexing_cost, each.indexing_tokens)
+        table.add_row(each.day.isoformat(), *numbers, *indexing)
     tokens = sum(each.tokens + each.indexing_tokens for each in used)
     cost = sum(each.cost + each.indexing_cost for each in used)
-    return Group(table, Text(f"{len(report.days)} days: {tokens:,} tokens, {cost:.4f} US$", "dim"))
+    price = f"{cost:.4f} US$" if cost or not tokens else "at an unknown price"
+    return Group(table, Text(f"{len(report.days)} days: {tokens:,} tokens, {price}", "dim"))
+
+
+def format_cost(cost: float, tokens: int) -> str:
+    """A cost in US dollars; “unknown” where tokens were used and no price was known."""
+    return "unknown" if tokens and not cost else f"{cost:.4f}"
 
 
 def render_health(report: HealthReport) -> RenderableType:
@@ -39,4 +46,7 @@ def render_health(report: HealthReport) -> RenderableType:
         seen = "never connected" if silent is None else f"last sign of life {silent:.0f} s ago"
         lines.append(Text(f"{platform.name}: {seen}"))
     lines += [Text(f"model of {purpose}: {name or 'built in'}", "dim") for purpose, name in report.models]
+    for each in report.checks:
+        lines.append(Text(strip_control_chars(f"{each.role}: {each.summary}"), "dim"))
+        lines += [Text(strip_control_chars(f"  {problem}"), "yellow") for problem in each.problems]
     return Group(*lines)

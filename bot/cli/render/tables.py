@@ -17,13 +17,13 @@ from rich.tree import Tree
 
 from bot import texts
 from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.documents.problems import describe_problem
 from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
     ContextResult,
     DocumentList,
     EntityResult,
-    HistoryImportResult,
     IngestFailure,
     IngestResult,
     Listing,
@@ -36,6 +36,7 @@ from bot.rpc import codec
 from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
+from bot.texts.omissions import describe_omissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +96,8 @@ def format_usage(usage: Iterable[Usage]) -> str:
     calls = [each for each in usage if each.purpose != "embed" or each.cost]
     tokens = sum(each.input_tokens for each in calls), sum(each.output_tokens for each in calls)
     cost = sum(each.cost for each in calls)
-    return f"{tokens[0]:,} tokens in, {tokens[1]:,} out" + (f", ${cost:.4f}" if cost else "") if any(tokens) else ""
+    price = f"${cost:.4f}" if cost else "price unknown"
+    return f"{tokens[0]:,} tokens in, {tokens[1]:,} out, {price}" if any(tokens) else ""
 
 
 def build_table(*headings: str) -> Table:
@@ -134,6 +136,10 @@ def render_status(event: StatusResult) -> RenderableType:
         rows.add_row(Text("failed", "dim"), safe_text(status.embedding_error))
     for each in status.background:
         rows.add_row(Text("failing", "dim"), safe_text(each))
+    for problem in event.problems or ():
+        rows.add_row(Text("not read", "dim"), safe_text(describe_problem(problem)))
+    if event.problems == ():
+        rows.add_row(Text("not read", "dim"), "nothing")
     if event.sandbox is not None:
         rows.add_row(Text("sandbox", "dim"), safe_text(describe_sandbox(event.sandbox)))
     return rows
@@ -160,7 +166,9 @@ def render_documents(event: DocumentList) -> RenderableType:
     for each in event.documents:
         table.add_row(*_format_document(each), safe_text(each.key))
     failed = [IngestFailure(each.title, each.error, each.hint) for each in event.documents if each.error]
-    return Group(table, render_failures(failed, "incomplete")) if failed else table
+    gaps = [IngestFailure(each.title, describe_omissions(each)) for each in event.documents if each.omissions]
+    tables = [render_failures(failed, "incomplete")] if failed else []
+    return Group(table, *tables, *([render_failures(gaps, "read in part")] if gaps else []))
 
 
 def render_document_list(event: DocumentList) -> RenderableType:
@@ -185,7 +193,8 @@ def _render_document(each: DocumentInfo) -> Text:
     *cells, passages = filter(None, _format_document(each))
     head = Text(" · ").join([*cells, Text.assemble(passages, " passages")])
     error = f"\n  {strip_control_chars(each.error)}" if each.error else ""
-    return Text.assemble(head, "\n  ", (strip_control_chars(each.key), "dim"), (error, "red"))
+    gaps = f"\n  {strip_control_chars(describe_omissions(each))}" if each.omissions else ""
+    return Text.assemble(head, "\n  ", (strip_control_chars(each.key), "dim"), (error, "red"), (gaps, "yellow"))
 
 
 def render_entity(event: EntityResult) -> RenderableType:
@@ -226,6 +235,7 @@ def render_context(event: ContextResult) -> RenderableType:
     rows += [Text(f"… and {hidden} more rows (--json shows all)", "dim")] if hidden else []
     notes = [Text(UNDATED_NOTICE, "yellow")] if context.undated else []
     notes += [Text(gettext(texts.REBUILDING), "yellow")] if context.rebuilding else []
+    notes += [Text(notice, "yellow") for notice in texts.list_helper_notices(context.failed_helpers)]
     return Group(*rows, render_sources(context.sources, "beginning"), *notes, Text(times, "dim"))
 
 
@@ -245,20 +255,9 @@ def render_ingest(event: IngestResult) -> RenderableType:
     line += f" ({event.changed:,} new or changed, {unchanged:,} unchanged) in {event.seconds:.1f} s{rate}"
     rows: list[RenderableType] = [Text(line)]
     rows += [render_failures(event.failures)] if event.failures else []
+    rows += [render_failures(event.gaps, "read in part")] if event.gaps else []
     rows += [Text(strip_control_chars(event.trouble), "red"), Text(RESUME_HINT, "dim")] if event.trouble else []
     return Group(*rows)
-
-
-def render_import(event: HistoryImportResult) -> RenderableType:
-    """The summary of an import, and what was left out."""
-    line = f"{pluralize(event.channels, 'channel')}, {pluralize(event.messages, 'message')} ({event.new:,} new,"
-    line += f" {event.edited:,} edited), {pluralize(event.files, 'new file')} in {event.seconds:.1f} s"
-    if not event.omissions:
-        return Text(line)
-    table = build_table("left out", "number")
-    for reason, count in event.omissions:
-        table.add_row(safe_text(reason), f"{count:,}")
-    return Group(Text(line), table)
 
 
 def render_failures(failures: Iterable[IngestFailure], heading: str = "failed") -> RenderableType:

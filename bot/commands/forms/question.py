@@ -66,7 +66,7 @@ async def _read_message(call: CommandContext) -> str:
     if message is None:
         return ""
     platform = call.services.context.platform_for(location)
-    return (await platform.to_plain_text(location.workspace, strip_mention(message.text))).strip()
+    return (await platform.to_plain_text(location.workspace, strip_mention(message.posted))).strip()
 
 
 async def _ask(call: CommandContext, text: str) -> None:

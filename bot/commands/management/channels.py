@@ -34,8 +34,10 @@ async def list_channels(manager: Manager, _: ListChannels) -> WorkspaceChannels:
 
 
 async def get_channel(manager: Manager, request: GetChannel) -> ChannelResult:
-    """A channel with its settings. Raises NotFound."""
-    return await describe_channel(await manager.open_channel(request.room))
+    """A channel with its settings, for those who manage it. Raises NotFound and NotAllowed."""
+    call = await manager.open_channel(request.room)
+    await call.require_manager(gettext("see or change settings"))
+    return await describe_channel(call)
 
 
 async def change_channel(manager: Manager, request: ChangeChannel) -> Completed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ UNKNOWN_CHANNEL = "There is no channel with this id that you can read."
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """A person who manages their workspace, or reviews answers in its channels."""
+    """A person who manages channels of their workspace, or reviews answers there."""
 
     services: BotServices
     subject: Subject
@@ -31,15 +32,28 @@ class Manager:
         return PersonAtPlace(self.services, place, subject.person, now)
 
     async def open_channel(self, room: str) -> PersonAtPlace:
-        """The manager in a channel of their workspace. Raises NotFound unless they can read it now."""
+        """The person in a channel of their workspace, or in their direct messages.
+
+        Raises NotFound unless they can read it now.
+        """
         location = Location.from_room(room)
-        is_own = (location.platform, location.workspace) == (self.subject.platform, self.subject.workspace)
-        if is_own and location.channel and await self.services.context.store.channels.get_name(location.room):
+        is_own = location.platform == self.subject.platform and location.workspace in {self.subject.workspace, ""}
+        if is_own and location.channel and await self._is_known(location):
             call = self.stand(location)
             try:
                 channel = await self.services.context.audience.get_channel(location)
             except PermissionDenied:
                 channel = None
-            if channel is not None and channel.kind != "direct" and await call.can_read(location.room):
+            if channel is not None and await call.can_read(location.room):
                 return call
         raise NotFound(UNKNOWN_CHANNEL, hint="The list of channels shows their ids.")
+
+    async def _is_known(self, location: Location) -> bool:
+        """Whether a channel is one that the bot joined, or the person's direct messages with it."""
+        context, subject = self.services.context, self.subject
+        if await context.store.channels.get_name(location.room):
+            return True
+        with suppress(PermissionDenied):
+            direct = await context.platform_for(location).open_direct(subject.workspace, subject.person)
+            return direct.room == location.room
+        return False

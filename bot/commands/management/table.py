@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.capabilities.management import requests
-from bot.commands.management import channels, questions
+from bot.commands.management import channels, questions, upkeep
 from bot.commands.management.manager import Manager
 
 if TYPE_CHECKING:
@@ -25,6 +25,13 @@ HANDLERS: Mapping[type, Callable[[Manager, Any], Awaitable[OperationResult]]] = 
     requests.PinAnswer: questions.pin_answer,
     requests.ListVerified: questions.list_verified,
     requests.RemoveVerified: questions.remove_answer,
+    requests.ForgetChannel: upkeep.forget,
+    requests.BackfillChannel: upkeep.backfill,
+    requests.SchedulePersonalDigest: upkeep.schedule_own,
+    requests.ScheduleChannelDigest: upkeep.schedule_for_channel,
+    requests.ListExperts: upkeep.list_channel_experts,
+    requests.AddExpert: upkeep.name_expert,
+    requests.RemoveExpert: upkeep.end_expert,
 }
 
 

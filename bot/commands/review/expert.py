@@ -17,7 +17,7 @@ from engine.errors import InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.commands.context import CommandContext
+    from bot.commands.context import CommandContext, PersonAtPlace
     from bot.platform.models import Person
 
     Action = Callable[[CommandContext, str], Awaitable[Card]]
@@ -42,15 +42,22 @@ async def expert_command(call: CommandContext) -> Card:
 
 async def _add(call: CommandContext, words: str) -> Card:
     await call.require_manager(gettext("name experts"))
-    context, location = call.services.context, call.location
+    person, topic = _parse(call, words)
+    return Card(await add_expert(call, person, topic))
+
+
+async def add_expert(call: PersonAtPlace, person_id: str, topic: str) -> str:
+    """Name an expert of this channel for a topic. Raises NotAllowed and InvalidQuestion."""
+    await call.require_manager(gettext("name experts"))
+    context, location, topic = call.services.context, call.location, _to_topic(topic)
     if (await context.audience.get_channel(location)).kind == "direct":
         raise InvalidQuestion(gettext("Experts are named in a channel."), hint=gettext("Run the command there."))
-    person, topic = await _parse(call, words)
     if not topic or len(topic) > MAX_TOPIC_LENGTH:
         raise InvalidQuestion(
             gettext("Which topic?"),
             hint=gettext("For example {command}.").format(command=call.format_example("expert add @Ada roofing")),
         )
+    person = await _find_person(call, person_id)
     if person.is_bot or not await can_read_room(context, location.room, location, person.id):
         raise InvalidQuestion(
             gettext("{name} can't read this channel.").format(name=escape_markdown(person.name)),
@@ -61,33 +68,45 @@ async def _add(call: CommandContext, words: str) -> Card:
             gettext("{name} asked me not to read their messages.").format(name=escape_markdown(person.name))
         )
     await call.store.experts.add(Expert(location.without_thread, person.id, topic))
-    return Card(
-        gettext(
-            "{name} is now an expert for “{topic}”: people can ask them when I find nothing, and "
-            "they can verify answers. This holds wherever everyone can read this channel."
-        ).format(name=escape_markdown(person.name), topic=escape_markdown(topic))
-    )
+    return gettext(
+        "{name} is now an expert for “{topic}”: people can ask them when I find nothing, and "
+        "they can verify answers. This holds wherever everyone can read this channel."
+    ).format(name=escape_markdown(person.name), topic=escape_markdown(topic))
 
 
 async def _remove(call: CommandContext, words: str) -> Card:
-    person, topic = await _parse(call, words)
-    if person.id != call.person:
+    person, topic = _parse(call, words)
+    return Card(await remove_expert(call, person, topic))
+
+
+async def remove_expert(call: PersonAtPlace, person_id: str, topic: str) -> str:
+    """End what somebody is asked about in this channel; for managers and themselves. Raises NotAllowed, NotFound."""
+    if person_id != call.person:
         await call.require_manager(gettext("remove experts"))
-    if not await call.store.experts.remove(call.location.room, person.id, topic):
+    person = await _find_person(call, person_id)
+    if not await call.store.experts.remove(call.location.room, person_id, _to_topic(topic)):
         raise NotFound(
             gettext("They were not named in this channel."),
             hint=gettext("{command} shows who is.").format(command=call.format_example("expert list")),
         )
-    return Card(gettext("{name} won't be asked anymore.").format(name=escape_markdown(person.name)))
+    return gettext("{name} won't be asked anymore.").format(name=escape_markdown(person.name))
 
 
 async def _list(call: CommandContext, _: str) -> Card:
-    experts = await list_experts(call.services.context, call.location)
-    shown = [each for each in experts if await call.can_read(each.location.room)]
-    lines = [await _format_line(call, each) for each in shown]
+    lines = [
+        f"- **{escape_markdown(person.name)}**: {escape_markdown(topic)}"
+        for person, topic in await list_readable_experts(call)
+    ]
     return Card(
         "\n".join([f"**{gettext('Experts')}**", *lines]) if lines else gettext("Nobody is named as an expert here yet.")
     )
+
+
+async def list_readable_experts(call: PersonAtPlace) -> list[tuple[Person, str]]:
+    """The experts of this channel who were named where the caller can read, each with their topic."""
+    experts = await list_experts(call.services.context, call.location)
+    shown = [each for each in experts if await call.can_read(each.location.room)]
+    return [(await _find_person(call, each.person), each.topic) for each in shown]
 
 
 async def _ask(call: CommandContext, words: str) -> Card:
@@ -103,23 +122,24 @@ async def _ask(call: CommandContext, words: str) -> Card:
     return await ExpertRequests(call.services.context).offer(target, call.person)
 
 
-async def _parse(call: CommandContext, words: str) -> tuple[Person, str]:
-    """The mentioned person and the topic."""
+def _parse(call: CommandContext, words: str) -> tuple[str, str]:
+    """The id of the mentioned person, and the topic."""
     found = _MENTION.match(words)
     if found is None:
         raise InvalidQuestion(
             gettext("Whom?"),
             hint=gettext("Mention them: {command}.").format(command=call.format_example("expert add @Ada roofing")),
         )
-    location = call.location
-    person = await call.services.context.audience.get_person(location.platform, location.workspace, found[1])
-    return person, " ".join(words[found.end() :].split()).casefold()
+    return found[1], words[found.end() :]
 
 
-async def _format_line(call: CommandContext, expert: Expert) -> str:
+def _to_topic(words: str) -> str:
+    return " ".join(words.split()).casefold()
+
+
+async def _find_person(call: PersonAtPlace, person: str) -> Person:
     location = call.location
-    person = await call.services.context.audience.get_person(location.platform, location.workspace, expert.person)
-    return f"- **{escape_markdown(person.name)}**: {escape_markdown(expert.topic)}"
+    return await call.services.context.audience.get_person(location.platform, location.workspace, person)
 
 
 ACTIONS: Mapping[str, Action] = {"add": _add, "remove": _remove, "list": _list, "ask": _ask}

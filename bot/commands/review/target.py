@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.commands.forget import candidate_message_ids, is_message_link
 from bot.i18n import N_, gettext
+from bot.text.document_match import candidate_message_ids, is_message_link
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:

@@ -114,24 +114,28 @@ async def _format_line(call: CommandContext, verified: VerifiedAnswer) -> str:
     return f"- `{verified.id[:SHOWN_ID_LENGTH]}` {markdown_link(title, link if verified.message else '')} ({by})"
 
 
-async def _remove(call: CommandContext, id_: str) -> Card:
-    return Card(await remove_verified(call, id_))
+async def _remove(call: CommandContext, words: str) -> Card:
+    """Remove the verified answer whose id begins with the words. Raises NotFound, and InvalidQuestion for several."""
+    await require_reviewer(call)
+    start, found = words.strip("`").casefold(), await call.store.verified_answers.list_in_room(call.location.room)
+    chosen = [each.id for each in found if start and each.id.startswith(start)]
+    hint = gettext("{command} shows them.").format(command=call.format_example("verify list"))
+    if len(chosen) > 1:
+        raise InvalidQuestion(gettext("Several verified answers have an id that begins like this."), hint=hint)
+    if not chosen:
+        raise NotFound(gettext("There is no such verified answer here."), hint=hint)
+    return Card(await remove_verified(call, chosen[0]))
 
 
 async def remove_verified(call: PersonAtPlace, id_: str) -> str:
-    """Remove a verified answer of this channel by the start of its id; returns the confirmation.
+    """Remove a verified answer of this channel by its whole id; returns the confirmation.
 
     Raises NotAllowed and NotFound.
     """
     await require_reviewer(call)
-    found = await call.store.verified_answers.list_in_room(call.location.room)
-    chosen = [each for each in found if id_ and each.id.startswith(id_.strip("`").casefold())]
-    if len(chosen) != 1:
-        raise NotFound(
-            gettext("There is no such verified answer here."),
-            hint=gettext("{command} shows them.").format(command=call.format_example("verify list")),
-        )
-    await call.store.verified_answers.delete(chosen[0].id, call.location.room)
+    if id_ not in {each.id for each in await call.store.verified_answers.list_in_room(call.location.room)}:
+        raise NotFound(gettext("There is no such verified answer here."), hint="The list shows their ids.")
+    await call.store.verified_answers.delete(id_, call.location.room)
     return gettext("Removed. I answer that question from my sources again.")
 
 

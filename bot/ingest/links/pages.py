@@ -136,6 +136,8 @@ class LinkIngest:
                     parsed.passages,
                     plausible_time(parsed.time, now) or now,
                     page.url,
+                    omissions=parsed.omissions,
+                    coverage=parsed.coverage,
                 )
                 if reason := await self._files.add_document(replace(filed, document=document.key), document, shared):
                     raise PageNotRead(reason)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.errors import PlatformError
-from bot.ingest.conversations import message_digest, split_before_silence
+from bot.ingest.conversations import is_edited, split_before_silence
 from bot.ingest.files import RejectedFile
 from bot.ingest.messages import MessageIngest
 from bot.ingest.sync.backfill import Backfill
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-NOT_INDEXED = "messages that are not indexed: of bots, without text, opted out, forgotten"
+OF_BOTS, WITHOUT_TEXT = "messages of apps, which are not read here", "messages without text"
+NOT_INDEXED = "messages that are not indexed: their authors opted out, or they were forgotten"
+UNFETCHED = "files that could not be fetched"
 MAX_HELD_MESSAGES = 2000  # messages without a pause, beyond which a window is cut anyway
 
 
@@ -76,10 +78,10 @@ class HistoryImport:
         """Import everything; yields the channel that is being imported, once for each page. Raises EngineError."""
         for channel in await asyncio.to_thread(self._source.list_channels):
             if not (await self._context.get_channel_settings(channel.location.room)).ingest:
-                self.stats.omissions["channels that a manager turned off"] += 1
+                self.stats.omissions.note("channels that a manager turned off", channel.name)
                 continue
             if refusal := await self._target.prepare(channel):
-                self.stats.omissions[refusal] += 1
+                self.stats.omissions.note(refusal, channel.name)
                 continue
             yield channel
             async for _ in self._import_channel(channel):
@@ -92,10 +94,12 @@ class HistoryImport:
         edits = await self._may_know_newer_texts(location.room)
         await self._store.channels.upsert_imported(location, channel.name, self._source.until)  # now it is reconciled
         async with self._documents.lock(location.room):
-            self.spaces.add(await self._target.settle_space(channel.location))
+            space = await self._target.settle_space(channel.location)
+            await self._store.imported_spaces.add_home(space)
+        self.spaces.add(space)
         held: list[Message] = []
         while (page := await asyncio.to_thread(next, pages, None)) is not None:
-            finished, held = split_before_silence([*held, *self._within_retention(page)])
+            finished, held = split_before_silence([*held, *self._within_retention(channel, page)])
             if len(held) > MAX_HELD_MESSAGES:
                 finished, held = [*finished, *held], []
             await self._import_messages(channel, finished, edits=edits)
@@ -111,12 +115,12 @@ class HistoryImport:
         until = await self._store.channels.get_imported_until(room)
         return not await self._store.channels.is_announced(room) and (until is None or until <= self._source.until)
 
-    def _within_retention(self, messages: Sequence[Message]) -> list[Message]:
+    def _within_retention(self, channel: Channel, messages: Sequence[Message]) -> list[Message]:
         days = self._context.settings.retention_days
         oldest = self._context.clock.now() - timedelta(days=days) if days else EPOCH
         kept = [each for each in messages if each.time >= oldest]
-        if len(kept) < len(messages):
-            self.stats.omissions["messages beyond the retention period"] += len(messages) - len(kept)
+        beyond = len(messages) - len(kept)
+        self.stats.omissions.note("messages beyond the retention period", channel.name, count=beyond)
         return kept
 
     async def _import_messages(self, channel: Channel, messages: Sequence[Message], *, edits: bool) -> None:
@@ -128,18 +132,26 @@ class HistoryImport:
         if new:
             await self._backfill.ingest_messages(location, messages)
             found = await self._store.messages.list_by_ids(location.room, _ids(new))
-            stored = sum(each.is_applied for each in found)
-            self.stats.new += stored
-            self.stats.omissions[NOT_INDEXED] += len(new) - stored
+            stored = {each.id for each in found if each.is_applied}
+            self.stats.new += len(stored)
+            await self._note_unindexed(channel, [each for each in new if each.id not in stored])
         for message in messages:
             before = known.get(message.id)
-            if edits and before and message.edited and before.digest != message_digest(message):
+            if edits and before and message.edited and is_edited(message, before.digest):
                 await self._backfill.apply_edit(message, before.digest)
                 self.stats.edited += 1
             if message.uploads:
-                await self._import_files(message)
+                await self._import_files(channel, message)
 
-    async def _import_files(self, message: Message) -> None:
+    async def _note_unindexed(self, channel: Channel, messages: Sequence[Message]) -> None:
+        """Count the messages that did not become passages, by reason; files are read by themselves."""
+        reads_bots = await self._context.indexes_bot_messages(channel.location.room)
+        for each in messages:
+            is_silent = not each.content.strip()
+            reason = OF_BOTS if each.by_bot and not reads_bots else WITHOUT_TEXT if is_silent else NOT_INDEXED
+            self.stats.omissions.note(reason, channel.name)
+
+    async def _import_files(self, channel: Channel, message: Message) -> None:
         """Ingest the files of a message that are not documents yet."""
         room = message.location.room
         before = await self._store.files.list_by_messages(room, [message.id])
@@ -151,11 +163,13 @@ class HistoryImport:
             outcomes = await self._files.ingest(replace(message, uploads=missing), quiet=True, with_question=True)
         except PlatformError as error:
             log.warning("import.file_fetch_failed", channel=room, error=type(error).__name__)
-            self.stats.omissions["files that could not be fetched"] += len(missing)
+            for upload in missing:
+                self.stats.omissions.note(UNFETCHED, channel.name, upload.name)
             return
         refused = [each for each in outcomes if isinstance(each, RejectedFile)]
         self.stats.files += len(outcomes) - len(refused)
-        self.stats.omissions.update(f"files: {each.reason}" for each in refused)
+        for each in refused:
+            self.stats.omissions.note(f"files: {each.reason}", channel.name, each.name)
         async with self._documents.lock(room):
             for file in await self._store.files.list_by_messages(room, [message.id]):
                 if not file.is_applied:

@@ -27,7 +27,6 @@ POLL_SECONDS = 15.0  # seconds between two checks
 HOUR = 60 * 60.0
 MAX_STEP_BACK = 60.0  # seconds by which a clock may be corrected unnoticed
 COMPARE_INTERVAL = timedelta(days=1)  # between two comparisons of all channels
-COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two compactions of the bot's store
 
 
 class PeriodicJobs:
@@ -83,7 +82,8 @@ class PeriodicJobs:
             await self._run_if_due("redact", 0.0, self._context.store.answers.redact_pending)
         await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
         await self._run_if_due("continue forgetting", 0.0, lambda: self._retention.continue_held(now))
-        await self._run_if_due("compact", COMPACT_INTERVAL_SECONDS, self._context.store.compact)
+        erasing = self._context.engine_context.erasing_seconds
+        await self._run_if_due("compact", erasing, self._context.store.compact)
 
     def _measure_offset(self) -> float:
         return self._context.clock.time() - self._context.clock.monotonic()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, WorkspaceGone
-from bot.ingest.conversations import message_digest, split_at_silence
+from bot.ingest.conversations import is_edited, split_at_silence
 from bot.ingest.sync.deletions import find_missing
 from bot.platform.ports import ThreadPage
 from bot.text.format import EPOCH
@@ -153,8 +153,9 @@ class Reconciler:
     async def _apply_changes(self, scan: ChannelScan, messages: Sequence[Message]) -> None:
         """Apply edits, and ingest new and interrupted messages."""
         for message in messages:
-            if scan.stored_digests.get(message.id, message_digest(message)) != message_digest(message):
-                await self._backfill.apply_edit(message, scan.stored_digests[message.id])
+            stored = scan.stored_digests.get(message.id, "")
+            if stored and is_edited(message, stored):
+                await self._backfill.apply_edit(message, stored)
         await self._backfill.ingest_messages(scan.location, [each for each in messages if each.time >= scan.oldest])
         scan.messages_with_files.update({each.id: each for each in messages if each.uploads})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from engine.storage.sql.migrations import Migration, add_column, create_table
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
 from engine.storage.sql.schema import Table as AnyTable
 from engine.storage.sql.schema_source import SchemaSource
@@ -12,6 +13,13 @@ Table = partial(AnyTable, strict=True)
 SMALL = DialectText(INT.sqlite, "integer")
 CLAIM = DialectText(INT.sqlite, "bigint REFERENCES threadlore_process.process ON DELETE SET NULL")
 PLACE = ("platform", "workspace", "channel")
+PROGRAM_ANSWERS = Column("answers", INT, default=0)
+# What corrections of the graph changed in a space; made, removed: JSON.
+CORRECTION_CHANGE = Table(
+    "correction_change",
+    (Column("id", TEXT, primary=True), *columns(TEXT, "space", "made", "removed"), Column("time", TIME)),
+    (Index("correction_change_time", "time"),),
+)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -238,10 +246,14 @@ PEOPLE = (
     ),
     # Hints that a workspace is shown only once.
     Table("shown_hint", columns(TEXT, "platform", "workspace", "name"), key="platform, workspace, name"),
-    # Tokens, and cost in US dollars, per workspace and day (2026-11-20).
+    # Tokens, and cost in US dollars, per workspace and day (2026-11-20). answers: those given to programs and at the
+    # terminal; the others are rows of answer.
     Table(
         "daily_usage",
-        (*columns(TEXT, "platform", "workspace", "day"), Column("tokens", INT), Column("cost", REAL, default=0)),
+        (
+            *columns(TEXT, "platform", "workspace", "day"),
+            *(Column("tokens", INT), Column("cost", REAL, default=0), PROGRAM_ANSWERS),
+        ),
         key="platform, workspace, day",
     ),
 )
@@ -343,8 +355,17 @@ REVIEW = (
     ),
 )
 
+MIGRATIONS = (
+    Migration(
+        add_column("daily_usage", PROGRAM_ANSWERS),
+        create_table(CORRECTION_CHANGE),
+        online="an older process uses neither the column, which has a default, nor the table.",
+    ),
+)
+
 SOURCE = SchemaSource(
     "bot.store.schema",
     frozen=16,
-    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW),
+    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, CORRECTION_CHANGE),
+    migrations=MIGRATIONS,
 )

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from engine import Scope
 from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
     from bot.store.database import Database
     from bot.store.shared.adapter_state import AdapterState
 
-IMPORT = "import"  # in place of a platform
+IMPORT, HOME = "import", "import home"  # in place of a platform
+HOMES = "SELECT name FROM adapter_state WHERE platform = ?"
+ROOMS = "SELECT room FROM channel WHERE imported"
 
 
 class ImportedSpaces:
@@ -31,6 +37,21 @@ class ImportedSpaces:
         if space or await self.get(room):
             await self._state.set(IMPORT, room, space)
 
+    async def add_home(self, space: str) -> None:
+        """Record that an import put a channel into a space."""
+        await self._state.set(HOME, space, "1")
+
+    async def read_scope(self) -> Scope:
+        """Everything that was imported: its channels, and the spaces into which they were put."""
+        spaces = await self._database.fetch_all(HOMES, (HOME,))
+        rooms = await self._database.fetch_all(ROOMS)
+        return Scope(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
+
+    async def find_channels(self, name: str) -> list[str]:
+        """The imported channels with this name."""
+        sql = "SELECT room FROM channel WHERE imported AND LOWER(name) = ?"
+        return [row[0] for row in await self._database.fetch_all(sql, (name.casefold(),))]
+
     async def find_rooms(self, platform: str, workspace: str, names: Collection[str]) -> list[str]:
         """The rooms with these names, in lower case, in spaces of a workspace; an empty one stands for all."""
         start = f"{platform}:{workspace}:" if workspace else f"{platform}:"
@@ -41,3 +62,13 @@ class ImportedSpaces:
             (IMPORT, start, text_list(names)),
         )
         return [row[0] for row in rows]
+
+
+def read_imported_scope(file: Path) -> Scope:
+    """What was imported, from a database that no process has open; nothing if it cannot be read."""
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            spaces, rooms = db.execute(HOMES, (HOME,)).fetchall(), db.execute(ROOMS).fetchall()
+    except sqlite3.Error:
+        return Scope(frozenset(), frozenset())
+    return Scope(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))

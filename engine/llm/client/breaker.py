@@ -10,7 +10,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.errors import ModelError, ModelNotFound, ModelPaused, ModelTimeout, is_outage
+from engine.errors import (
+    BadModelSettings,
+    ModelError,
+    ModelNotFound,
+    ModelPaused,
+    ModelTimeout,
+    RequestRejected,
+    is_outage,
+)
 from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
@@ -138,7 +146,7 @@ def repeat_error(error: ModelError) -> ModelError:
 
 
 class Breakers:
-    """A breaker for each provider and key, and one for each model that a provider may not know."""
+    """A breaker for each provider and key, and one for each model that a provider may not know, or not as it is set."""
 
     def __init__(self, clock: Clock, first_pause: float = FIRST_PAUSE_SECONDS) -> None:
         self._clock = clock
@@ -167,13 +175,13 @@ class Breakers:
             self._providers[place] = CircuitBreaker(self._clock, _is_provider_fault, self._first_pause)
         name = model.model, model.api_base
         if name not in self._models:
-            self._models[name] = CircuitBreaker(self._clock, _is_unknown_model, self._first_pause)
+            self._models[name] = CircuitBreaker(self._clock, _is_model_fault, self._first_pause)
         return self._providers[place], self._models[name]
 
 
 def _is_provider_fault(error: ModelError) -> bool:
-    return is_outage(error) and not isinstance(error, ModelNotFound)
+    return is_outage(error) and not isinstance(error, ModelNotFound | RequestRejected)
 
 
-def _is_unknown_model(error: ModelError) -> bool:
-    return isinstance(error, ModelNotFound)
+def _is_model_fault(error: ModelError) -> bool:
+    return isinstance(error, ModelNotFound | BadModelSettings)

@@ -15,11 +15,14 @@ from engine.llm.client.content import render_content
 from engine.llm.client.errors import NO_API_HINT, map_error
 from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
-from engine.llm.client.protocol import UNFINISHED, TokenUsage
+from engine.llm.client.protocol import UNFINISHED, DescribingProvider, ModelTraits, StreamDelta, TokenUsage
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
 from engine.llm.client.retry_policy import RetryPolicy
 from engine.llm.config import CallTimeouts
 from engine.llm.formats.thinking_models import ThinkingModels
+from engine.llm.traits.prompt_counts import PromptCounts
+from engine.llm.traits.refused_parameters import RefusedParameters
+from engine.llm.wire.rejections import STREAM
 from engine.scheduling.foreground import is_urgent
 from engine.usage import Usage
 
@@ -29,8 +32,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.clock import Clock
-    from engine.llm.client.protocol import CallParameters, ChatReply, Provider, StreamDelta
+    from engine.llm.client.protocol import CallParameters, ChatReply, Provider
     from engine.llm.config import ModelConfig
+    from engine.llm.formats.outcomes import Outcome
     from engine.models import LLMMessage
     from engine.usage import Purpose, UsageMeter
 
@@ -68,6 +72,15 @@ class ChatRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole reply without thinking; whether the model's limit cut it off, or ours because it was far too long."""
+
+    text: str
+    is_cut_off: bool = False
+    is_overlong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """The model of a call, its rank among waiting calls, and whether a person waits for it."""
 
@@ -81,7 +94,8 @@ class ModelClient:
 
     A provider that fails is tested by one call at a time; other calls raise ModelPaused without a request.
 
-    `observe_call` receives the purpose and the seconds of each finished call, without its wait for a slot.
+    `observe_call` receives the purpose and the seconds of each finished call, without its wait for a slot;
+    `observe_outcome` the purpose of a reply and what it gave, from those who judge it.
     """
 
     def __init__(
@@ -95,9 +109,12 @@ class ModelClient:
         self._clock = clock
         self._provider = provider or LiteLLMProvider(clock)
         self.observe_call: Callable[[Purpose, float], None] = _ignore_call
+        self.observe_outcome: Callable[[Purpose, Outcome], None] = _ignore_outcome
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._breakers = Breakers(clock, self.timeouts.initial_wait)
         self.thinking_models = ThinkingModels()
+        self._refused = RefusedParameters(clock)
+        self.prompt_counts = PromptCounts()
 
     @property
     def clock(self) -> Clock:
@@ -108,6 +125,16 @@ class ModelClient:
         """The time that a model may think in one reply."""
         return ThinkingTime(model, self.timeouts.thinking, self._clock)
 
+    def list_refused_parameters(self, model: ModelConfig) -> list[str]:
+        """The parameters that are not sent to a model, because its provider refused them."""
+        return self._refused.list_refused(model)
+
+    async def describe(self, model: ModelConfig) -> ModelTraits:
+        """What is known of a model without asking it."""
+        if not isinstance(self._provider, DescribingProvider):
+            return ModelTraits()
+        return await self._provider.describe(model.connection_parameters())
+
     async def preload(self) -> None:
         """Load now what would delay the first call by seconds."""
         await self._provider.preload()
@@ -117,24 +144,30 @@ class ModelClient:
         await self._provider.close()
 
     async def complete(self, request: ChatRequest, meter: UsageMeter) -> str:
-        """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError.
+        """The text of `complete_reply`, also if it was cut off. Raises ModelError."""
+        return (await self.complete_reply(request, meter)).text
+
+    async def complete_reply(self, request: ChatRequest, meter: UsageMeter) -> Completion:
+        """The reply without thinking. Raises ModelError.
 
         One longer than its purpose allows is cut off, which the log and its usage name.
         """
 
-        async def call() -> str:
+        async def call() -> Completion:
             with self._measure(request.purpose):
-                reply = await self._provider.chat(self._chat_parameters(request))
+                parameters = self._chat_parameters(request)
+                reply = await self._refused.call(request.model, parameters, self._provider.chat)
+            self.prompt_counts.record(request.model.model, request.messages, reply.spent.input_tokens)
             text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
             self.thinking_models.record_reply(request.model, reply.text, is_free=not request.json)
             meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
             if _lacks_text(reply, text, request.purpose):
                 raise _empty_reply_error(reply.finish, request.model)
-            return text
+            return Completion(repair_surrogates(text), reply.finish in LENGTH_REASONS, is_cut)
 
         rank = PURPOSE_RANKS[request.purpose]
         called = Caller(request.model, rank, is_urgent=rank == FOREGROUND_RANK)
-        return repair_surrogates(await self._call_with_retries(called, call))
+        return await self._call_with_retries(called, call)
 
     async def stream(self, request: ChatRequest, meter: UsageMeter) -> AsyncGenerator[str]:
         """Stream the reply. Retried only before the first piece; a later failure raises ModelUnavailable.
@@ -154,6 +187,7 @@ class ModelClient:
                 cut_off = piece is None and pieces.finish in CUT_OFF_REASONS
                 filtered = cut_off and pieces.finish == CONTENT_FILTERED
                 spent = _build_usage(request.purpose, request.model, pieces.spent)
+                self.prompt_counts.record(request.model.model, request.messages, spent.input_tokens)
                 meter.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
     async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, meter: UsageMeter) -> np.ndarray:
@@ -161,9 +195,8 @@ class ModelClient:
 
         async def call() -> np.ndarray:
             with self._measure("embed"):
-                result = await self._provider.embed(
-                    {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
-                )
+                parameters = {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
+                result = await self._refused.call(model, parameters, self._provider.embed)
             meter.record(_build_usage("embed", model, result.spent))
             return result.rows
 
@@ -177,9 +210,8 @@ class ModelClient:
 
         async def call() -> Sequence[Mapping[str, Any]]:
             with self._measure("rerank"):
-                result = await self._provider.rerank(
-                    {**query, **model.connection_parameters(), "timeout": self.timeouts.timeout}
-                )
+                parameters = {**query, **model.connection_parameters(), "timeout": self.timeouts.timeout}
+                result = await self._refused.call(model, parameters, self._provider.rerank)
             meter.record(_build_usage("rerank", model, result.spent))
             return result.rows
 
@@ -243,17 +275,25 @@ class ModelClient:
                 yield first, pieces
 
     async def _start_stream(self, request: ChatRequest, seconds: float) -> tuple[str, _TextStream]:
-        pieces = _TextStream(
-            self._provider.stream(self._chat_parameters(request)), request.model, self.timeouts.thinking, self._clock
-        )
-        try:
-            first = await pieces.next_text(seconds)
-        except BaseException:
-            await pieces.aclose()
-            raise
-        if first is None:
-            raise _empty_reply_error(pieces.finish, request.model)
-        return first, pieces
+        async def send(parameters: CallParameters) -> tuple[str, _TextStream]:
+            deltas = self._provider.stream(parameters) if STREAM in parameters else self._stream_whole(parameters)
+            pieces = _TextStream(deltas, request.model, self.timeouts.thinking, self._clock)
+            try:
+                first = await pieces.next_text(seconds)
+            except BaseException:
+                await pieces.aclose()
+                raise
+            if first is None:
+                raise _empty_reply_error(pieces.finish, request.model)
+            return first, pieces
+
+        streamed = {STREAM: True, "stream_options": {"include_usage": True}}
+        return await self._refused.call(request.model, {**self._chat_parameters(request), **streamed}, send)
+
+    async def _stream_whole(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
+        """A whole reply as the only part of a stream, for a provider that does not stream."""
+        reply = await self._provider.chat(parameters)
+        yield StreamDelta(reply.text, reply.finish, reply.spent)
 
     def _chat_parameters(self, request: ChatRequest) -> CallParameters:
         response_format = {"response_format": {"type": "json_object"}} if request.json else {}
@@ -308,6 +348,10 @@ class _TextStream:
 
 
 def _ignore_call(purpose: Purpose, seconds: float) -> None:
+    """Observe nothing."""
+
+
+def _ignore_outcome(purpose: Purpose, outcome: Outcome) -> None:
     """Observe nothing."""
 
 

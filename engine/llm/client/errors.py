@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from engine.errors import (
+    BadModelSettings,
     EngineError,
     InvalidApiKey,
     ModelError,
@@ -27,13 +28,23 @@ from engine.errors import (
     OutOfCredit,
     PromptTooLong,
     RateLimited,
+    RequestRejected,
+)
+from engine.llm.wire.rejections import (
+    ANY_PARAMETER,
+    RESPONSE_FORMAT,
+    Rejection,
+    find_parameter,
+    read_rejection,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 _TOO_LONG = re.compile(
-    r"context.?(length|window)|maximum context|too many (input )?tokens|prompt is too long|input is too long",
+    r"context.?(length|window)|maximum context|too many (input )?tokens|(prompt|input|request|string) is too long"
+    r"|string too long|exceeds?.{0,40}(context|token|configured) (limit|length|size)|(?<!max_)tokens? exceed"
+    r"|longer than the (model|maximum)",
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(
@@ -42,12 +53,6 @@ _NO_KEY = re.compile(
 _NO_PROVIDER = "LLM Provider NOT provided"
 # What litellm says of a reply with status 200 that is no JSON.
 _NO_JSON = re.compile(r"Empty or invalid response from LLM endpoint|'str' object has no attribute", re.IGNORECASE)
-_QUOTA = re.compile(r"quota|billing|credit balance", re.IGNORECASE)
-_NO_CREDIT = re.compile(
-    r"(credit|account) balance|(insufficient|exceeded|out of|not enough)\W+(\w+\W+){0,3}?(quota|balance|credits?|funds)"
-    r"|arrear|payment required|billing (hard )?limit",
-    re.IGNORECASE,
-)
 _CONNECTION_LOST = (
     "ReadError",
     "WriteError",
@@ -57,8 +62,13 @@ _CONNECTION_LOST = (
     "ConnectionReset",
 )
 
-BAD_REQUEST, PAYMENT_REQUIRED, FORBIDDEN, NOT_FOUND, REQUEST_TIMEOUT = 400, 402, 403, 404, 408
-TEXT_STATUSES = frozenset({BAD_REQUEST, NOT_FOUND, 422, 451})  # the request itself may be at fault
+BAD_REQUEST, UNAUTHORIZED, PAYMENT_REQUIRED, FORBIDDEN, NOT_FOUND = 400, 401, 402, 403, 404
+REQUEST_TIMEOUT, TOO_MANY = 408, 429
+TEXT_STATUSES = frozenset({BAD_REQUEST, NOT_FOUND, 405, 412, 415, 422, 424, 451})  # the request itself may be at fault
+_CREDENTIALS_HINT = (
+    "Set the variables of the provider's own credentials (AWS_…, GOOGLE_APPLICATION_CREDENTIALS, AZURE_…);"
+    " docs/models.md shows them."
+)
 _NOT_FOUND_HINT = "Check the model's name and address; addresses of OpenAI-compatible servers usually end with /v1."
 _THINKING_HINT = "Raise THREADLORE_LLM_THINKING_TIMEOUT_SECONDS, or lower the model's reasoning effort in its settings."
 NO_API_HINT = (
@@ -67,12 +77,13 @@ NO_API_HINT = (
 )
 
 MAX_MESSAGE_LENGTH = 300
+MIN_SECRET_LENGTH, MIN_HIDDEN_LENGTH = 12, 4  # characters of a key
 
 # "litellm.RateLimitError: RateLimitError: OpenAIException - Slow down", "Error code: 429 - {…}".
-_ERROR_PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-\s)\s*|Error code: \d+ - )+")
+_ERROR_PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-\s)\s*|Error code: \d+ - |Message: )+")
 _ERROR_SUFFIXES = re.compile(
     r"(?<!\s)\s*+(?:\.? ?Handle with `litellm|Original exception:|Learn more: https://docs\.litellm|LiteLLM Retried"
-    r"|(?:Received|Available) Model Group|Fallbacks=|For more information check:).*",
+    r"|, Metadata: |(?:Received|Available) Model Group|Fallbacks=|For more information check:).*",
     re.DOTALL,
 )
 _MESSAGE_FIELD = re.compile(r"""['"](?:message|error)['"]:\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")""")
@@ -100,6 +111,13 @@ def map_error(error: Exception, model: str, now: float, key: str = "", base: str
         or _rejection_error(error, model, provider_message(error, key))
     )
     mapped.retry_after = _retry_after(error, now)
+    return mapped
+
+
+def name_parameter(mapped: ModelError, error: Exception, sent: Collection[str]) -> ModelError:
+    """The error with the parameter that it names among those which were sent."""
+    if isinstance(mapped, RequestRejected) and mapped.parameter == ANY_PARAMETER:
+        mapped.parameter = find_parameter(str(error), sent) or ANY_PARAMETER
     return mapped
 
 
@@ -133,48 +151,84 @@ def _connection_error(error: Exception, model: str, base: str) -> ModelError | N
     return None
 
 
-def _rejection_error(error: Exception, model: str, message: str) -> ModelError:
+def _rejection_error(error: Exception, name: str, message: str) -> ModelError:
     """Error for a request that the provider rejected, in the provider's own words if there are any."""
-    kind, status, text = _error_class(error, str(error)), getattr(error, "status_code", None), str(error)
+    text = str(error)
     reason = f": {message}." if message else "."
     if _NO_PROVIDER in text:
-        return ModelNotFound(f"“{model}” does not name a known provider.")
+        return ModelNotFound(f"“{name}” does not name a known provider.")
+    status = getattr(error, "status_code", None)
+    status = status if isinstance(status, int) else None
+    kind = _error_class(error, status, text)
+    rejection = _read_error(text, status, kind)
+    if found := _named_error(name, rejection, reason, is_quota=status == TOO_MANY):
+        return found
     if _NO_KEY.search(text):
-        return InvalidApiKey(f"No key is set for the model {model}.")
-    if used_up := _used_up(kind, status, text):
-        return OutOfCredit(f"The {used_up} for the model {model} is used up{reason}")
+        return InvalidApiKey(f"No key is set for the model {name}.")
     if status == FORBIDDEN:
-        return InvalidApiKey(f"The key may not be used for the model {model}{reason}")
-    if kind is ModelRefused and status == NOT_FOUND:
-        return ModelNotFound(f"The provider does not know the model {model}{reason}", hint=_NOT_FOUND_HINT)
-    return kind(_ERROR_TEXTS[kind].format(model=model) + reason)
+        return InvalidApiKey(f"The key may not be used for the model {name}{reason}")
+    if kind is RequestRejected and status == NOT_FOUND:
+        return ModelNotFound(f"The provider does not know the model {name}{reason}", hint=_NOT_FOUND_HINT)
+    return kind(_ERROR_TEXTS[kind].format(model=name) + reason)
 
 
-def _used_up(kind: type[ModelError], status: object, text: str) -> str:
-    """Whether credit or quota is used up, "" if neither is said to be."""
-    if status == PAYMENT_REQUIRED or (status in {BAD_REQUEST, FORBIDDEN} and _NO_CREDIT.search(text)):
-        return "credit"
-    return "quota" if kind is RateLimited and _QUOTA.search(text) else ""
+def _named_error(name: str, rejection: Rejection, reason: str, *, is_quota: bool) -> ModelError | None:
+    """The error for a cause that the provider names."""
+    match rejection.cause:
+        case "credit":
+            return OutOfCredit(f"The {'quota' if is_quota else 'credit'} for the model {name} is used up{reason}")
+        case "credentials":
+            return InvalidApiKey(f"No valid credentials are set for the model {name}{reason}", hint=_CREDENTIALS_HINT)
+        case "settings":
+            return _settings_error(name, rejection, reason)
+        case "content":
+            return ModelRefused(f"{_ERROR_TEXTS[ModelRefused].format(model=name)}{reason}")
+    return None
 
 
+def _read_error(text: str, status: int | None, kind: type[ModelError]) -> Rejection:
+    """Why the provider rejected the request, as far as its status leaves that open."""
+    if status == PAYMENT_REQUIRED:
+        return Rejection("credit")
+    found = read_rejection(text, status)
+    if found.cause in {"credit", "credentials"} or found.package:
+        return found
+    names_content = found.cause == "content" or (status == FORBIDDEN and found.cause == "settings")
+    is_open = kind is RequestRejected or names_content or (kind is ModelUnavailable and bool(found.parameter))
+    return found if is_open and status not in {None, UNAUTHORIZED, TOO_MANY} else Rejection("")
+
+
+def _settings_error(name: str, rejection: Rejection, reason: str) -> BadModelSettings:
+    if rejection.package:
+        package = _PACKAGES.get(rejection.package, rejection.package)
+        hint = f"Install it: pip install {package}."
+        return BadModelSettings(f"The package {package} that calls the model {name} is missing.", hint=hint)
+    error = BadModelSettings(f"The provider of the model {name} does not accept its settings{reason}")
+    error.parameter, error.lasting = rejection.parameter, rejection.lasting
+    return error
+
+
+_PACKAGES = {"google": "google-auth", "google.auth": "google-auth", "azure.identity": "azure-identity"}  # by module
 _ERROR_TEXTS: Mapping[type[ModelError], str] = {
     InvalidApiKey: "The key for the model {model} is not accepted",
     RateLimited: "The provider of the model {model} asks to slow down",
     PromptTooLong: "The prompt is too long for the model {model}",
     ModelRefused: "The model {model} declined the request",
+    RequestRejected: "The provider of the model {model} rejected the request",
     ModelUnavailable: "The model {model} is not working at the moment",
 }
 
 
-def _error_class(error: Exception, text: str) -> type[ModelError]:
-    status = getattr(error, "status_code", None)
+def _error_class(error: Exception, status: int | None, text: str) -> type[ModelError]:
+    """What the status says."""
     class_by_status = {
-        401: InvalidApiKey,
+        UNAUTHORIZED: InvalidApiKey,
         FORBIDDEN: InvalidApiKey,
         REQUEST_TIMEOUT: ModelUnavailable,
         409: ModelUnavailable,
         413: PromptTooLong,
-        429: RateLimited,
+        TOO_MANY: RateLimited,
+        451: ModelRefused,
     }
     if status in class_by_status:
         return class_by_status[status]
@@ -182,12 +236,14 @@ def _error_class(error: Exception, text: str) -> type[ModelError]:
         return ModelUnavailable
     if type(error).__name__ == "ContextWindowExceededError" or _TOO_LONG.search(text):
         return PromptTooLong
-    return ModelRefused
+    if type(error).__name__ == "ContentPolicyViolationError":
+        return ModelRefused
+    return RequestRejected
 
 
 def is_response_format_error(error: ModelError) -> bool:
-    """Whether the server rejected only the parameter response_format."""
-    return isinstance(error, ModelRefused) and "response_format" in str(error)
+    """Whether the server rejected only the wish for JSON."""
+    return isinstance(error, RequestRejected) and error.parameter == RESPONSE_FORMAT
 
 
 def _retry_after(error: BaseException, now: float) -> float | None:
@@ -262,9 +318,18 @@ def provider_host(error: BaseException, base: str) -> str:
 
 def provider_message(error: BaseException, key: str = "") -> str:
     """The provider's own message on one line, without the key; "" if there is none."""
-    text = str(error).replace(key, "…") if key else str(error)
+    text = hide_key(str(error), key)
     if field := _MESSAGE_FIELD.search(text):
         text = field[1] or field[2] or ""
     text = _ERROR_SUFFIXES.sub("", _ERROR_PREFIXES.sub("", " ".join(text.split())))
     text = "" if _HTML_PAGE.search(text) or "litellm" in text.casefold() else text.strip().rstrip(".")
     return text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[:MAX_MESSAGE_LENGTH].rstrip()}…"
+
+
+def hide_key(text: str, key: str) -> str:
+    """A text without the key. A short one, such as “none” for a local server, is hidden only as a word with a digit."""
+    if len(key) >= MIN_SECRET_LENGTH:
+        return text.replace(key, "…")
+    if len(key) < MIN_HIDDEN_LENGTH or key.isalpha():
+        return text
+    return re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", "…", text)

@@ -10,11 +10,24 @@ import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InvalidReply, ModelError
-from engine.llm.client.errors import map_error
+from engine.errors import InvalidReply, ModelError, ModelUnavailable
+from engine.llm.client.errors import map_error, name_parameter
 from engine.llm.client.litellm_memory import defer_encoding, release_parsed_tokenizer
-from engine.llm.client.protocol import UNFINISHED, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
+from engine.llm.client.protocol import (
+    UNFINISHED,
+    ChatReply,
+    EmbeddingResult,
+    ModelTraits,
+    RerankResult,
+    StreamDelta,
+    TokenUsage,
+)
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, MAX_SCORES_PER_TEXT
+from engine.llm.traits.description import describe_model
+from engine.llm.traits.reasoning import choose_effort
+from engine.llm.traits.refused_parameters import NEEDED
+from engine.llm.wire.prices import find_cost
+from engine.llm.wire.reply_parts import RawStream, accept_content_lists, find_refusal, flatten_content, refusal_error
 from engine.memory import pause_garbage_collection
 
 if TYPE_CHECKING:
@@ -57,21 +70,36 @@ class LiteLLMProvider:
     async def chat(self, parameters: CallParameters) -> ChatReply:
         litellm = await self._load_module()
         with self._mapped_errors(parameters):
-            reply = await litellm.acompletion(**parameters)
+            reply = await litellm.acompletion(**choose_reasoning(litellm, parameters))
+            if not reply.choices:
+                raise ModelUnavailable(f"{parameters['model']} sent a reply without a text.")
             choice = reply.choices[0]
-            spent = _token_usage(reply, _response_cost(reply))
-            text = (choice.message.content or "")[: MAX_RECEIVED_CHARACTERS + 1]
+            spent = _token_usage(reply, find_cost(litellm, reply, parameters["model"]))
+            text = flatten_content(choice.message.content)[0][: MAX_RECEIVED_CHARACTERS + 1]
+            if not text.strip() and (refusal := find_refusal(choice.message)):
+                raise refusal_error(parameters["model"], refusal)
             return ChatReply(text, choice.finish_reason or "", spent)
 
     async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         litellm = await self._load_module()
         with self._mapped_errors(parameters):
-            chunks = await litellm.acompletion(**parameters, stream=True, stream_options={"include_usage": True})
+            streamed = {} if "stream" in parameters else {"stream": True, "stream_options": {"include_usage": True}}
+            chunks = await litellm.acompletion(**choose_reasoning(litellm, {**parameters, **streamed}))
+            raw = _watch_stream(chunks)
+            has_text = False
             try:
                 async for chunk in chunks:
-                    yield _build_delta(chunk, litellm, parameters)
+                    delta = _build_delta(chunk, litellm, parameters)
+                    has_text = has_text or bool(delta.text.strip())
+                    yield delta
+                if raw:
+                    raw.check_end(parameters["model"], has_text=has_text)
                 if not _has_finish_reason(chunks):
                     yield StreamDelta(finish=UNFINISHED)
+            except ModelError:
+                raise
+            except Exception as error:
+                raise (raw.failure if raw and raw.failure else error) from error
             finally:
                 if hasattr(chunks, "aclose"):  # also if the caller stops early
                     await chunks.aclose()
@@ -81,7 +109,7 @@ class LiteLLMProvider:
         with self._mapped_errors(parameters):
             reply = await litellm.aembedding(**parameters)
             rows = _embedding_rows(reply.data, len(parameters["input"]), parameters["model"])
-            return EmbeddingResult(rows, _token_usage(reply, _response_cost(reply)))
+            return EmbeddingResult(rows, _token_usage(reply, find_cost(litellm, reply, parameters["model"])))
 
     async def rerank(self, parameters: CallParameters) -> RerankResult:
         litellm = await self._load_module()
@@ -89,7 +117,12 @@ class LiteLLMProvider:
             reply = await litellm.arerank(**parameters)
             tokens = int(((reply.meta or {}).get("tokens") or {}).get("input_tokens") or 0)
             rows = (reply.results or ())[: MAX_SCORES_PER_TEXT * len(parameters["documents"])]
-            return RerankResult([dict(row) for row in rows], TokenUsage(tokens, cost=_response_cost(reply)))
+            cost = find_cost(litellm, reply, parameters["model"]) or 0.0
+            return RerankResult([dict(row) for row in rows], TokenUsage(tokens, cost=cost))
+
+    async def describe(self, parameters: CallParameters) -> ModelTraits:
+        litellm = await self._load_module()
+        return await describe_model(find_traits(litellm, parameters["model"]), parameters)
 
     @contextmanager
     def _mapped_errors(self, parameters: CallParameters) -> Iterator[None]:
@@ -99,7 +132,8 @@ class LiteLLMProvider:
             raise
         except Exception as error:
             key, base = parameters.get("api_key", ""), parameters.get("api_base", "")
-            raise map_error(error, parameters["model"], self._clock.time(), key, base) from error
+            mapped = map_error(error, parameters["model"], self._clock.time(), key, base)
+            raise name_parameter(mapped, error, parameters.keys() - NEEDED) from error
 
     async def _load_module(self) -> Any:
         """The litellm module, with its logging disabled for this task: it costs a quarter of the time."""
@@ -120,6 +154,7 @@ def load_litellm() -> Any:
     with pause_garbage_collection():
         litellm: Any = importlib.import_module("litellm")
     release_parsed_tokenizer()
+    accept_content_lists()
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True
@@ -134,33 +169,46 @@ def _has_finish_reason(chunks: Any) -> bool:
 
 def _build_delta(chunk: Any, litellm: Any, parameters: CallParameters) -> StreamDelta:
     choice = next(iter(chunk.choices), None)
-    spent = (
-        _token_usage(chunk, _stream_cost(litellm, parameters["model"], chunk))
-        if getattr(chunk, "usage", None)
-        else None
-    )
+    has_usage = getattr(chunk, "usage", None)
+    spent = _token_usage(chunk, find_cost(litellm, chunk, parameters["model"])) if has_usage else None
     if choice is None:
         return StreamDelta(spent=spent)
     thought = any(getattr(choice.delta, name, None) for name in _REASONING_FIELDS)
-    text = (choice.delta.content or "")[: MAX_RECEIVED_CHARACTERS + 1]
+    text = flatten_content(choice.delta.content)[0][: MAX_RECEIVED_CHARACTERS + 1]
     return StreamDelta(text, choice.finish_reason or "", spent, thought)
 
 
-def _token_usage(reply: Any, cost: float) -> TokenUsage:
+def _watch_stream(chunks: Any) -> RawStream | None:
+    """Let the parts of a stream be read before litellm drops some of them; None for a stream of another kind."""
+    parts = getattr(chunks, "completion_stream", None)
+    if not hasattr(parts, "__anext__"):
+        return None
+    raw = RawStream(parts)
+    chunks.completion_stream = raw
+    return raw
+
+
+def choose_reasoning(litellm: Any, parameters: CallParameters) -> CallParameters:
+    """The parameters with the effort of reasoning as the model names it, or without one."""
+    if "reasoning_effort" not in parameters:
+        return parameters
+    model = parameters["model"]
+    traits = find_traits(litellm, model)
+    effort = choose_effort(str(parameters["reasoning_effort"]), model.partition("/")[0], model, traits)
+    kept = {name: value for name, value in parameters.items() if name != "reasoning_effort"}
+    return {**kept, "reasoning_effort": effort} if effort else kept
+
+
+def find_traits(litellm: Any, model: str) -> dict[str, Any]:
+    """What litellm knows of a model: its limits, prices and features; empty for a model that it does not know."""
+    names = (model, model.partition("/")[2])
+    return next((dict(litellm.model_cost[name]) for name in names if name in litellm.model_cost), {})
+
+
+def _token_usage(reply: Any, cost: float | None) -> TokenUsage:
     usage = getattr(reply, "usage", None)
-    return TokenUsage(getattr(usage, "prompt_tokens", 0) or 0, getattr(usage, "completion_tokens", 0) or 0, cost)
-
-
-def _response_cost(reply: Any) -> float:
-    return float(reply._hidden_params.get("response_cost") or 0.0)  # noqa: SLF001  - documented by litellm
-
-
-def _stream_cost(litellm: Any, model: str, chunk: Any) -> float:
-    """Price of a stream in US dollars; 0 if the price is not known."""
-    try:
-        return float(sum(litellm.cost_per_token(model, chunk.usage.prompt_tokens, chunk.usage.completion_tokens)))
-    except Exception:  # noqa: BLE001  - litellm raises plain exceptions for models without a price
-        return 0.0
+    tokens = getattr(usage, "prompt_tokens", 0) or 0, getattr(usage, "completion_tokens", 0) or 0
+    return TokenUsage(*tokens, cost or 0.0)
 
 
 def _embedding_rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from engine import errors
 
@@ -67,6 +67,21 @@ class RerankResult:
     spent: TokenUsage
 
 
+@dataclass(frozen=True, slots=True)
+class ModelTraits:
+    """What is known of a model without asking it: its context window and the longest reply in tokens, 0 if unknown.
+
+    `window_origin`: "provider", "map" (litellm's) or "". `effort`: the lowest effort of reasoning that would be sent.
+    """
+
+    window: int = 0
+    window_origin: str = ""
+    output_limit: int = 0
+    reasons: bool = False
+    effort: str = ""
+    price_known: bool = False
+
+
 class Provider(Protocol):
     """Calls models, once and without a timeout of its own. All methods raise ModelError."""
 
@@ -89,7 +104,15 @@ class Provider(Protocol):
         """Relevance of `documents` for the `query`."""
 
 
-def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResult) -> Frame:
+@runtime_checkable
+class DescribingProvider(Protocol):
+    """A provider that also says what is known of a model without a call of it."""
+
+    async def describe(self, parameters: CallParameters) -> ModelTraits:
+        """What is known of a model; what its provider does not tell is left open."""
+
+
+def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResult | ModelTraits) -> Frame:
     """Encode the result of a call."""
     if isinstance(value, EmbeddingResult):
         import numpy as np  # noqa: PLC0415 - 16 MiB of memory, which a process without embeddings does without
@@ -129,7 +152,10 @@ def decode_scores(frame: Frame) -> RerankResult:
 
 def encode_error(error: errors.ModelError) -> Frame:
     """Encode the error of a failed call."""
-    return {"error": type(error).__name__, "message": str(error), "hint": error.hint, "wait": error.retry_after}
+    frame = {"error": type(error).__name__, "message": str(error), "hint": error.hint, "wait": error.retry_after}
+    if isinstance(error, errors.RequestRejected):
+        frame |= {"parameter": error.parameter, "lasting": error.lasting}
+    return frame
 
 
 def decode_error(frame: Frame) -> errors.ModelError:
@@ -137,4 +163,6 @@ def decode_error(frame: Frame) -> errors.ModelError:
     kind: type[errors.ModelError] = getattr(errors, frame["error"])
     error = kind(frame["message"], hint=frame["hint"])
     error.retry_after = frame["wait"]
+    if isinstance(error, errors.RequestRejected):
+        error.parameter, error.lasting = frame["parameter"], frame["lasting"]
     return error

@@ -24,7 +24,15 @@ from engine.process import child_python_path, encode_frame, read_frame_async
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, Frame, RerankResult, StreamDelta
+    from engine.llm.client.protocol import (
+        CallParameters,
+        ChatReply,
+        EmbeddingResult,
+        Frame,
+        ModelTraits,
+        RerankResult,
+        StreamDelta,
+    )
 
 log = structlog.get_logger(__name__)
 
@@ -190,6 +198,9 @@ class SubprocessProvider:
 
     async def rerank(self, parameters: CallParameters) -> RerankResult:
         return protocol.decode_scores(await self._request_one("rerank", parameters))
+
+    async def describe(self, parameters: CallParameters) -> ModelTraits:
+        return protocol.ModelTraits(**await self._request_one("describe", parameters))
 
     async def _request_one(self, what: str, parameters: CallParameters) -> Frame:
         child = await self._ensure_process()

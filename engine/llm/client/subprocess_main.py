@@ -79,6 +79,8 @@ class ProviderServer:
                 return protocol.encode_result(await self._provider.embed(parameters))
             case "rerank":
                 return protocol.encode_result(await self._provider.rerank(parameters))
+            case "describe":
+                return protocol.encode_result(await self._provider.describe(parameters))
             case "stream":
                 async with aclosing(self._provider.stream(parameters)) as pieces:
                     async for piece in pieces:

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from engine.llm.formats.broken_json import read_broken_json
+from engine.llm.formats.built_facts import build_link, build_mention
 from engine.llm.formats.thinking import strip_thinking
-from engine.llm.formats.tuple_extraction import build_link, build_mention
 from engine.models import Extraction, SearchQuery
 from engine.text.names import clean_text, remove_unstorable
 
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 MAX_KEYWORDS, MAX_KEYWORD_CHARACTERS = 40, 400  # of one kind; a search has a few
 
+# Keys of the fields, first as asked for, then as models rename them.
+_MENTION_KEYS = ("name", "entity_name", "entity"), ("type", "entity_type"), ("description", "entity_description")
+_LINK_KEYS = (
+    ("source", "source_entity", "src_id", "from"),
+    ("target", "target_entity", "tgt_id", "to"),
+    ("keywords", "relationship_keywords", "type"),
+    ("description", "relationship_description"),
+)
 _FENCE = re.compile(r"\A```\w*|```\Z")
 _OBJECT_START = re.compile(r"\{\s*[\"'}]")
 _SEPARATORS = re.compile("[\n,;，；]")
@@ -28,18 +36,10 @@ def parse_json_extraction(reply: str) -> Extraction:
     """The mentions and links of {"entities": [...], "relationships": [...]}; invalid items are dropped."""
     data = parse_object(reply) or {}
     mentions = (
-        build_mention(text_field(item, "name"), text_field(item, "type"), text_field(item, "description"))
-        for item in _object_list(data, "entities")
+        build_mention(*(_any_field(item, keys) for keys in _MENTION_KEYS)) for item in _object_list(data, "entities")
     )
-    links = (
-        build_link(
-            text_field(item, "source"),
-            text_field(item, "target"),
-            text_field(item, "keywords"),
-            text_field(item, "description"),
-        )
-        for item in _object_list(data, "relationships")
-    )
+    related = "relationships" if "relationships" in data else "relations"
+    links = (build_link(*(_any_field(item, keys) for keys in _LINK_KEYS)) for item in _object_list(data, related))
     return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
 
@@ -85,6 +85,11 @@ def _decode_json(reply: str) -> tuple[object, bool]:
         return json.JSONDecoder(strict=False).raw_decode(text)[0], True
     except (ValueError, RecursionError):
         return read_broken_json(text), False
+
+
+def _any_field(item: Object, keys: tuple[str, ...]) -> str:
+    """The text of the first of these keys that has any."""
+    return next(filter(None, (text_field(item, key) for key in keys)), "")
 
 
 def _object_list(data: Object, key: str) -> Iterator[Object]:

@@ -129,7 +129,7 @@ def has_unopened_thinking(reply: str) -> bool:
     return stream.is_unopened
 
 
-class _State(Enum):
+class _Stage(Enum):
     HEAD = auto()  # only blanks, or the start of a mark
     HELD = auto()  # a head without a mark: text, or thoughts
     THINKING = auto()
@@ -154,7 +154,7 @@ class ThinkingFilter:
         self._buffer = ""
         self._scanned = 0  # characters of the buffer without a mark
         self._marks = 0
-        self._state = _State.HEAD
+        self._state = _Stage.HEAD
         self._closing = _LONE_CLOSING
         self._before = ""  # the last visible character
         self._code = _CodeTracker()
@@ -168,7 +168,7 @@ class ThinkingFilter:
     @property
     def is_begun(self) -> bool:
         """Whether it is certain how the reply begins: with text or with thoughts."""
-        return self._state not in {_State.HEAD, _State.HELD}
+        return self._state not in {_Stage.HEAD, _Stage.HELD}
 
     def feed(self, delta: str) -> str:
         """The text that can be shown now."""
@@ -185,9 +185,9 @@ class ThinkingFilter:
         `hide_head`: so does a head without a mark, of a model that was cut off while it thought.
         """
         held, self._buffer = self._buffer, ""
-        if self._state is _State.THINKING or (hide_head and self._state is _State.HELD):
+        if self._state is _Stage.THINKING or (hide_head and self._state is _Stage.HELD):
             return ""
-        if self._state is _State.AFTER and not held.strip():
+        if self._state is _Stage.AFTER and not held.strip():
             return ""
         self._shown.append(held)
         return held
@@ -195,30 +195,30 @@ class ThinkingFilter:
     def _advance(self, shown: list[str]) -> bool:
         """Take one step; false if it needs more text."""
         match self._state:
-            case _State.HEAD:
+            case _Stage.HEAD:
                 return self._read_head(after=False)
-            case _State.AFTER:
+            case _Stage.AFTER:
                 return self._read_head(after=True)
-            case _State.HELD:
+            case _Stage.HELD:
                 return self._read_held()
-            case _State.THINKING:
+            case _Stage.THINKING:
                 return self._read_thoughts()
-            case _State.TEXT:
+            case _Stage.TEXT:
                 return self._read_text(shown)
             case _:
                 return self._read_block()
 
-    def _enter(self, state: _State, rest: str) -> bool:
+    def _enter(self, state: _Stage, rest: str) -> bool:
         self._state, self._buffer, self._scanned = state, rest, 0
         self._marks += 1
         if self._marks > MAX_MARKS:
-            self._state, self._closing = _State.THINKING, _NEVER
+            self._state, self._closing = _Stage.THINKING, _NEVER
         return True
 
     def _begin_thinking(self, notation: Notation | None, rest: str) -> bool:
         self.has_thought = True
         self._closing = _CLOSING_OF[notation] if notation else _LONE_CLOSING
-        return self._enter(_State.THINKING, rest)
+        return self._enter(_Stage.THINKING, rest)
 
     def _read_head(self, *, after: bool) -> bool:
         head = self._buffer.lstrip()
@@ -233,8 +233,8 @@ class ThinkingFilter:
             return self._begin_thinking(_OPENINGS[found[0].lower()], head[found.end() :])
         if after:
             wrapper = _ANSWER_OPENING.match(head)
-            return self._enter(_State.AFTER if wrapper else _State.TEXT, head[wrapper.end() :] if wrapper else head)
-        return self._enter(_State.HELD if self._hold_head else _State.TEXT, self._buffer)
+            return self._enter(_Stage.AFTER if wrapper else _Stage.TEXT, head[wrapper.end() :] if wrapper else head)
+        return self._enter(_Stage.HELD if self._hold_head else _Stage.TEXT, self._buffer)
 
     def _read_held(self) -> bool:
         found = _find_mark(_MARK, self._buffer, self._scanned, "")
@@ -243,15 +243,15 @@ class ThinkingFilter:
             return len(self._buffer) > MAX_HEAD_CHARACTERS and self._begin_thinking(None, self._buffer[-_MAX_MARK:])
         if _LONE_CLOSING.fullmatch(found[0]):
             self.is_unopened = self.has_thought = True
-            return self._enter(_State.AFTER, self._buffer[found.end() :])
-        return self._enter(_State.TEXT, self._buffer)
+            return self._enter(_Stage.AFTER, self._buffer[found.end() :])
+        return self._enter(_Stage.TEXT, self._buffer)
 
     def _read_thoughts(self) -> bool:
         found = self._closing.search(self._buffer)
         if found is None:
             self._buffer = self._buffer[-_MAX_MARK:]
             return False
-        return self._enter(_State.AFTER, self._buffer[found.end() :])
+        return self._enter(_Stage.AFTER, self._buffer[found.end() :])
 
     def _read_text(self, shown: list[str]) -> bool:
         marks, starts = (
@@ -271,15 +271,15 @@ class ThinkingFilter:
             return self._read_inner_opening(found[0], rest, shown, is_certain=at_line_start or self.has_thought)
         if _LONE_CLOSING.fullmatch(found[0]):
             self._read_stray_closing(found[0], shown)
-        return self._enter(_State.TEXT, rest)
+        return self._enter(_Stage.TEXT, rest)
 
     def _read_inner_opening(self, mark: str, rest: str, shown: list[str], *, is_certain: bool) -> bool:
         if self._code.is_code:
             self._show(mark, shown)
-            return self._enter(_State.TEXT, rest)
+            return self._enter(_Stage.TEXT, rest)
         notation = _OPENINGS[mark.lower()]
         self._closing = _CLOSING_OF[notation]
-        return self._begin_thinking(notation, rest) if is_certain else self._enter(_State.BLOCK, mark + rest)
+        return self._begin_thinking(notation, rest) if is_certain else self._enter(_Stage.BLOCK, mark + rest)
 
     def _read_stray_closing(self, mark: str, shown: list[str]) -> None:
         """A closing mark after visible text: that was thoughts, which only a whole reply can take back."""
@@ -296,8 +296,8 @@ class ThinkingFilter:
             if len(self._buffer) <= MAX_BLOCK_CHARACTERS:
                 return False
             self.has_thought = True
-            return self._enter(_State.THINKING, self._buffer[-_MAX_MARK:])
-        return self._enter(_State.TEXT, self._buffer[found.end() :])
+            return self._enter(_Stage.THINKING, self._buffer[-_MAX_MARK:])
+        return self._enter(_Stage.TEXT, self._buffer[found.end() :])
 
     def _show(self, text: str, shown: list[str]) -> bool:
         """Show text; returns whether a line begins after it."""

@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeVar
 
+from engine.llm.formats.built_facts import build_link, build_mention
+from engine.llm.formats.listed_extraction import parse_listed
+from engine.llm.formats.row_repair import (
+    LINK_FIELDS,
+    MENTION_FIELDS,
+    is_misread_entity,
+    name_missing_type,
+    repair_record,
+    split_by_other_separator,
+)
 from engine.llm.formats.thinking import strip_thinking
 from engine.models import Extraction, Link, Mention
-from engine.text.names import clean_keywords, clean_name, clean_text, clean_type, normalize_name
+from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -21,7 +31,7 @@ _WITH_CORE = re.compile(
     r"""<\|{0,4}\\?\#(?:[|\\]{0,4}\#){0,4}\|{0,4}>   # <#>  <|#>  <#|>  <|##|>  <|\#|>  <||#||>  <|#||#|>
       | <\|{1,4}\\?\#{1,4}[|:]{1,4}>?                # <|#|  <|#||  <|#:      the closing bracket is lost
       | \|{1,4}\\?\#{1,4}\|{1,4}>                    # |#|>                   the opening bracket is lost
-      | \|\|\#\|\|                                   # ||#||                  both are lost
+      | \|\|\#\|\| | \|\#\|                           # ||#||  |#|             both are lost
     """,
     re.VERBOSE,
 )
@@ -30,23 +40,25 @@ _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
 _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of them
 ROW_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")  # the number field of a row in a shared call
 END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
+_TORN_ROW = re.compile(r"\n[ \t]{0,8}(?=<\|#\|>)")  # a line that begins with the delimiter continues the one before
+_NEXT_ROW = re.compile(r"(?<=[.!?。])[ \t]{0,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE)
+_ROW_END = "##"  # between rows of the former format of LightRAG
 
 Stated = TypeVar("Stated", bound=Mention | Link)
-
-MENTION_FIELDS = 4
-LINK_FIELDS = 5
 
 _TAG = re.compile(r"\A[\W\d_]*+(?:entity|relation(?:ship)?)[\W\d_]*+\Z", re.IGNORECASE)
 
 
 def split_rows(reply: str) -> list[str]:
     """The lines of a reply, split at end markers too, without blank ones."""
+    reply = _NEXT_ROW.sub("\n", _TORN_ROW.sub("", reply))
     lines = (line.strip() for part in END_PATTERN.split(reply) for line in part.split("\n"))
     return [strip_parentheses(line) for line in lines if line]
 
 
 def strip_parentheses(row: str) -> str:
-    """The row without parentheses around all of it."""
+    """The row without parentheses around all of it, and without the mark of its end in the former format."""
+    row = row.removesuffix(_ROW_END).rstrip()
     return row[1:-1] if row.startswith("(") and row.endswith(")") else row
 
 
@@ -67,10 +79,15 @@ def _split_fields(row: str) -> list[str]:
 
 
 def parse_tuples(reply: str) -> Extraction:
-    """The mentions and links of a reply, in its order; invalid rows are dropped, none raises."""
+    """The mentions and links of a reply, in its order; invalid rows are dropped, none raises.
+
+    A reply without any row is read as lists or labeled fields, which some models write instead.
+    """
     records = [record for row in split_rows(strip_thinking(reply)) for record in _parse_records(row)]
     mentions = [build_mention(*record[1:]) for record in records if len(record) == MENTION_FIELDS]
     links = [build_link(*record[1:]) for record in records if len(record) == LINK_FIELDS]
+    if not mentions and not links:
+        return parse_listed(reply)
     return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
 
@@ -89,35 +106,43 @@ def merge_gleaning(first: Extraction, second: Extraction) -> Extraction:
     )
 
 
-def build_mention(name: str, kind: str, description: str) -> Mention | None:
-    """A mention with cleaned fields, or None if a field is empty."""
-    mention = Mention(clean_name(name), clean_type(kind), clean_text(description))
-    return mention if normalize_name(mention.name) and mention.type and mention.description else None
-
-
-def build_link(source: str, target: str, keywords: str, description: str) -> Link | None:
-    """A link with cleaned fields, or None if an end or the description is empty or both ends are the same name."""
-    link = Link(clean_name(source), clean_name(target), clean_keywords(keywords), clean_text(description))
-    ends = {normalize_name(link.source), normalize_name(link.target)}
-    return link if len(ends) > 1 and "" not in ends and link.description else None
-
-
 def _parse_records(row: str) -> list[list[str]]:
-    """The records of a row; risky delimiter repairs are used only if they give more records."""
-    return max((_split_records(fields) for fields in field_candidates(row)), key=len)
+    """The records of a row; risky delimiter repairs are used only if they give more records.
+
+    Only a row without any record of the right length is read as one with a field too few or too many.
+    """
+    readings = field_candidates(row)
+    records = max((_split_records(fields) for fields in readings), key=len)
+    if not records:
+        readings = [*readings, split_by_other_separator(row)] if DELIMITER not in row else readings
+        records = next(filter(None, (_repair_records(fields) for fields in readings)), [])
+    return [repair_record(record) if is_misread_entity(record) else name_missing_type(record) for record in records]
+
+
+def _repair_records(fields: Sequence[str]) -> list[list[str]]:
+    """The records of fields between tags that have a field too few or too many."""
+    if len(fields) < MENTION_FIELDS - 2:
+        return []
+    starts = [0, *(at for at in range(1, len(fields)) if _TAG.fullmatch(fields[at]))]
+    parts = [fields[start:end] for start, end in zip(starts, [*starts[1:], len(fields)], strict=True)]
+    return list(filter(None, map(repair_record, parts)))
 
 
 def _split_records(fields: Sequence[str]) -> list[list[str]]:
     """Split fields into records of 4 or 5: a line may hold several records, joined by the delimiter alone.
 
     A record ends at the end of the line or before the tag of another one; so a name "relation" starts no record.
+    Fields between records are repaired if their meaning is plain.
     """
     records, at = [], 0
     while at < len(fields):
         size = _record_size(fields, at)
+        end = at + size if size else _find_next_tag(fields, at + 1)
         if size:
-            records.append(list(fields[at : at + size]))
-        at = at + size if size else _find_next_tag(fields, at + 1)
+            records.append(list(fields[at:end]))
+        elif records and (repaired := repair_record(fields[at:end])):
+            records.append(repaired)
+        at = end
     return records
 
 

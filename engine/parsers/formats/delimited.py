@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile
 from engine.parsers.base import stream_passages
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.formats.row_passages import number_passages, table_passages
-from engine.parsers.plain_text import decode_text, iterate_lines
+from engine.parsers.plain_text import iterate_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 20
-_MAX_FIELD_LENGTH = 1_000_000
+_MAX_FIELD_LENGTH = 100_000_000  # characters of one cell; all of a file may be one
 
 
 def parse(name: str, data: bytes) -> ParsedFile:

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.errors import CorruptFile, EncryptedFile
-from engine.parsers.base import EmbeddedPicture, ParsedFile
+from engine.errors import CorruptFile, EncryptedFile, InvalidDocument
+from engine.parsers.base import EmbeddedPicture, Omission, ParsedFile, count_parts, word_reason
 from engine.parsers.dates import is_default_time, parse_date
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, resolve_path
 from engine.parsers.html import parse as parse_html
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _PICTURE = re.compile(r"""<(?:img|(?:svg:)?image)\b[^>]*?\b(?:src|href)\s*=\s*["']([^"']+)""", re.IGNORECASE)
+_PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".tif", ".tiff")
 _FONT_OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 
 
@@ -43,14 +44,22 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - th
     package = archive.parse(package_path)
     if package is None:
         raise CorruptFile("The book is damaged or incomplete.")
-    chapters = list(_chapters(archive, package_path, package))
-    passages = tuple(
-        replace(passage, position=position)
-        for position, passage in enumerate(each for chapter in chapters for each in _chapter_passages(archive, chapter))
-    )
+    parts = list(_list_parts(archive, package_path, package))
+    read = [_read_chapter(archive, each) if isinstance(each, _Chapter) else each for each in parts]
+    found = (passage for each in read if not isinstance(each, Omission) for passage in each)
+    passages = tuple(replace(passage, position=position) for position, passage in enumerate(found))
+    omissions = tuple(each for each in read if isinstance(each, Omission))
     title = next((clean_single_line(each.text or "") for each in find_all(package, "title")), "")
-    pictures = (each for chapter in chapters for each in _chapter_pictures(archive, chapter))
-    return ParsedFile(title or name, passages, saved_at=_publication_time(package), embedded=pictures)
+    chapters = [part for part, each in zip(parts, read, strict=True) if not isinstance(each, Omission)]
+    pictures = (each for part in chapters if isinstance(part, _Chapter) for each in _chapter_pictures(archive, part))
+    return ParsedFile(
+        title or name,
+        passages,
+        saved_at=_publication_time(package),
+        embedded=pictures,
+        omissions=omissions,
+        coverage=count_parts(len(chapters), len(parts), "chapter"),
+    )
 
 
 def _check_encryption(archive: XmlArchive) -> None:
@@ -59,25 +68,48 @@ def _check_encryption(archive: XmlArchive) -> None:
         raise EncryptedFile("The book is protected against copying.", hint="Add a copy without protection.")
 
 
-def _chapters(archive: XmlArchive, package_path: str, package: Element) -> Iterator[_Chapter]:
+def _list_parts(archive: XmlArchive, package_path: str, package: Element) -> Iterator[_Chapter | Omission]:
+    """The chapters in reading order, without the table of contents, and those that the book lacks."""
     items = {attribute(each, "id"): each for each in find_all(package, "item")}
     titles = _chapter_titles(archive, package_path, list(items.values()))
     title = ""
     for number, reference in enumerate(find_all(package, "itemref"), 1):
         item = items.get(attribute(reference, "idref"))
         path = resolve_path(package_path, attribute(item, "href")) if item is not None else ""
-        if path not in archive.names or (item is not None and "nav" in attribute(item, "properties").split()):
+        if item is not None and "nav" in attribute(item, "properties").split():
             continue
         title = titles.get(path, title)
-        yield _Chapter(number, path, title)
+        chapter = _Chapter(number, path, title)
+        yield chapter if path in archive.names else Omission(_name_chapter(chapter), "it is missing in the book")
 
 
-def _chapter_passages(archive: XmlArchive, chapter: _Chapter) -> Iterator[Passage]:
-    for passage in parse_html(chapter.path, archive.read(chapter.path)).passages:
-        yield replace(passage, key=f"c{chapter.number}.{passage.key}", label=_label(chapter.title, passage.label))
+def _name_chapter(chapter: _Chapter) -> str:
+    name = chapter.title or chapter.path.rpartition("/")[2]
+    return f"chapter {chapter.number}, {name}" if name else f"chapter {chapter.number}"
+
+
+def _read_chapter(archive: XmlArchive, chapter: _Chapter) -> list[Passage] | Omission:
+    """The passages of a chapter; none of a picture, which is read with the others."""
+    try:
+        data = archive.read(chapter.path)
+        if _is_picture(chapter.path):
+            return []
+        passages = parse_html(chapter.path, data).passages
+    except InvalidDocument as error:
+        return Omission(_name_chapter(chapter), word_reason(error))
+    return [
+        replace(each, key=f"c{chapter.number}.{each.key}", label=_label(chapter.title, each.label)) for each in passages
+    ]
+
+
+def _is_picture(path: str) -> bool:
+    return path.lower().endswith(_PICTURE_SUFFIXES)
 
 
 def _chapter_pictures(archive: XmlArchive, chapter: _Chapter) -> Iterator[EmbeddedPicture]:
+    if _is_picture(chapter.path):
+        yield EmbeddedPicture(chapter.title or "picture", archive.read(chapter.path))
+        return
     for source in _PICTURE.findall(archive.read(chapter.path).decode("utf-8", "replace")):
         path = resolve_path(chapter.path, source)
         if path in archive.names:

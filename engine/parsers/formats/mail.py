@@ -14,10 +14,10 @@ import oxmsg
 from engine.models import Passage
 from engine.parsers.base import Attachment, ParsedFile
 from engine.parsers.dates import parse_date
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.html import parse as parse_html
 from engine.parsers.office import parse_mail as parse_with_library
 from engine.parsers.passages import Block, passages_by_section
-from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines, clean_multiline, clean_single_line
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import CorruptFile
 from engine.parsers.base import ParsedFile
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.markdown import parse_blocks
 from engine.parsers.passages import Block, find_first_heading, passages_by_part
-from engine.parsers.plain_text import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from engine.models import Passage
+from engine.models import Omission, Passage
 from engine.parsers.passages import MAX_WORDS, Block, format_span, render_table, shorten_label, split_block, word_count
 from engine.text.cleanup import clean_multiline
 
@@ -31,9 +31,15 @@ def table_passages(rows: Iterable[NumberedRow], key_prefix: str = "", label_pref
         yield from _render_group(head[at:], (), key_prefix, label_prefix)
 
 
-def number_passages(passages: Iterable[Passage]) -> Iterator[Passage]:
+def number_passages(pieces: Iterable[Passage | Omission]) -> Iterator[Passage | Omission]:
     """The passages with their positions in this order; empty ones are left out."""
-    return (replace(each, position=at) for at, each in enumerate(each for each in passages if each.text))
+    at = 0
+    for each in pieces:
+        if isinstance(each, Omission):
+            yield each
+        elif each.text:
+            yield replace(each, position=at)
+            at += 1
 
 
 def _find_header(rows: Sequence[NumberedRow]) -> int:

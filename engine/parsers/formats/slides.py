@@ -1,18 +1,27 @@
-"""Parse slides (PPTX, ODP) one by one, with their tables and notes. No library reads both. Pure."""
+"""Parse slides (PPTX, ODP) one by one, with their tables, charts, notes and comments. No library reads both. Pure."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from engine.parsers.base import EmbeddedPicture, ParsedFile
+from engine.errors import InvalidDocument
+from engine.models import Omission
+from engine.parsers.base import IS_PICTURE, Attachment, EmbeddedPicture, ParsedFile, count_parts
 from engine.parsers.dates import is_default_time, parse_date
+from engine.parsers.formats.opendocument.content import ContentReader
+from engine.parsers.formats.opendocument.text import check_encryption
+from engine.parsers.formats.openxml.comments import slide_comments
+from engine.parsers.formats.openxml.drawings import drawing_blocks
+from engine.parsers.formats.openxml.embedded import embedded_files
+from engine.parsers.formats.openxml.parts import PartReader
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, related_parts, resolve_path
 from engine.parsers.passages import Block, passages_by_part, render_table
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from xml.etree.ElementTree import Element
 
@@ -25,29 +34,57 @@ _BREAKS = {"br": "\n", "line-break": "\n", "tab": "\t", "s": " "}
 
 def parse_pptx(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - the archive names its parts itself
     """Passages labeled "slide 7: Title". Raises CorruptFile."""
-    archive = XmlArchive(data)
-    slides = (
-        (number, _pptx_blocks(archive, part), _pptx_title(archive.parse(part)))
-        for number, part in enumerate(_pptx_slides(archive), 1)
+    parts = PartReader(XmlArchive(data))
+    slides = [_read_slide(parts, number, part) for number, part in enumerate(_pptx_slides(parts.archive), 1)]
+    passages = passages_by_part((_label_slide(each.number, each.title), each.blocks) for each in slides)
+    if not any(each.has_picture for each in slides):
+        parts.raise_if_empty(passages)
+    return replace(
+        _with_unread(ParsedFile(name, passages, omissions=tuple(parts.omissions)), slides),
+        saved_at=_saved_time(parts.archive, "docProps/core.xml"),
+        embedded=_pptx_pictures(parts.archive),
+        attachments=tuple(file for each in slides for file in each.files),
     )
-    passages, saved = passages_by_part(_label_slides(slides)), _saved_time(archive, "docProps/core.xml")
-    return ParsedFile(name, passages, saved_at=saved, embedded=_pptx_pictures(archive))
 
 
 def parse_odp(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - the archive names its parts itself
-    """Passages labeled "slide 7: Title". Raises CorruptFile."""
+    """Passages labeled "slide 7: Title". Raises EncryptedFile and CorruptFile."""
     archive = XmlArchive(data)
+    check_encryption(archive)
     archive.read("content.xml")
-    slides = (
-        (number, list(_odp_blocks(page)), _odp_title(page))
+    reader = ContentReader(archive)
+    slides = [
+        _Slide(number, _odp_title(page), list(_odp_blocks(reader, page)), any(True for _ in find_all(page, "image")))
         for number, page in enumerate(find_all(archive.parse("content.xml"), "page"), 1)
+    ]
+    passages = passages_by_part((_label_slide(each.number, each.title), each.blocks) for each in slides)
+    return replace(
+        _with_unread(ParsedFile(name, passages, omissions=tuple(reader.omissions)), slides),
+        saved_at=_saved_time(archive, "meta.xml"),
+        embedded=_odp_pictures(archive),
     )
-    passages, saved = passages_by_part(_label_slides(slides)), _saved_time(archive, "meta.xml")
-    return ParsedFile(name, passages, saved_at=saved, embedded=_odp_pictures(archive))
 
 
-def _label_slides(slides: Iterator[tuple[int, list[Block], str]]) -> Iterator[tuple[str, list[Block]]]:
-    return ((_label_slide(number, title), blocks) for number, blocks, title in slides)
+class _Slide(NamedTuple):
+    """A slide as blocks, none for one that could not be read or holds a picture alone."""
+
+    number: int
+    title: str
+    blocks: list[Block]
+    has_picture: bool
+    files: tuple[Attachment, ...] = ()
+
+
+def _with_unread(parsed: ParsedFile, slides: Sequence[_Slide]) -> ParsedFile:
+    """The file with the slides that are nothing but a picture as omissions."""
+    pictures = [each.number for each in slides if not each.blocks and each.has_picture]
+    omissions = (*parsed.omissions, *(Omission(f"slide {number}", IS_PICTURE) for number in pictures))
+    damaged = sum(each.part.startswith("slide ") and "," not in each.part for each in parsed.omissions)
+    return replace(
+        parsed,
+        omissions=omissions,
+        coverage=count_parts(len(slides) - len(pictures) - damaged, len(slides), "slide"),
+    )
 
 
 def _label_slide(number: int, title: str) -> str:
@@ -56,7 +93,10 @@ def _label_slide(number: int, title: str) -> str:
 
 def _pptx_pictures(archive: XmlArchive) -> Iterator[EmbeddedPicture]:
     for number, part in enumerate(_pptx_slides(archive), 1):
-        slide, targets = archive.parse(part), related_parts(archive, part)
+        try:
+            slide, targets = archive.parse(part), related_parts(archive, part)
+        except InvalidDocument:  # its text is missing, too, and named
+            continue
         for blip in find_all(slide, "blip"):
             target = targets.get(attribute(blip, "embed"), "")
             if target in archive.names:
@@ -90,14 +130,22 @@ def _pptx_slides(archive: XmlArchive) -> list[str]:
     return [part for part in order if part in archive.names] or [part for _, part in sorted(numbered)]
 
 
-def _pptx_blocks(archive: XmlArchive, part: str) -> list[Block]:
-    slide = archive.parse(part)
-    blocks = list(_shape_blocks(slide)) if slide is not None else []
-    for target in related_parts(archive, part).values():
-        if "notesSlide" in target and (notes := archive.parse(target)) is not None:
+def _read_slide(parts: PartReader, number: int, part: str) -> _Slide:
+    """A slide with its charts, diagrams, notes and comments."""
+    place = f"slide {number}"
+    slide = parts.read(part, place)
+    if slide is None:
+        return _Slide(number, "", [], has_picture=False)
+    relations = parts.relations(part)
+    blocks = [*_shape_blocks(slide), *drawing_blocks(parts, relations, place)]
+    for each in relations:
+        if each.type == "notesSlide" and (notes := parts.read(each.target, f"{place}, notes")) is not None:
             text = "\n".join(block.text for block in _shape_blocks(notes, skipped=_REPEATED_TYPES | {"sldImg"}))
             blocks += [Block(f"Notes: {text}", 0, 0)] if text else []
-    return blocks
+        elif each.type == "comments" and (comments := parts.read(each.target, f"{place}, comments")) is not None:
+            blocks += [Block(text, 0, 0, "item") for text in slide_comments(parts, comments)]
+    files = tuple(embedded_files(parts, relations, place))
+    return _Slide(number, _pptx_title(slide), blocks, any(True for _ in find_all(slide, "blip")), files)
 
 
 def _shape_blocks(element: Element, skipped: frozenset[str] = _REPEATED_TYPES) -> Iterator[Block]:
@@ -123,16 +171,15 @@ def _pptx_title(slide: Element | None) -> str:
     return clean_single_line(_text_of(shape)) if (shape := next(shapes, None)) is not None else ""
 
 
-def _odp_blocks(page: Element) -> Iterator[Block]:
-    skipped = {id(each) for holder in ("notes", "table") for found in find_all(page, holder) for each in found.iter()}
-    for each in page.iter():
-        if local_name(each) in {"p", "h"} and id(each) not in skipped and (text := _text_of(each)):
-            yield Block(text, 0, 0, "item")
-    for table in find_all(page, "table"):
-        rows = [[_text_of(cell) for cell in find_all(row, "table-cell")] for row in find_all(table, "table-row")]
-        yield Block(render_table(rows), 0, 0, "table")
-    for notes in find_all(page, "notes"):
-        if text := "\n".join(filter(None, map(_text_of, find_all(notes, "p")))):
+def _odp_blocks(reader: ContentReader, page: Element) -> Iterator[Block]:
+    notes = [each for each in page if local_name(each) == "notes"]
+    for each in notes:
+        page.remove(each)
+    for block in reader.read(page):
+        is_line = block.type in {"text", "heading"}
+        yield replace(block, start=0, stop=0, type="item" if is_line else block.type)
+    for each in notes:
+        if text := "\n".join(block.text for block in reader.read(each)):
             yield Block(f"Notes: {text}", 0, 0)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.passages import MAX_WORDS, format_span, shorten_label, word_count
-from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from engine.errors import DocumentTooLarge
 from engine.models import Passage
 from engine.parsers import plain_text
 from engine.parsers.base import ParsedFile
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.json_records import flatten_value
 from engine.parsers.passages import Block, format_span, group_blocks, join_blocks, shorten_label
-from engine.parsers.plain_text import decode_text
 from engine.parsers.sandbox.nesting import is_yaml_too_deep
 from engine.text.cleanup import clean_multiline, clean_single_line
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.passages import Block, group_blocks
-from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from xml.parsers import expat
 from engine.models import Passage
 from engine.parsers import plain_text
 from engine.parsers.base import ParsedFile
+from engine.parsers.encodings.decoding import decode_text
+from engine.parsers.html import flatten_block, read_fragment
 from engine.parsers.passages import Block, format_span, group_blocks
-from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # Names stand before values, not before prose. Longer attributes are drawings and other data.
 _MAX_VALUE_WORDS, _MAX_ATTRIBUTE_LENGTH = 12, 200
 _TAG = re.compile(r"<[^<>]{0,2000}>")
+_MARKUP = re.compile(r"</?(?:p|br|div|span|a|img|table|t[rdh]|ul|ol|li|h[1-6]|b|i|em|strong|pre|code)\b[^<>]*>")
 _NAMESPACES = ("xmlns", "xsi:", "xml:")
 
 
@@ -86,7 +88,7 @@ class _XmlReader:
     def _end(self, _name: str) -> None:
         name = self._open[-1]
         if self._depth == len(self._open):
-            text = clean_single_line("".join(self._text))
+            text = _clean_text("".join(self._text))
             is_value = len(text.split()) <= _MAX_VALUE_WORDS
             line = self._parser.CurrentLineNumber
             self.blocks.append(Block(f"{name}: {text}" if is_value else text, self._line, line, "item"))
@@ -95,3 +97,10 @@ class _XmlReader:
 
     def _refuse_entity(self, *_: object) -> None:
         raise _EntityDefined
+
+
+def _clean_text(text: str) -> str:
+    """The text of an element on one line; that of feeds is often HTML."""
+    if _MARKUP.search(text):
+        text = "\n".join(map(flatten_block, read_fragment(text)))
+    return clean_single_line(text)

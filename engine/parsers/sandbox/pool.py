@@ -9,11 +9,13 @@ import sys
 import tempfile
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
 
 import structlog
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument, SandboxIncomplete
+from engine.models import Omission
 from engine.parsers.base import ParserLimits
 from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.origins import OriginLimit
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
     from types import TracebackType
 
-    from engine.parsers.base import ParsedFile, PictureDescriber
+    from engine.parsers.base import DocumentConverter, ParsedFile, PictureDescriber
     from engine.parsers.sandbox.state import SandboxState
 
 log = structlog.get_logger(__name__)
@@ -43,15 +45,22 @@ _WRITE_SIZE = 2**20  # bytes of a file in the buffer of the pipe
 class FileParser:
     """`async with FileParser(limits) as parser`: a few worker processes, each started on first use.
 
-    `describer` describes pictures; without one they are read by OCR, or refused. `sandbox` is what bounds the process
-    that was started last, None before the first one. Files of one origin leave a worker to the others, if there are
-    several.
+    `describer` describes pictures; without one they are read by OCR, or refused. `converter` turns some files into
+    Markdown, which is parsed in their place; if it fails, they are parsed as without it. `sandbox` is what bounds the
+    process that was started last, None before the first one. Files of one origin leave a worker to the others, if
+    there are several.
     """
 
-    def __init__(self, limits: ParserLimits | None = None, describer: PictureDescriber | None = None) -> None:
+    def __init__(
+        self,
+        limits: ParserLimits | None = None,
+        describer: PictureDescriber | None = None,
+        converter: DocumentConverter | None = None,
+    ) -> None:
         self.limits = replace(limits or ParserLimits(), describes_pictures=describer is not None)
         self.sandbox: SandboxState | None = None
         self._describer = describer
+        self._converter = converter
         self._origins = OriginLimit(max(1, self.limits.workers - 1))
         self._processes: list[ParserProcess] = []
         self._idle: asyncio.LifoQueue[ParserProcess] = asyncio.LifoQueue()
@@ -80,14 +89,17 @@ class FileParser:
         Raises as `stream` does.
         """
         async with aclosing(self.stream(name, data, origin=origin)) as documents:
-            parts = [each async for each in documents if not each.key.startswith("attachment")]
-        return replace(parts[0], passages=tuple(passage for part in parts for passage in part.passages))
+            parts = {each.key: each async for each in documents if not each.key.startswith("attachment")}
+        passages = tuple(passage for part in parts.values() for passage in part.passages)
+        return replace(next(iter(parts.values())), passages=passages)
 
     async def stream(self, name: str, data: bytes, *, origin: str = "") -> AsyncGenerator[ParsedFile]:
         """Parse a file into documents with different keys: itself, the further parts of a long file, its attachments.
 
         The passages are in the order of their positions; each document has at least one. Those with pictures to be
-        described come last. The parser waits while a document is handled. `origin`: who sent it, such as a channel,
+        described come last. The file itself comes once
+        more, in place of the first time, if it was noticed later that something was not read. The parser waits while a
+        document is handled. `origin`: who sent it, such as a channel,
         among whom the workers are shared. Raises an InvalidDocument: UnsupportedFormat, EmptyDocument, EncryptedFile,
         CorruptFile (also if its parser crashes), DocumentTooLarge (bytes, time, memory, unpacked size, or text beyond
         the limits) or SandboxIncomplete; and a ModelError if a picture could not be described now. Most files that fail
@@ -97,22 +109,38 @@ class FileParser:
             raise DocumentTooLarge(
                 f"{name} has {len(data) / 2**20:.0f} MiB; {self.limits.max_file_size / 2**20:.0f} are allowed."
             )
-        with_pictures: list[ParsedFile] = []
+        with_pictures: dict[str, ParsedFile] = {}
         described = 0
-        async with aclosing(self._stream_from_worker(name, data, origin)) as documents:
+        async with aclosing(self._stream_converted(name, data, origin)) as documents:
             async for document in documents:
                 described += len(document.pictures)
                 if document.pictures and described <= MAX_DESCRIBED_PICTURES:
-                    with_pictures.append(document)
+                    with_pictures[document.key] = document
                 elif document.passages:
                     yield replace(document, pictures=())
-        for document in with_pictures:  # a model may take minutes, in which the process parses other files
+        for document in with_pictures.values():  # a model may take minutes, in which the process parses other files
             if self._describer is not None:
                 try:
                     yield await add_descriptions(document, self._describer)
                 except EmptyDocument:
                     if not document.key:  # the file itself; its further parts and attachments may lack descriptions
                         raise
+
+    async def _stream_converted(self, name: str, data: bytes, origin: str) -> AsyncGenerator[ParsedFile]:
+        """Parse a file, or what the converter makes of it; its problem is named with the file itself."""
+        extension = PurePath(name.lower()).suffix[1:]
+        converted = None
+        if self._converter is not None and extension in self._converter.extensions:
+            converted = await self._converter.convert(name, data)
+        notes = (Omission("parser service", converted.problem),) if converted and converted.problem else ()
+        is_converted = converted is not None and bool(converted.markdown.strip())
+        source = (f"{name}.md", converted.markdown.encode()) if converted and is_converted else (name, data)
+        async with aclosing(self._stream_from_worker(*source, origin)) as documents:
+            async for document in documents:
+                is_named = is_converted and document.title.startswith(source[0])
+                title = name + document.title.removeprefix(source[0]) if is_named else document.title
+                omissions = document.omissions if document.key else (*document.omissions, *notes)
+                yield replace(document, title=title, omissions=omissions)
 
     async def _stream_from_worker(self, name: str, data: bytes, origin: str) -> AsyncGenerator[ParsedFile]:
         """Parse a file in the next idle worker."""

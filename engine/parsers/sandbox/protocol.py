@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from engine import errors
-from engine.models import Passage
+from engine.models import Omission, Passage
 from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
 from engine.parsers.sandbox.state import SandboxState
 
@@ -61,7 +61,13 @@ def decode_result(payload: bytes) -> ParsedFile | None:
     passages = tuple(Passage(**{**row, "time": _parse_time(row["time"])}) for row in result["passages"])
     pictures = (UnreadPicture(**{**row, "data": base64.b64decode(row["data"])}) for row in result["pictures"])
     return ParsedFile(
-        result["title"], passages, _parse_time(result["time"]), key=result["key"], pictures=tuple(pictures)
+        result["title"],
+        passages,
+        _parse_time(result["time"]),
+        key=result["key"],
+        pictures=tuple(pictures),
+        omissions=tuple(Omission(**row) for row in result["omissions"]),
+        coverage=result["coverage"],
     )
 
 

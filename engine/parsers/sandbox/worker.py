@@ -6,27 +6,29 @@ that. It ends when its input does.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
-from engine.models import Passage
+from engine.models import Omission, Passage
+from engine.parsers.base import PackedFile, UnreadPicture, count_parts, word_reason
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
+from engine.parsers.encodings.decoding import find_doubt
 from engine.parsers.registry import PARSERS
 from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.cpu_time import limit_cpu_time
 from engine.parsers.sandbox.isolation import isolate
 from engine.process import encode_frame, ignore_stop_signals, read_frame
+from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
+    from engine.parsers.base import FileWithin, ParsedFile, ParserLimits
 
 PART_LENGTH = 1_000_000  # characters of one document; a longer file becomes several
 MAX_TITLE_CHARACTERS = 400  # of a title that a document states itself
@@ -58,52 +60,119 @@ def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[Parse
         for parsed in parse_documents(name, data, limits):
             yield replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS])
         yield None
-    except InvalidDocument as error:
-        yield error
-    except MemoryError:
-        yield DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
-    except RecursionError:
-        yield CorruptFile(f"{name} is nested too deeply.")
     except Exception as error:  # noqa: BLE001  - any error of a parser is due to the file
-        yield CorruptFile(f"{name} could not be read ({type(error).__name__}).")
+        yield _name_failure(name, error)
 
 
-def parse_documents(name: str, data: bytes, limits: ParserLimits, depth: int = 0) -> Iterator[ParsedFile]:
+def _name_failure(name: str, error: Exception) -> InvalidDocument:
+    """What any error of a parser says about the file."""
+    if isinstance(error, InvalidDocument):
+        return error
+    if isinstance(error, MemoryError):
+        return DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
+    if isinstance(error, RecursionError):
+        return CorruptFile(f"{name} is nested too deeply.")
+    return CorruptFile(f"{name} could not be read ({type(error).__name__}).")
+
+
+@dataclass(slots=True)
+class _Nesting:
+    """How deep a file lies within others, and how many bytes of archives were unpacked for the whole upload."""
+
+    depth: int = 0
+    unpacked: list[int] = field(default_factory=list)
+
+    def take(self, inner: FileWithin, limits: ParserLimits) -> bytes:
+        """The bytes of a file within another. Raises DocumentTooLarge beyond the depth and size of all archives."""
+        if self.depth == _MAX_DEPTH:
+            raise DocumentTooLarge("it lies too deep within other files")
+        if sum(self.unpacked) > limits.max_unpacked_size:
+            raise DocumentTooLarge(f"the archives hold more than {limits.max_unpacked_size // 2**20} MiB")
+        data = inner.data
+        if isinstance(inner, PackedFile):
+            self.unpacked.append(len(data))
+        return data
+
+
+def parse_documents(
+    name: str, data: bytes, limits: ParserLimits, nesting: _Nesting | None = None
+) -> Iterator[ParsedFile]:
     """The documents of a file: itself, in parts if it is long, and its attachments that can be read.
 
-    Raises one of the InvalidDocument family.
+    The file itself comes once more at the end if something was noticed later that was not read: all omissions are its
+    own. Raises one of the InvalidDocument family.
     """
+    nesting = nesting or _Nesting()
     parsed = parse_file(name, data, limits)
-    yield from _split_parts(parsed, limits)
-    for number, attachment in enumerate(parsed.attachments if depth < _MAX_DEPTH else (), 1):
-        with contextlib.suppress(InvalidDocument):
-            root = ""
-            for inner in parse_documents(attachment.name, attachment.data, limits, depth + 1):
-                root = root or inner.title
-                title = f"{parsed.title} › {attachment.name}{inner.title.removeprefix(root)}"
-                key = f"attachment-{number}{inner.key and '.' + inner.key}"
-                yield replace(inner, title=title, key=key)
+    late: list[Omission] = []
+    first: ParsedFile | None = None
+    for part in _split_parts(parsed, limits):
+        if first is None:
+            first = part
+            yield part
+        else:
+            late += part.omissions
+            if part.passages or part.pictures:
+                yield replace(part, omissions=(), coverage="")
+    failed = list[Omission]()
+    for number, attachment in enumerate(parsed.attachments, 1):
+        try:
+            yield from _parse_attachment(parsed.title, (number, attachment), limits, nesting)
+        except Exception as error:  # noqa: BLE001  - one bad file never costs the others
+            failed.append(_name_omission(attachment, error))
+    if (late or failed) and first is not None:
+        coverage = first.coverage or _count_unpacked(parsed, failed)
+        yield replace(first, omissions=(*first.omissions, *late, *failed), coverage=coverage)
+
+
+def _name_omission(attachment: FileWithin, error: Exception) -> Omission:
+    kind = "file" if isinstance(attachment, PackedFile) else "attachment"
+    return Omission(f"{kind} {attachment.name}", word_reason(_name_failure("it", error)))
+
+
+def _count_unpacked(parsed: ParsedFile, failed: list[Omission]) -> str:
+    """How many files of an archive were read; an empty string for other files."""
+    if not any(isinstance(each, PackedFile) for each in parsed.attachments):
+        return ""
+    total = len(parsed.attachments) + len(parsed.omissions)
+    return count_parts(len(parsed.attachments) - len(failed), total, "file")
+
+
+def _parse_attachment(
+    title: str, numbered: tuple[int, FileWithin], limits: ParserLimits, nesting: _Nesting
+) -> Iterator[ParsedFile]:
+    (number, attachment), root = numbered, ""
+    data, inside = nesting.take(attachment, limits), replace(nesting, depth=nesting.depth + 1)
+    for inner in parse_documents(attachment.name, data, limits, inside):
+        root = root or inner.title
+        name = f"{title} › {attachment.name}{inner.title.removeprefix(root)}"
+        yield replace(inner, title=name, key=f"attachment-{number}{inner.key and '.' + inner.key}")
 
 
 def _split_parts(parsed: ParsedFile, limits: ParserLimits) -> Iterator[ParsedFile]:
-    """The file as one document, or a long one in parts: each is stored and searchable before the next."""
+    """The file as one document, or a long one in parts: each is stored and searchable before the next.
+
+    Each has the omissions that were noticed while it was parsed.
+    """
     number, total = 1, 0
     for number, part in enumerate(_group_pieces(parsed), 1):
         passages = tuple(piece for piece in part if isinstance(piece, Passage))
-        pictures = tuple(piece for piece in part if not isinstance(piece, Passage))
+        pictures = tuple(piece for piece in part if isinstance(piece, UnreadPicture))
+        omitted = tuple(piece for piece in part if isinstance(piece, Omission))
         total += sum(len(passage.text) for passage in passages)
         if total > limits.max_text_length:
             raise DocumentTooLarge(f"{parsed.title} holds more than {limits.max_text_length:,} characters of text.")
         title = parsed.title if number == 1 else f"{parsed.title} (part {number})"
         key = "" if number == 1 else f"part-{number}"
-        yield replace(parsed, title=title, passages=passages, pictures=pictures, key=key, attachments=(), further=())
+        content = replace(parsed, passages=passages, pictures=pictures, omissions=omitted)
+        yield replace(content, title=title, key=key, attachments=(), further=())
 
 
-def _group_pieces(parsed: ParsedFile) -> Iterator[list[Passage | UnreadPicture]]:
-    """The passages and pictures of each part; a part ends before it would be too long."""
-    part: list[Passage | UnreadPicture] = []
+def _group_pieces(parsed: ParsedFile) -> Iterator[list[Passage | UnreadPicture | Omission]]:
+    """The passages, pictures and omissions of each part; a part ends before it would be too long."""
+    part: list[Passage | UnreadPicture | Omission] = []
     length = 0
-    for piece in chain(parsed.pictures, parsed.passages, parsed.further):
+    for piece in chain(parsed.omissions, parsed.pictures, parsed.passages, parsed.further):
         size = len(piece.text) if isinstance(piece, Passage) else 0
         if part and (piece is None or length + size > PART_LENGTH):
             yield part
@@ -121,7 +190,9 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     Raises one of the InvalidDocument family.
     """
     file_format = PARSERS[detect_format(name, data, limits)]
-    parsed = file_format.parse(name, data)
+    parsed = file_format.parse(name, data, limits)
+    if file_format.is_text and (doubt := find_doubt(data)):
+        parsed = replace(parsed, omissions=(*parsed.omissions, doubt))
     if parsed.unread_pages:
         from engine.parsers.scans.pages import read_scans  # noqa: PLC0415  - needed for scans only
 
@@ -130,6 +201,8 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
         from engine.parsers.scans.embedded import read_embedded  # noqa: PLC0415  - needed for documents with pictures
 
         parsed = read_embedded(parsed, limits)
+    if parsed.attachments and not parsed.passages and not parsed.pictures:
+        parsed = replace(parsed, passages=(_list_attachments(parsed.attachments),))
     if not parsed.passages and not parsed.pictures:
         raise EmptyDocument(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in parsed.passages) > limits.max_text_length:
@@ -138,6 +211,12 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     if not time and file_format.is_dated:
         time = find_stated_date(name, _document_head(parsed)) or parsed.saved_at
     return replace(parsed, time=time, saved_at=None, unread_pages=())
+
+
+def _list_attachments(attachments: Sequence[FileWithin]) -> Passage:
+    """The passage of a file that holds nothing but files."""
+    names = "\n".join(f"- {clean_single_line(each.name)}" for each in attachments)
+    return Passage("files", f"Attached files:\n{names}", "attached files")
 
 
 def _document_head(parsed: ParsedFile) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.errors import InvalidDocument
 from engine.parsers.base import EmbeddedPicture
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, related_parts, resolve_path
 from engine.text.cleanup import clean_single_line
@@ -41,7 +42,10 @@ def list_odt_pictures(data: bytes) -> Iterator[EmbeddedPicture]:
 
 
 def _elements(archive: XmlArchive, part: str) -> Iterator[Element]:
-    root = archive.parse(part)
+    try:
+        root = archive.parse(part)
+    except InvalidDocument:  # named by the parser
+        root = None
     return root.iter() if root is not None else iter(())
 
 

@@ -6,12 +6,12 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING
 
 from engine.errors import EmptyDocument, InvalidDocument
-from engine.models import Passage
-from engine.parsers.base import UnreadPicture
+from engine.models import Omission, Passage
+from engine.parsers.base import IS_PICTURE, NO_OCR, UnreadPicture
 from engine.parsers.passages import shorten_label
 from engine.parsers.pdf import page_texts
 from engine.parsers.scans.pages import INSTALL_HINT, pages_per_part
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Piece = Passage | UnreadPicture | None
 
 MAX_DESCRIBED, MAX_RECOGNIZED = 20, 50  # of one document
+_MAX_COUNTED = 200  # pictures that nothing reads
 _MIN_SIDE = 48  # pixels; smaller ones are icons and lines
 _POSITIONS = 100  # of one picture
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -43,9 +44,10 @@ def read_embedded(parsed: ParsedFile, limits: ParserLimits) -> ParsedFile:
     pictures = iter(parsed.embedded)
     parsed = replace(parsed, embedded=())
     if not (limits.ocr_program or limits.describes_pictures):
-        if not parsed.passages and next(pictures, None) is not None:
+        if not (parsed.passages or parsed.attachments) and next(pictures, None) is not None:
             raise EmptyDocument(f"There is no text in {parsed.title}, only pictures.", hint=INSTALL_HINT)
-        return parsed
+        return _name_pictures(parsed, pictures)
+    parsed = _without_pictures_named(parsed)
     pieces = _read_all(pictures, len(parsed.passages), limits)
     if parsed.passages:
         return replace(parsed, further=chain(parsed.further, (None,), pieces))
@@ -56,6 +58,25 @@ def read_embedded(parsed: ParsedFile, limits: ParserLimits) -> ParsedFile:
         pictures=tuple(each for each in head if isinstance(each, UnreadPicture)),
         further=chain((None,), pieces),
     )
+
+
+def _name_pictures(parsed: ParsedFile, pictures: Iterator[EmbeddedPicture]) -> ParsedFile:
+    """The document with the number of its pictures as an omission, besides the pages that are nothing else."""
+    named = {each.part for each in parsed.omissions if each.reason == IS_PICTURE}
+    found = sum(
+        picture.label.partition(",")[0].partition(":")[0] not in named
+        for picture, _ in islice(_open_all(pictures), _MAX_COUNTED)
+    )
+    if not found:
+        return parsed
+    part = "1 picture" if found == 1 else f"{found}{'+' * (found == _MAX_COUNTED)} pictures"
+    return replace(parsed, omissions=(*parsed.omissions, Omission(part, NO_OCR)))
+
+
+def _without_pictures_named(parsed: ParsedFile) -> ParsedFile:
+    """The document whose pictures are read, too: no page of it is left out because it is a picture."""
+    kept = tuple(each for each in parsed.omissions if each.reason != IS_PICTURE)
+    return replace(parsed, omissions=kept, coverage=parsed.coverage if kept else "")
 
 
 def _read_all(pictures: Iterator[EmbeddedPicture], first: int, limits: ParserLimits) -> Iterator[Piece]:

@@ -9,8 +9,8 @@ from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument
-from engine.models import Passage
-from engine.parsers.base import UnreadPicture
+from engine.models import Omission, Passage
+from engine.parsers.base import IS_PICTURE, NO_OCR, UnreadPicture, count_parts
 from engine.parsers.pdf import page_of, page_texts, position_of
 from engine.parsers.scans.pictures import encode_picture, open_picture
 from engine.parsers.scans.tesseract import recognize
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from engine.parsers.base import ParsedFile, ParserLimits
 
-    Piece = Passage | UnreadPicture | None
+    Piece = Passage | UnreadPicture | Omission | None
 
 INSTALL_HINT = (
     "Install tesseract to read scans and pictures (THREADLORE_OCR), or set a model that describes them"
@@ -38,6 +38,8 @@ _SECONDS_PER_PAGE = 2.0
 _PART_SHARE = 0.25
 _MAX_SCANNED_PAGES = 1000
 _MAX_DESCRIBED_PAGES = 50  # of one file: each is a call of a model
+_IN_PICTURE = "only its text layer is read, not its picture"
+_TOO_MANY = "too many pages are pictures"
 _BLANK_RANGE = 24  # of 255 levels of gray, between the lightest and the darkest pixel
 
 
@@ -48,8 +50,8 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
     EmptyDocument if there is nothing to read, CorruptFile, or DocumentTooLarge for a scan of too many pages.
     """
     if not (limits.ocr_program or limits.describes_pictures):
-        if parsed.passages:
-            return parsed
+        if parsed.passages or parsed.attachments:
+            return _name_unread(parsed, data)
         raise EmptyDocument(_no_text(parsed), hint=INSTALL_HINT)
     most = _MAX_SCANNED_PAGES if limits.ocr_program else _MAX_DESCRIBED_PAGES
     if not parsed.passages and len(parsed.unread_pages) > most:
@@ -63,6 +65,7 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
             layers.get(page_of(passage), kept).append(passage)
         pieces = _read_pages(layers, data, limits)
     head = list(takewhile(lambda piece: piece is not None, pieces))
+    omitted = tuple(each for each in head if isinstance(each, Omission))
     passages = [*kept, *(each for each in head if isinstance(each, Passage))]
     pictures = tuple(each for each in head if isinstance(each, UnreadPicture))
     if not passages and not pictures:
@@ -71,8 +74,33 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
         parsed,
         passages=tuple(sorted(passages, key=lambda each: each.position)),
         pictures=pictures,
+        omissions=(*parsed.omissions, *omitted),
         further=chain(parsed.further, (None,), pieces),
     )
+
+
+def _name_unread(parsed: ParsedFile, data: bytes) -> ParsedFile:
+    """The file with its unread pages as omissions: those without text, and those with garbage."""
+    with_text = {page_of(passage) for passage in parsed.passages}
+    omitted = (
+        *name_pages([each for each in parsed.unread_pages if each not in with_text], NO_OCR),
+        *name_pages([each for each in parsed.unread_pages if each in with_text], _IN_PICTURE),
+    )
+    with _open_pdf(data) as document:
+        total = len(document)
+    read = total - len(set(parsed.unread_pages) - with_text)
+    return replace(parsed, omissions=(*parsed.omissions, *omitted), coverage=count_parts(read, total, "page"))
+
+
+def name_pages(numbers: Sequence[int], reason: str) -> list[Omission]:
+    """An omission for each run of adjacent pages: "p. 3", "pp. 5–9"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] + 1 == number:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return [Omission(f"p. {run[0]}" if len(run) == 1 else f"pp. {run[0]}–{run[-1]}", reason) for run in runs]
 
 
 def pages_per_part(limits: ParserLimits) -> int:
@@ -100,30 +128,35 @@ def _read_pages(layers: Mapping[int, Sequence[Passage]], data: bytes, limits: Pa
     """The pages of a PDF, by number with the text that they have; None after as many as a part may take."""
     described, in_part = 0, pages_per_part(limits)
     with _open_pdf(data) as document:
+        yield from name_pages(sorted(layers)[_MAX_SCANNED_PAGES:], _TOO_MANY)
         for count, number in enumerate(sorted(layers)[:_MAX_SCANNED_PAGES], 1):
             found = _read_page(document[number - 1], number, layers[number], limits)
             pictures = sum(isinstance(each, UnreadPicture) for each in found)
             if described + pictures <= _MAX_DESCRIBED_PAGES:
                 described += pictures
                 yield from found
+            else:
+                yield Omission(f"p. {number}", _TOO_MANY)
             if count % in_part == 0:
                 yield None
 
 
 def _read_page(
     page: PdfPage, number: int, layer: Sequence[Passage], limits: ParserLimits
-) -> Sequence[Passage | UnreadPicture]:
+) -> Sequence[Passage | UnreadPicture | Omission]:
+    """The text layer of a page with what is recognized on it; garbage in the layer goes if something is."""
     picture = _render_page(page)
     if _is_blank(picture):
         return layer
     text = recognize(_encode_gray(picture), limits) if limits.ocr_program else ""
     if not is_garbled(text) and (texts := page_texts(text)):
-        return [
+        kept = [each for each in layer if not is_garbled(each.text) and each.text not in texts]
+        return kept + [
             Passage(f"p{number}-{part}", each, f"p. {number}", position=position_of(number, part))
-            for part, each in enumerate(texts, 1)
+            for part, each in enumerate(texts, 1 + len(layer))
         ]
     if layer or not limits.describes_pictures:
-        return layer
+        return layer or [Omission(f"p. {number}", IS_PICTURE)]
     return [UnreadPicture(f"p{number}", f"p. {number}", position_of(number, 1), encode_picture(picture))]
 
 

@@ -158,7 +158,7 @@ def test_the_workspace_is_that_of_most_users_or_the_one_given(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "damage", ["no zip", "no users", "no JSON", "cut off", "deep", "a list of texts", "wrong types"]
+    "damage", ["no zip", "no lists", "no JSON", "cut off", "deep", "a list of texts", "wrong types"]
 )
 def test_damaged_exports_are_refused_in_one_sentence_or_read_as_far_as_they_go(tmp_path: Path, damage: str) -> None:
     path, files = tmp_path / "export.zip", roof(slack_message("U1", 0, "Tiles."))
@@ -166,9 +166,10 @@ def test_damaged_exports_are_refused_in_one_sentence_or_read_as_far_as_they_go(t
     match damage:
         case "no zip":
             path.write_bytes(b"Not a ZIP.")
-        case "no users":
+        case "no lists":
             path = files.write_folder(tmp_path / "folder")
-            (path / "users.json").unlink()
+            for name in ("users.json", "channels.json"):
+                (path / name).unlink()
         case "no JSON" | "deep":
             path = files.write_folder(tmp_path / "folder")
             text = "[" * 100_000 if damage == "deep" else "{"
@@ -222,7 +223,9 @@ def test_ids_that_are_none_of_slack_are_left_out(tmp_path: Path) -> None:
         files.add_channel("groups", id_, f"secret {id_}", [slack_message("U1", 0, "The key is under the mat.")])
     files.users.append(slack_user("U9", "Odd") | {"profile": ["x"]})
     source = build(tmp_path, files)
-    assert [each.location.channel for each in source.list_channels()] == ["ROOF"]
+    kinds = {each.location.channel: each.kind for each in source.list_channels()}
+    assert kinds.pop("ROOF") == "open"
+    assert {(id_[0], len(id_), kind) for id_, kind in kinds.items()} == {("X", 16, "closed")}
     [[tiles, odd]] = source.read_pages(ROOF)
     assert (tiles.text, odd.uploads[0].name, odd.uploads[0].size) == ("Tiles.", "a\ufffd.txt", 0)
     assert +source.omissions == {

@@ -14,6 +14,7 @@ from bot.commands.table import MENU_COMMANDS
 from bot.dispatch.dispatcher import HELP_WORDS
 from engine.clock import SYSTEM_CLOCK
 from engine.text.overview_request import parse_overview_request
+from scripts.manifests import build_usage_hint
 from tests.support.slack_server.app import NEEDS
 
 
@@ -48,6 +49,12 @@ def test_the_menu_of_a_message_offers_what_the_bot_can_do() -> None:
     assert {each["callback_id"].removeprefix("threadlore.") for each in shortcuts} == MENU_COMMANDS.keys()
     assert all(len(each["name"]) <= 24 and len(each["description"]) <= 150 for each in shortcuts)
     assert {each["type"] for each in shortcuts} == {"message"}
+
+
+def test_the_manifests_list_the_commands_of_the_chat() -> None:
+    hint = FEATURES["slash_commands"][0]["usage_hint"]
+    assert hint == build_usage_hint(), "run: python -m scripts.manifests"
+    assert len(hint) <= 1000
 
 
 def test_the_four_suggested_prompts_are_in_the_manifest_too_and_need_no_model() -> None:

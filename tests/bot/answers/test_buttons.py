@@ -39,7 +39,7 @@ async def press(bot: BotFixture, reply: RecordedReply, person: str, action: str)
         pytest.param(True, "bob", "delete", texts.NO_ANSWER, id="a private answer cannot be deleted"),
         pytest.param(True, "bob", "share", texts.ANSWER_SHARED, id="the asker shares"),
         pytest.param(True, "ada", "share", texts.NOT_THE_ASKER, id="another person cannot share"),
-        pytest.param(False, "gus", "sources", texts.NO_SOURCES, id="a guest sees no sources"),
+        pytest.param(False, "gus", "sources", texts.NO_ANSWER, id="a guest of another channel sees no sources"),
     ],
 )
 async def test_each_button_is_for_whom_it_is_meant(

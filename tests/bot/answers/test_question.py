@@ -13,11 +13,12 @@ from bot.answers.question import build_question
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
 from bot.platform.models import Location, Person
+from bot.text.search_filters import UNKNOWN_ROOM
 from engine.llm.base import RewriteRequest
 from engine.models import Filters, Overview, ProposedFilters, Question, SearchQuery
 from engine.usage import UsageMeter
 from tests.support.bot_fixture import BotFixture, open_bot, with_settings
-from tests.support.builders import HALL, make_question
+from tests.support.builders import HALL, ROOF, make_question
 from tests.support.canned_language import CannedLanguage
 from tests.support.fake_platform import START
 
@@ -130,6 +131,26 @@ async def test_filters_without_a_question_ask_for_an_overview(bot: BotFixture) -
     question = await build(bot, "<@BOT> in:#hall after:2026-05")
     assert question.overview == Overview("summary")
     assert (question.filters.rooms, question.filters.since) == (ROOM, datetime(2026, 5, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "rooms", "since"),
+    [
+        ("What was said yesterday in:#roof?", {ROOF.room}, True),  # where it was asked is no filter
+        ("Summarize this channel in:#roof", {UNKNOWN_ROOM}, False),  # filters that exclude each other
+        ("Summarize this channel in:#hall", {HALL.room}, False),
+        ("Catch me up since:2026-11-01 in:#roof", {ROOF.room}, True),
+        ("What was said yesterday after:2020-01-01?", {HALL.room}, True),
+    ],
+)
+async def test_what_a_question_names_twice_is_in_both(
+    bot: BotFixture, text: str, rooms: set[str], *, since: bool
+) -> None:
+    await bot.join("ROOF", "ada")
+    question = await build(bot, f"<@BOT> {text}")
+    assert question.filters.rooms == frozenset(rooms)
+    assert (question.filters.since is not None) is since
+    assert question.filters.since is None or question.filters.since >= datetime(2026, 11, 1, tzinfo=UTC)
 
 
 async def test_a_filter_does_not_open_what_the_asker_may_not_read(bot: BotFixture) -> None:

@@ -40,7 +40,7 @@ class NoParts:
 
 async def run(deps: Deps | EngineContext, request: OperationRequest, space: str = LOCAL_SPACE) -> list[OperationResult]:
     """All results of a request, of the owner at a space unless it comes with its caller."""
-    deps = Deps(deps, NoParts()) if isinstance(deps, EngineContext) else deps
+    deps = Deps(deps, NoParts(), ends_soon=True) if isinstance(deps, EngineContext) else deps
     request = request if isinstance(request, Envelope) else AtSpace(space, request)
     return [event async for event in run_request(deps, request)]
 

@@ -39,7 +39,7 @@ LOCAL = "console:local"
     ],
 )
 def test_documents_are_named_by_key_path_title_or_link(words: str, folder: str, keys: list[str]) -> None:
-    assert match_documents(words, ALL, folder) == keys
+    assert [each.key for each in match_documents(words, ALL, folder)] == keys
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_keys_of_different_spaces_and_folders_are_different() -> None:
 def test_a_file_whose_name_is_no_text_is_found_by_its_path(words: str, folder: str) -> None:
     key = file_key(BAD_NAME, LOCAL)
     assert key.encode()
-    assert match_documents(words, [make_listed(key, "Bad")], folder) == [key]
+    assert [each.key for each in match_documents(words, [make_listed(key, "Bad")], folder)] == [key]
 
 
 @pytest.mark.parametrize("words", ["/town/minutes.md", "file:///town/harbour.jsonl", "~/minutes.md"])
 def test_who_may_not_know_the_paths_of_the_machine_names_no_document_by_one(words: str) -> None:
     with pytest.raises(NotFound):
         match_documents(words, ALL)
-    assert match_documents("minutes", ALL) == [MINUTES.key]
+    assert match_documents("minutes", ALL) == [MINUTES]

@@ -72,9 +72,9 @@ class ScriptedAccess(AccessControl):
         self.checked.append(provenance)
         return self.readable
 
-    async def record_usage(self, subject: Subject, usage: Iterable[Usage]) -> None:
+    async def record_usage(self, subject: Subject, usage: Iterable[Usage], answers: int = 0) -> None:
         self.counted.append(subject)
-        await super().record_usage(subject, usage)
+        await super().record_usage(subject, usage, answers)
 
     async def resolve_scope(self, subject: Subject) -> ResolvedScope:
         return await super().resolve_scope(subject) if subject.space else ResolvedScope(self.scopes.pop(0))
@@ -283,6 +283,9 @@ async def test_what_an_answer_took_counts_for_its_space_at_every_door(deps: Deps
     for request in (Authorized(token, ABOUT_PASSWORD), WithoutLogin(LOCAL_SPACE, ABOUT_PASSWORD), ABOUT_PASSWORD):
         await run(deps, request)
     assert access.counted == [space] * 3
+    await run(deps, requests.Ask(ABOUT_PASSWORD.text, output="context"))
+    [day] = await access.list_usage(space, START)
+    assert day.answers == 3
 
 
 async def test_a_verified_answer_is_checked_before_it_is_sent(

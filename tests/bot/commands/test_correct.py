@@ -8,7 +8,7 @@ from bot.errors import NotAllowed
 from bot.graph_image.model import GraphModel
 from bot.graph_image.render import RenderedGraph
 from bot.platform.models import Picture
-from engine.errors import InvalidQuestion, NotFound
+from engine.errors import CorrectionChanged, InvalidQuestion, NotFound
 from engine.models import Scope
 from tests.bot.commands.conftest import ATTIC, OPEN, Workspace
 from tests.support.builders import ROOF
@@ -49,6 +49,26 @@ async def test_a_correction_holds_until_it_is_undone(
     assert (words in await graph(workspace)) is not before
     await workspace.command("ada", undo)
     assert (words in await graph(workspace)) is before
+
+
+async def test_the_button_of_a_correction_undoes_it_and_nothing_that_was_done_since(workspace: Workspace) -> None:
+    await workspace.post("ada", "Mina met Otto. Minna saw Carla.")
+    card = await workspace.command("ada", 'correct describe Mina "The captain."')
+    [button] = card.buttons
+    assert (button.action, f"/threadlore correct {button.value}" in card.text) == ("correct", True)
+    with pytest.raises(NotAllowed):
+        await workspace.command("bob", f"correct {button.value}")
+    with pytest.raises(NotFound):  # of another space
+        await workspace.command("ada", f"correct {button.value}", ATTIC)
+    await workspace.command("ada", 'correct describe Mina "The cook."')
+    with pytest.raises(CorrectionChanged):
+        await workspace.command("ada", f"correct {button.value}")
+    assert "The cook." in await graph(workspace)
+    [later] = (await workspace.command("ada", 'correct describe Mina "The owl."')).buttons
+    undone = await workspace.command("ada", f"correct {later.value}")
+    assert "The cook." in await graph(workspace)
+    await workspace.command("ada", f"correct {undone.buttons[0].value}")
+    assert "The owl." in await graph(workspace)
 
 
 async def test_corrections_follow_their_channel_into_another_space(workspace: Workspace) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from bot.answers.buttons import AnswerButtons
 from bot.capabilities.document_lookup import build_scope
 from bot.commands.status import FEEDBACK_PERIOD, MAX_DISLIKED
 from bot.errors import PlatformError
+from bot.platform.events import ButtonPressed
 from bot.platform.models import Message
 from bot.store import AnswerSource
 from bot.texts import MODEL_TROUBLE
@@ -76,6 +78,17 @@ async def test_a_source_that_the_person_cannot_read_is_only_counted(workspace: W
     await workspace.answer("a1", cite(1, seen), cite(2, secret, space), asker="ada")
     text = await workspace.text("bob", "sources")
     assert ("Mina sells." in text, "Treasure" in text, "#2" in text, HIDDEN in text) == (True, False, False, True)
+
+
+async def test_the_button_shows_what_the_command_shows(workspace: Workspace) -> None:
+    seen, secret = await workspace.post("ada", "Mina sells."), await workspace.post("ada", "Treasure!", ATTIC)
+    await workspace.answer("a1", cite(1, seen), cite(2, secret, ATTIC.room))
+    buttons = AnswerButtons(workspace.context, workspace.bot.metrics)
+    for person in ("bob", "ada"):
+        await buttons.handle(ButtonPressed("k1", ROOF, person, "sources", "a1", "h"))
+        shown = workspace.platform.private_messages[-1][1].text
+        assert shown == await workspace.text(person, "sources a1")
+        assert (HIDDEN in shown, "Treasure!" in shown) == (person == "bob", person == "ada")
 
 
 async def test_the_private_answer_of_another_person_has_no_sources_for_me(workspace: Workspace) -> None:

@@ -134,9 +134,9 @@ def test_an_older_page_begins_where_nothing_newer_waits() -> None:
     assert [find_page_boundary(whole, [*held, *each]) for each in more] == ["4", "5", ""]
 
 
-def test_only_the_words_change_the_digest() -> None:
+def test_only_what_is_shown_changes_the_digest() -> None:
     first = at("1", 0)
-    assert message_digest(first) == message_digest(replace(first, edited="7", title="x"))
+    assert message_digest(first) == message_digest(replace(first, edited="7", by_bot=True))
     assert message_digest(first) != message_digest(replace(first, text="Hello!"))
 
 

@@ -23,9 +23,9 @@ from bot.store import AccessToken, Subject
 from engine import CorrectionChange, EntitySummary, FactProvenance, ManualCorrection, Subgraph
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
-from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Passage, SearchQuery
+from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Omission, Passage, SearchQuery
 from engine.retrieval.graph.records import StatedFact, SubgraphEdge, SubgraphNode
-from engine.storage.ledger.records.query_results import IndexStatus
+from engine.storage.ledger.records.query_results import IndexProblem, IndexStatus
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source
 
@@ -39,7 +39,7 @@ REQUESTS: list[OperationRequest] = [
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
     requests.Ingest(("/a", "/b"), "s", "files"),
     requests.GetStatus(with_sandbox=True),
-    requests.ListDocuments(),
+    requests.ListDocuments("tea", "indexed", 1, 2),
     requests.ForgetMe(),
     requests.RememberMe(),
     requests.ListFilterNames(),
@@ -79,6 +79,13 @@ REQUESTS: list[OperationRequest] = [
     management_requests.PinAnswer("slack:T1:C1", "When?", "At noon."),
     management_requests.ListVerified(),
     management_requests.RemoveVerified("slack:T1:C1", "v"),
+    management_requests.ForgetChannel("slack:T1:C1", "files"),
+    management_requests.BackfillChannel("slack:T1:C1", 3),
+    management_requests.SchedulePersonalDigest("daily 8:00"),
+    management_requests.ScheduleChannelDigest("slack:T1:C1", "off"),
+    management_requests.ListExperts("slack:T1:C1"),
+    management_requests.AddExpert("slack:T1:C1", "U1", "tiles"),
+    management_requests.RemoveExpert("slack:T1:C1", "U1"),
     management_requests.GetUsage(7),
     management_requests.GetHealth(),
     document_requests.GetDocument("k", 1, 2),
@@ -98,8 +105,11 @@ EVENTS: list[OperationResult] = [
     results.IngestResult(1, 2, 1, 0.5, (results.IngestFailure("a", "b", "c"),)),
     results.HistoryImportResult(1, 2, 1, 0, 3, 0.5, (("notices", 4),)),
     results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
+    results.StatusResult(
+        IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7), None, (IndexProblem("k", "t", "rowless", "e", "h", 2),)
+    ),
     HealthState("degraded", ("The disk is full.",), is_ready=False),
-    results.DocumentList((make_listed("k", time=NOON),)),
+    results.DocumentList((make_listed("k", time=NOON, omissions=(Omission("p. 3", "no"),), coverage="2 of 3 pages"),)),
     results.FilterNames(("roof",), ("Ada",)),
     results.EntityResult(ADA, ()),
     results.DuplicatesResult(
@@ -108,6 +118,7 @@ EVENTS: list[OperationResult] = [
     results.VerifyResult(("x",), repaired=True),
     results.ExportLine("{}"),
     results.Completed("Well."),
+    results.Forgotten("Well.", "t", 1, "r", NOON),
     results.Listing(("Name",), (("Ada",),)),
     results.Corrected("Well.", "s", CHANGE),
     results.CorrectionMade("s", CHANGE),

@@ -28,7 +28,7 @@ from bot.capabilities.requests import (
     OperationRequest,
     Verify,
 )
-from bot.capabilities.results import Completed, DocumentList, OperationResult, StatusResult, TokenList
+from bot.capabilities.results import DocumentList, Forgotten, OperationResult, StatusResult, TokenList
 from bot.context import EngineContext
 from bot.monitoring.health import ServerHealth
 from bot.monitoring.metrics import Metrics
@@ -133,7 +133,7 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
         await store.answers.begin(make_answer())
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
     async with connect_or_open(settings, SYSTEM_CLOCK) as reached:
-        assert Completed("Forgotten: old") in await perform(reached, AtSpace("here", Forget("old")))
+        assert Forgotten("Forgotten: old", "Old", 1, "hall") in await perform(reached, AtSpace("here", Forget("old")))
     async with BotStore.open(settings.data_path / "bot.db", SYSTEM_CLOCK) as store:
         stored = await store.answers.get("a1")
         assert stored is not None

@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from bot.store import AnswerResult, AnswerSource, BotStore, Expert, VerifiedAnswer
+from bot.store import AnswerResult, AnswerSource, BotStore, Expert, RecordedChange, VerifiedAnswer
 from bot.store.models import message_key
+from bot.store.review.correction_changes import KEPT
 from bot.store.review.experts import DAY, HOUR, MAX_PER_ASKER, MAX_PER_EXPERT
+from engine import CorrectionChange, ManualCorrection
 from tests.support.builders import HALL, ROOF, make_answer
 from tests.support.fake_platform import START
 
@@ -132,3 +134,14 @@ async def test_questions_without_a_good_answer_are_listed_for_all_to_whom_they_w
         ("nothing", "ada", 0, "m7"),
     ]
     assert len(await store.unanswered.list_since("slack", "T1", START, 1)) == 1
+
+
+async def test_what_a_correction_changed_is_kept_for_some_days_and_goes_with_its_workspace(store: BotStore) -> None:
+    changes, made = store.correction_changes, ManualCorrection("merge", "slack:T1:open", "Mino", "Mina", "")
+    old, new = (RecordedChange(id_, "slack:T1:open", CorrectionChange((made,))) for id_ in ("old", "new"))
+    await changes.add(old, START)
+    assert await changes.get("old") == old
+    await changes.add(new, START + KEPT + timedelta(seconds=1))
+    assert [await changes.get(each) for each in ("old", "new", "none")] == [None, new, None]
+    await store.delete_workspace("slack", "T1")
+    assert await changes.get("new") is None

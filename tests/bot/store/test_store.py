@@ -47,7 +47,7 @@ async def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, damage: str
 
 
 async def test_writers_at_once_do_not_lose_each_other_s_writes(store: BotStore) -> None:
-    await asyncio.gather(*(store.usage.add("slack", "T1", "2026-11-20", 1) for _ in range(50)))
+    await asyncio.gather(*(store.usage.add(("slack", "T1"), "2026-11-20", 1) for _ in range(50)))
     assert await store.usage.get_tokens("slack", "T1", "2026-11-20") == 50
     assert await store.usage.get_tokens("slack", "T1", "2026-11-21") == 0
 

@@ -72,7 +72,7 @@ def open_client(stub: StubProvider, clock: ManualClock, timeout: float = PATIENC
 
 def open_language(stub: StubProvider, clock: ManualClock, timeout: float = PATIENCE) -> LiteLLMModel:
     client = open_client(stub, clock, timeout)
-    return stub.language(client=client, gleaning_passes=0, batch_token_limit=0)
+    return stub.language(client=client, gleaning="off", batch_token_limit=0)
 
 
 async def pass_time(engine: Engine, clock: ManualClock, seconds: float, step: float) -> None:

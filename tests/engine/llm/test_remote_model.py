@@ -11,6 +11,7 @@ from aiohttp import web
 from engine.errors import (
     InvalidReply,
     ModelUnavailable,
+    NothingGiven,
     PromptTooLong,
 )
 from engine.llm.config import ModelConfig
@@ -61,7 +62,7 @@ async def test_an_excerpt_is_read_twice(stub: StubProvider) -> None:
 @pytest.mark.parametrize(
     ("config", "length", "calls"),
     [
-        pytest.param({"gleaning_passes": 0}, 9, 1, id="no gleaning"),
+        pytest.param({"gleaning": "off"}, 9, 1, id="no gleaning"),
         pytest.param({"gleaning_threshold": 4}, 9, 1, id="few facts"),
         pytest.param({"gleaning_threshold": 3}, 9, 2, id="many facts"),
         pytest.param({}, 9_000, 2, id="long"),
@@ -105,7 +106,7 @@ async def test_a_failing_second_pass_keeps_the_first(
 async def test_a_reply_that_was_cut_off_is_used(stub: StubProvider) -> None:
     stub.reply(ROWS[:140])
     stub.fail(Fault("length"))
-    extraction = await stub.language(gleaning_passes=0).extract(EXCERPT, UsageMeter())
+    extraction = await stub.language(gleaning="off").extract(EXCERPT, UsageMeter())
     assert [mention.name for mention in extraction.mentions][:1] == ["Ada"]
 
 
@@ -131,7 +132,7 @@ async def test_excerpts_of_a_shared_call_get_their_own_facts(stub: StubProvider)
 
 async def test_only_an_excerpt_with_many_facts_gets_a_second_pass(stub: StubProvider) -> None:
     stub.reply(excerpts(FACTS, BREAD_ROWS), MORE)
-    found = await stub.language(gleaning_threshold=3).extract_batch([EXCERPT, BREAD], UsageMeter())
+    found = await stub.language(shared_gleaning_threshold=3).extract_batch([EXCERPT, BREAD], UsageMeter())
     assert names(found) == [["Ada", "Mill", "River"], ["Bo"]]
     assert EXCERPT.text in stub.messages(1)[1]["content"]
     assert BREAD.text not in str(stub.messages(1))
@@ -140,7 +141,7 @@ async def test_only_an_excerpt_with_many_facts_gets_a_second_pass(stub: StubProv
 
 async def test_an_excerpt_cut_off_in_a_shared_reply_is_left_out(stub: StubProvider) -> None:
     stub.reply(excerpts(ROWS, "entity<|#|>Bo<|#|>Per", end=""))
-    found = await stub.language(gleaning_passes=0).extract_batch([EXCERPT, BREAD], UsageMeter())
+    found = await stub.language(gleaning="off").extract_batch([EXCERPT, BREAD], UsageMeter())
     assert names(found) == [["Ada", "Mill"], None]
 
 
@@ -207,17 +208,14 @@ async def test_summaries_are_made_by_the_extraction_model(stub: StubProvider) ->
 
 
 @pytest.mark.parametrize("reply", ["", "<think>only thoughts</think>"])
-async def test_an_empty_summary_or_extraction_without_an_end_is_an_error_of_its_text(
-    stub: StubProvider, reply: str
-) -> None:
+async def test_an_empty_summary_or_extraction_is_an_error_of_its_text(stub: StubProvider, reply: str) -> None:
     stub.reply(reply)
     with pytest.raises(InvalidReply):
         await stub.language().summarize([ADA], UsageMeter())
-    assert await stub.language().extract(EXCERPT, UsageMeter()) == Extraction()
-    stub.server.outage = Fault("length")
-    with pytest.raises(InvalidReply, match="empty"):
+    assert stub.request_count == 2
+    with pytest.raises(NothingGiven, match="empty"):
         await stub.language().extract(EXCERPT, UsageMeter())
-    assert stub.request_count == 3
+    assert stub.request_count == 5
     assert await stub.language().extract_batch([EXCERPT, BREAD], UsageMeter()) == [None, None]
 
 
@@ -246,7 +244,7 @@ async def test_one_text_that_the_server_cannot_summarize_does_not_hold_back_the_
 
 
 async def test_a_prompt_that_cannot_fit_is_refused_before_it_is_sent(stub: StubProvider) -> None:
-    language, long = stub.language(context_window=ContextWindow(4096), gleaning_passes=0), "word " * 1000
+    language, long = stub.language(context_window=ContextWindow(4096), gleaning="off"), "word " * 1000
     for call in (
         language.extract(Excerpt(long), UsageMeter()),
         language.rewrite_query(long, (), UsageMeter()),
@@ -273,7 +271,7 @@ async def test_the_name_holds_all_that_replies_depend_on_and_no_key(stub: StubPr
         *({"answer_model": model} for model in (MODEL, OTHER, replace(MODEL, api_base="http://there"))),
         {"answer_model": replace(MODEL, temperature=0.5)},
         *({"answer_model": MODEL, **more} for more in ({"extraction_model": OTHER}, {"query_model": OTHER})),
-        *({"answer_model": MODEL, **more} for more in ({"extraction_format": "json"}, {"gleaning_passes": 0})),
+        *({"answer_model": MODEL, **more} for more in ({"extraction_format": "json"}, {"gleaning": "off"})),
     ]
     names = {stub.language(**config).name for config in configs}
     assert len(names) == len(configs)
@@ -283,7 +281,7 @@ async def test_the_name_holds_all_that_replies_depend_on_and_no_key(stub: StubPr
 
 async def test_an_extraction_key_holds_all_that_the_extraction_depends_on(stub: StubProvider) -> None:
     base = stub.language(answer_model=MODEL)
-    configs: list[dict[str, Any]] = [{"extraction_format": "json"}, {"gleaning_passes": 0}, {"answer_model": OTHER}]
+    configs: list[dict[str, Any]] = [{"extraction_format": "json"}, {"gleaning": "off"}, {"answer_model": OTHER}]
     configs += [{"description_language": "German"}, {"entity_types": ("Ship",)}]
     keys = {stub.language(**{"answer_model": MODEL, **config}).extraction_key(EXCERPT) for config in configs}
     keys |= {base.extraction_key(each) for each in (EXCERPT, Excerpt(EXCERPT.text + " "), Excerpt(EXCERPT.text))}

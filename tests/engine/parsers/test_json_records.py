@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.errors import CorruptFile
+from engine.models import Omission
 from engine.parsers import json_records
 from engine.parsers.chat_export import has_chat_messages, parse
 
@@ -22,8 +22,7 @@ def test_the_first_records_are_there_before_the_last_line_is_read() -> None:
     lines = [json.dumps({"number": n, "words": "some words " * 60}) for n in range(3000)]
     parsed = parse("long.jsonl", "\n".join([*lines, "no JSON"]).encode())
     assert parsed.passages[0].label.startswith("record")
-    with pytest.raises(CorruptFile, match="Line 3001"):
-        parsed.parse_whole()
+    assert Omission("line 3001", "Line 3001 is not JSON") in list(parsed.further)
 
 
 @pytest.mark.parametrize(("data", "is_chat"), [(CHAT, True), (b'{"boat": "Gudgeon", "berth": 4}', False)])
@@ -40,5 +39,12 @@ TOO_LONG = '"' + "a" * json_records.MAX_LINE_LENGTH + '"'
     ids=["no JSON", "deep lists", "deep objects", "too long", "too many values", "a huge number"],
 )
 def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
-    with pytest.raises(CorruptFile, match="Line 2"):
-        parse("x.jsonl", b'{"a": 1}\n' + line.encode())
+    parsed = parse("x.jsonl", b'{"a": 1}\n' + line.encode() + b'\n{"a": 3}')
+    assert [each.part for each in parsed.omissions] == ["line 2"]
+    assert parsed.passages[0].text == "a: 1\n\na: 3"
+
+
+def test_a_line_of_a_chat_that_is_no_message_costs_no_other() -> None:
+    parsed = parse("x.jsonl", CHAT)
+    assert "Ada wrote" in parsed.passages[0].text
+    assert "Line 1" in parsed.omissions[0].reason

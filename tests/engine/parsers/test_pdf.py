@@ -24,7 +24,7 @@ def test_a_full_page_becomes_several_passages() -> None:
 def test_a_long_file_is_parsed_while_it_is_taken_and_has_the_same_passages() -> None:
     long = parse("a.pdf", pdf([[f"This is page {n}."] if n % 100 else [] for n in range(1, 601)]))
     assert len(long.passages) < 594
-    assert long.unread_pages == (100, 200, 300, 400, 500, 600)
+    assert long.unread_pages == ()  # an empty page is no picture
     passages = long.parse_whole()
     assert (len(passages), passages[-1].key, passages[-1].label) == (594, "p599-1", "p. 599")
     [alone] = parse("a.pdf", pdf([["This is page 102."]])).passages

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import CorruptFile
+from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.passages import MAX_WORDS, word_count
-from engine.parsers.plain_text import decode_text, parse
+from engine.parsers.plain_text import parse
 
 WESTERN = "Die Bücherei öffnet um neun – “pünktlich”."
 CYRILLIC = "Библиотека открывается в девять часов утра и закрывается в шесть часов вечера. " * 3

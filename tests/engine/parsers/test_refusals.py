@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
@@ -44,14 +46,26 @@ LOCKED_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("ut
         ("junk.txt", bytes(range(256)) * 20, CorruptFile, "binary"),
         ("a.png", b"\x89PNG\r\n\x1a\n rest", EmptyDocument, "picture"),
         ("garbage.pdf", pdf([["xqk ztw wfr kkp pps lmn"] * 30]), EmptyDocument, "unreadably"),
-        ("a.zip", archive({"a.txt": b"text"}), UnsupportedFormat, "archive"),
-        ("a.xyz", b"text", UnsupportedFormat, ".xyz"),
+        ("a.docx", archive({"a.txt": b"text"}), CorruptFile, "not a DOCX"),
+        ("a.zip", archive({}), EmptyDocument, "no files"),
+        ("a.vsdx", archive({"[Content_Types].xml": b"<Types/>"}), UnsupportedFormat, "Packages"),
+        ("a.key", archive({"Index/Document.iwa": b"\0"}), UnsupportedFormat, "preview"),
+        ("a.tar.gz", gzip.compress(bytes(20 * 2**20), mtime=0), DocumentTooLarge, "unpack"),
+        ("a.tgz", gzip.compress(b"x" * 5000, mtime=0)[:30], CorruptFile, "archive"),
+        ("a.xyz", bytes(range(256)), UnsupportedFormat, ".xyz"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(40), UnsupportedFormat, "Archives of this kind"),
+        ("program", b"MZ" + bytes(range(32)) * 40, UnsupportedFormat, "Binary"),
+        ("shot.raw", Random(5).randbytes(5000), UnsupportedFormat, ".raw"),
+        ("calls.vcf", b"BEGIN:VCARD\nEND:VCARD\n", EmptyDocument, "no contacts"),
+        ("year.ics", b"BEGIN:VCALENDAR\nEND:VCALENDAR\n", EmptyDocument, "no events"),
+        ("all.jsonl", b"no JSON\nat all\n", CorruptFile, "Line 1"),
         ("locked.xlsx", LOCKED_OLE, EncryptedFile, "password"),
         ("locked.pdf", pdf([["secret"]], locked=True), EncryptedFile, "password"),
         ("bomb.docx", lambda: bomb(30_000_000), DocumentTooLarge, "zip bomb"),
         ("long.docx", lambda: bomb(36_000_000), DocumentTooLarge, "34 MiB in"),
         ("many.zip", lambda: archive({str(n): b"" for n in range(10_001)}), DocumentTooLarge, "10001 parts"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 async def test_a_file_that_cannot_be_read_is_refused_with_a_hint(
     parser: FileParser, name: str, data: bytes | Callable[[], bytes], error: type[InvalidDocument], words: str

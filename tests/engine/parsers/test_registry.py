@@ -28,7 +28,7 @@ def test_a_format_that_is_added_to_the_table_is_detected_parsed_and_named(monkey
     assert parse_file("a.shout", b"SHOUT it out", ParserLimits()).passages[0].text == "SHOUT IT OUT"
     assert describe_formats().endswith("and shouted notes")
     with pytest.raises(UnsupportedFormat) as caught:
-        detect_format("a.unknown", b"text", ParserLimits())
+        detect_format("a.unknown", b"\0\1\2", ParserLimits())
     assert "shouted notes" in caught.value.hint
 
 

@@ -9,12 +9,12 @@ from typing import Any, get_args
 import pytest
 
 from engine.engine import Engine
-from engine.errors import InvalidQuestion, ModelUnavailable
+from engine.errors import InvalidQuestion
 from engine.models import ChatTurn, Document, Filters, GraphRows, LLMMessage, Passage, Question, RetrievalMode
 from engine.options import ContextWindow, EngineOptions, RankingOptions
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import HERE, doc, thread
-from tests.support.fake_reranker import WordReranker
+from tests.support.fake_reranker import FailingReranker, WordReranker
 from tests.support.indexed_engine import OpenIndexed
 
 COUNT = O200kTokenizer().count
@@ -204,6 +204,15 @@ async def test_a_reranker_orders_the_sources(indexed: OpenIndexed) -> None:
     assert "rerank" in answer.context.timings
 
 
+async def test_a_reranker_that_fails_changes_nothing_and_that_is_said(indexed: OpenIndexed) -> None:
+    engine = await indexed(*FIVE)
+    usual = await order(engine)
+    engine._runtime.reranker = FailingReranker()
+    answer = await engine.ask(FERRY)
+    assert [source.document for source in answer.context.sources] == usual
+    assert answer.context.failed_helpers == ("reranking",)
+
+
 async def test_unusable_scores_leave_texts_out_or_change_nothing(indexed: OpenIndexed) -> None:
     engine = await indexed(*FIVE)
     usual = await order(engine)
@@ -223,17 +232,6 @@ async def test_texts_below_the_minimum_score_are_left_out(indexed: OpenIndexed) 
     engine = await indexed(*FIVE, options=EngineOptions(ranking=RankingOptions(min_rerank_score=0.5)))
     engine._runtime.reranker = WordReranker({"gamma": 0.9, "omega": 0.5, "alpha": 0.4})
     assert await order(engine) == ["gamma", "omega"]
-
-
-async def test_a_failing_reranker_is_an_error(indexed: OpenIndexed) -> None:
-    class Failing(WordReranker):
-        async def rerank(self, *_: object) -> list[float | None]:
-            raise ModelUnavailable("the reranker is away")
-
-    engine = await indexed(*FIVE)
-    engine._runtime.reranker = Failing({})
-    with pytest.raises(ModelUnavailable, match="away"):
-        await engine.retrieve(FERRY)
 
 
 async def test_a_reranker_gets_no_text_out_of_scope(indexed: OpenIndexed) -> None:

@@ -189,7 +189,7 @@ class Attachment:
 
 @dataclass(slots=True, eq=False)
 class Message:
-    """A message; `seen_by` is the only person who sees it if it is ephemeral."""
+    """A message; `seen_by` is the only person who sees it if it is ephemeral. `extra`: more fields, such as a poll."""
 
     id: str
     channel: Channel
@@ -216,6 +216,7 @@ class Message:
     followup: bool = False
     previews: list[str] = field(default_factory=list)
     deleted: bool = False
+    extra: Json = field(default_factory=dict)
 
     @property
     def loading(self) -> bool:

@@ -167,7 +167,7 @@ def message_json(message: Message, world: World, *, deep: bool = True) -> Json:
         payload["webhook_id"] = message.webhook
     if message.interaction is not None:
         payload |= _interaction_metadata(message, message.interaction, world)
-    return payload
+    return payload | message.extra
 
 
 def _interaction_metadata(message: Message, interaction: Interaction, world: World) -> Json:

@@ -90,6 +90,13 @@ class Changes:
         self.space.changed()
         return message
 
+    def add_previews(self, channel: Channel, message: Message, previews: list[JSON]) -> None:
+        """Show previews of the links of a message, some time after it was posted."""
+        before = shapes.message(self.space, message)
+        message.previews = previews
+        self.emit_changed(channel, before, message)
+        self.space.changed()
+
     def edit(self, channel: Channel, message: Message, text: str) -> None:
         """The author changes the text."""
         before = shapes.message(self.space, message)

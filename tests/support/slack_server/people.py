@@ -27,12 +27,13 @@ MENTION = re.compile(r"<@(\w+)>")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to share. `connect`: it came from another workspace."""
+    """A file to share. `connect`: it came from another workspace. `external_url`: another service has it."""
 
     name: str
     data: bytes
     mimetype: str = ""
     connect: bool = False
+    external_url: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,9 +136,30 @@ class Person:
         space = self.slack.space
         kind = file.mimetype or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
         stored = StoredFile(space.new_id("F"), file.name, kind, file.data, self.id, int(space.clock.time()))
-        stored.connect = file.connect
+        stored.connect, stored.external_url = file.connect, file.external_url
         space.files[stored.id] = stored
         return stored
+
+    async def forwards(self, sent: SentMessage, room: Room, text: str = "") -> SentMessage:
+        """Share a message in another channel; its words are in an attachment, not in the text."""
+        space, message = self.slack.space, sent.message
+        link = f"https://{space.domain}.slack.com/archives/{message.channel}/p{message.ts.replace('.', '')}"
+        shared = {
+            "is_msg_unfurl": True,
+            "is_share": True,
+            "channel_id": message.channel,
+            "author_id": message.user,
+            "author_name": space.users[message.user].name,
+            "ts": message.ts,
+            "text": message.text,
+            "from_url": link,
+            "original_url": link,
+            "fallback": f"[...] {space.users[message.user].name}: {message.text}",
+        }
+        copy = Message(space.new_ts(), room.id, self.id, self.types(text))
+        copy.previews = [shared]
+        self.slack.changes.post(room.channel, copy)
+        return SentMessage(room, copy)
 
     async def edits(self, sent: SentMessage, text: str) -> None:
         """Change the text of a message; a mention of the app stays."""

@@ -134,7 +134,7 @@ def _build_entry(slack: Server, viewer: User, message: Message, replies: tuple[E
         buttons=tuple(label for label, *_ in face.buttons),
         reactions=tuple((name, len(users)) for name, users in message.reactions.items()),
         files=tuple("(this file was deleted)" if each.deleted else each.name for each in message.files),
-        previews=tuple(preview["title"] for preview in message.previews),
+        previews=tuple(preview.get("title") or preview["fallback"] for preview in message.previews),
         edited=bool(message.edited) and message.user != space.bot.id,
         private=bool(message.only_for),
         writing=message.stream is not None and message.stream.state == "in_progress",

@@ -65,9 +65,36 @@ def file(space: Workspace, stored: StoredFile) -> JSON:
     return whole_file(space, stored)
 
 
+CANVAS = "application/vnd.slack-docs"
+LIST = "application/vnd.slack-list"
+MODES = {CANVAS: "quip", LIST: "list"}  # of files that Slack itself has written; others are hosted
+
+
+def external_file(stored: StoredFile) -> JSON:
+    """A file of another service, whose bytes Slack does not have."""
+    return {
+        "id": stored.id,
+        "created": stored.created,
+        "name": stored.name,
+        "title": stored.title or stored.name,
+        "mimetype": stored.mimetype,
+        "user": stored.user,
+        "size": 0,
+        "mode": "external",
+        "is_external": True,
+        "external_type": "gdrive",
+        "external_id": stored.external_url.rpartition("/")[2],
+        "external_url": stored.external_url,
+        "url_private": stored.external_url,
+    }
+
+
 def whole_file(space: Workspace, stored: StoredFile) -> JSON:
     """A file of files.info."""
+    if stored.external_url:
+        return external_file(stored)
     base = f"{space.base}/files-pri/{space.team}-{stored.id}"
+    mode = MODES.get(stored.mimetype, "hosted")
     return {
         "id": stored.id,
         "created": stored.created,
@@ -76,7 +103,8 @@ def whole_file(space: Workspace, stored: StoredFile) -> JSON:
         "mimetype": stored.mimetype,
         "user": stored.user,
         "size": len(stored.data),
-        "mode": "hosted",
+        "mode": mode,
+        **({"filetype": mode} if mode != "hosted" else {}),
         "url_private": f"{base}/{stored.name}",
         "url_private_download": f"{base}/download/{stored.name}",
         "file_access": "visible",

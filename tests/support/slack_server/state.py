@@ -42,7 +42,10 @@ class User:
 
 @dataclass(slots=True)
 class StoredFile:
-    """A file. `places`: the messages that show it, as (channel, ts). `connect`: it came from another workspace."""
+    """A file. `places`: the messages that show it, as (channel, ts). `connect`: it came from another workspace.
+
+    `external_url`: where another service has it.
+    """
 
     id: str
     name: str
@@ -53,6 +56,7 @@ class StoredFile:
     title: str = ""
     deleted: bool = False
     connect: bool = False
+    external_url: str = ""
     places: list[tuple[str, str]] = field(default_factory=list)
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from adapters.web.operations import Access, get_result
 from adapters.web.pages.session import OPEN_HINT, PageAccess, PageOptions
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
+from bot.capabilities.documents.problems import describe_problem
 from bot.capabilities.management.requests import GetHealth
 from bot.capabilities.management.results import HealthReport
 from bot.capabilities.requests import GetStatus
@@ -17,6 +18,7 @@ from bot.capabilities.results import StatusResult
 router = APIRouter(include_in_schema=False)
 
 ENTRY = NavigationEntry("/health", "Health", "health", "manage")
+MAX_PROBLEMS = 20  # listed on the page
 STATES = {
     "ok": ("Everything works", "good"),
     "degraded": ("Something needs attention", "warn"),
@@ -38,12 +40,13 @@ async def show_state(http: Request, access: PageAccess) -> Response:
 
 async def _load(http: Request, access: Access) -> dict[str, Any]:
     report = await get_result(http, access, GetHealth(), HealthReport)
-    status = (await get_result(http, access, GetStatus(), StatusResult)).status
+    found = await get_result(http, access, GetStatus(with_problems=True), StatusResult)
     title, tone = STATES[report.status]
     options: PageOptions = http.app.state.page_options
     return {
         "report": report,
-        "index": status,
+        "index": found.status,
+        "problems": [describe_problem(each) for each in (found.problems or ())[:MAX_PROBLEMS]],
         "title": title,
         "tone": tone,
         "warning": OPEN_HINT if options.is_open else "",

@@ -80,8 +80,10 @@ def add_up(days: Sequence[DayUsage]) -> DayUsage:
     )
 
 
-def format_cost(cost: float) -> str:
-    """US dollars, with as many digits as small sums need."""
+def format_cost(cost: float, tokens: int = 0) -> str:
+    """US dollars, with as many digits as small sums need; “unknown” where tokens were used and no price was known."""
+    if tokens and not cost:
+        return "unknown"
     if cost and cost < 0.01:
         return f"${cost:.4f}"
     return f"${cost:,.2f}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PACKAGES = (
     *(
         "PIL",
-        "charset_normalizer",
+        "chardet",
         "kreuzberg",
         "markdown_it",
         "mdurl",

@@ -11,6 +11,7 @@ from engine.storage.ledger.content.chunks import Chunks, DocumentPlace
 from engine.storage.ledger.content.facts import Facts
 from engine.storage.ledger.content.rooms import Rooms
 from engine.storage.ledger.names.corrections import Corrections
+from engine.storage.ledger.records.content import decode_omissions, encode_omissions
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from engine.models import Scope
 
 
-_HEADER_COLUMNS = ("space", "room", "kind", "title", "title_key", "link", "time", "open")
+_HEADER_COLUMNS = ("space", "room", "kind", "title", "title_key", "link", "time", "open", "omissions", "coverage")
 
 
 class Documents(Topic[Place_co]):
@@ -50,6 +51,8 @@ class Documents(Topic[Place_co]):
             document.link,
             to_micros(document.time),
             document.is_open,
+            encode_omissions(document.omissions),
+            document.coverage,
         )
         if before is None:
             self._insert_document(document, header, chunks)
@@ -59,7 +62,7 @@ class Documents(Topic[Place_co]):
         if was != header:
             self.db.execute(
                 "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, title_key = ?,"
-                " link = ?, time = ?, open = ? WHERE id = ?",
+                " link = ?, time = ?, open = ?, omissions = ?, coverage = ? WHERE id = ?",
                 (*header, id_),
             )
             if before["open"] and not document.is_open:
@@ -75,16 +78,14 @@ class Documents(Topic[Place_co]):
         return changed
 
     def _load_header(self, key: str) -> dict[str, Any] | None:
-        rows = self.db.execute_fetchall(
-            "SELECT id, space, room, kind, title, title_key, link, time, open FROM document WHERE key = ?", (key,)
-        )
+        rows = self.db.execute_fetchall(f"SELECT id, {', '.join(_HEADER_COLUMNS)} FROM document WHERE key = ?", (key,))
         return next((dict(zip(("id", *_HEADER_COLUMNS), row, strict=True)) for row in rows), None)
 
     def _insert_document(self, document: Document, header: tuple[Any, ...], chunks: Sequence[Chunk]) -> None:
         generation = Settings(self.db).next_generation()
         [[id_]] = self.db.execute_fetchall(
-            "INSERT INTO document (key, space, room, kind, title, title_key, link, time, open, status, generation)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
+            f"INSERT INTO document (key, {', '.join(_HEADER_COLUMNS)}, status, generation)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
             (document.key, *header, generation),
         )
         passages = self.save_passages(id_, document.passages)
@@ -175,11 +176,12 @@ class Documents(Topic[Place_co]):
     def load(self, key: str, scope: Scope) -> Document:
         """A document with its passages, in order. Raises NotFound if there is none within the scope."""
         found = self.db.execute_fetchall(
-            "SELECT d.id, s.name, r.name, d.title, d.time, d.link, d.kind, d.open FROM document d"
+            "SELECT d.id, s.name, r.name, d.title, d.time, d.link, d.kind, d.open, d.omissions, d.coverage"
+            " FROM document d"
             " JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room WHERE d.key = ?",
             (key,),
         )
-        for id_, space, room, title, time, link, kind, open_ in found:
+        for id_, space, room, title, time, link, kind, open_, omissions, coverage in found:
             if space not in scope.spaces and room not in scope.rooms:
                 break
             rows = self.db.execute_fetchall(
@@ -191,7 +193,8 @@ class Documents(Topic[Place_co]):
                 Passage(key_, text, label, url, author, from_micros(at), position)
                 for key_, text, label, url, author, at, position in rows
             )
-            return Document(key, space, room, title, passages, from_micros(time), link, kind, bool(open_))
+            place = (key, space, room, title, passages, from_micros(time), link, kind, bool(open_))
+            return Document(*place, decode_omissions(omissions), coverage)
         raise NotFound(f"There is no document “{key}”.")
 
     @writing

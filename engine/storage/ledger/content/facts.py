@@ -6,9 +6,10 @@ Only a database that several processes share has claims of chunks.
 from __future__ import annotations
 
 from collections import defaultdict
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.errors import is_outage
+from engine.errors import NothingGiven, is_outage
 from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.knowledge.merge import description_hash
 from engine.models import Extraction, Link, Mention
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 
 FIRST_TURN = SpaceTurn()
+CUT_OFF = "cut_off"
+INCOMPLETE_HINT = "Raise THREADLORE_LLM_MAX_OUTPUT_TOKENS and read the text again with `threadlore retry`."
 MAX_EXTRACTED_SPACES = 16  # whose chunks are listed at once, with their texts
 
 
@@ -62,6 +65,8 @@ class Facts(Topic[Place_co]):
             " WHERE id = ? AND extraction IS NULL",
             (int(counts), retry_at, str(error), error.hint, isinstance(error, PERMANENT_ERRORS), chunk),
         )
+        if isinstance(error, NothingGiven):
+            self._record_outcome(chunk, error.outcome, "extraction IS NULL")
         if retry_at == float("inf"):
             self.db.execute(
                 "UPDATE document SET error = ?, hint = ?"
@@ -121,7 +126,11 @@ class Facts(Topic[Place_co]):
 
     @writing
     def save_extractions(self, found: Mapping[int, tuple[bytes, Extraction]]) -> set[int]:
-        """Save the facts of chunks, with their keys; returns those that still exist and were not extracted before."""
+        """Save the facts of chunks, with their keys; returns those that still exist and were not extracted before.
+
+        They replace those of an earlier reading that is repeated. A chunk whose facts may be incomplete gets an error,
+        and a key of its own, so that no other chunk reuses them.
+        """
         rows = self.db.execute_fetchall(
             "SELECT c.id, c.document, c.space, c.time, c.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
             " WHERE c.extraction IS NULL",
@@ -134,6 +143,7 @@ class Facts(Topic[Place_co]):
         for id_, _, space, time, text in rows:
             by_space[space].append(_ExtractedChunk(id_, time, text, clean_extraction(found[id_][1])))
         saved = [row[0] for row in rows]
+        names, pairs = self.delete_facts(saved)
         # A chunk given up by the embedder keeps its error.
         self.db.executemany(
             "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < 9e999 THEN '' ELSE error END,"
@@ -141,13 +151,42 @@ class Facts(Topic[Place_co]):
             " retry_at = CASE WHEN retry_at < 9e999 THEN 0 ELSE retry_at END WHERE id = ?",
             [(found[id_][0], id_) for id_ in saved],
         )
+        self.db.execute(
+            "DELETE FROM incomplete_chunk WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(saved),)
+        )
         self.release_chunks(saved)
         for space, chunks in by_space.items():
             self._save_facts(space, chunks, generation)
+        if names:
+            Joins(self.db).refresh_by_id(names, {})
+            Invalidation(self.db).invalidate_keys(names, pairs, generation)
+        for id_ in saved:
+            if found[id_][1].missing:
+                self._record_missing(id_, *found[id_])
         self.db.executemany(
             "UPDATE document SET generation = ? WHERE id = ?", [(generation, id_) for id_ in {row[1] for row in rows}]
         )
         return set(saved)
+
+    def _record_missing(self, chunk: int, key: bytes, extraction: Extraction) -> None:
+        """Record that a chunk was not read to its end."""
+        self.db.execute(
+            "UPDATE chunk SET extraction = ?, error = ?, hint = ?, permanent_failure = true WHERE id = ?",
+            (sha256(b"incomplete " + key).digest(), extraction.missing, INCOMPLETE_HINT, chunk),
+        )
+        self.db.execute(
+            "UPDATE document SET error = ?, hint = ? WHERE id = (SELECT document FROM chunk WHERE id = ?)",
+            (extraction.missing, INCOMPLETE_HINT, chunk),
+        )
+        self._record_outcome(chunk, CUT_OFF)
+
+    def _record_outcome(self, chunk: int, outcome: str, condition: str = "true") -> None:
+        """Record what the model gave instead of all facts, if the chunk is as the condition says."""
+        self.db.execute(
+            f"INSERT INTO incomplete_chunk (chunk, outcome) SELECT id, ?2 FROM chunk WHERE id = ?1 AND {condition}"
+            " ON CONFLICT (chunk) DO UPDATE SET outcome = excluded.outcome",
+            (chunk, outcome),
+        )
 
     def _save_facts(self, space: int, chunks: Sequence[_ExtractedChunk], generation: int) -> None:
         """Save the facts of chunks of one space."""

@@ -8,8 +8,15 @@ from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.ledger.clauses import row_clause
 from engine.storage.ledger.queries.search import LAST_CHARACTER, Search
+from engine.storage.ledger.records.content import decode_omissions
 from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState
-from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexingDay, IndexStatus
+from engine.storage.ledger.records.query_results import (
+    DocumentInfo,
+    DocumentStatus,
+    IndexingDay,
+    IndexProblem,
+    IndexStatus,
+)
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Dialect
@@ -28,6 +35,8 @@ _LAST_CHUNK_ID = {
 }
 
 LAST_GRAPHED_LIMIT = 20
+MAX_PROBLEMS = 500  # listed at once
+UNKNOWN = "unknown"  # a former version extracted nothing, and did not record why
 
 
 class Stats(Topic[Place_co]):
@@ -38,10 +47,11 @@ class Stats(Topic[Place_co]):
         """The progress of a document within a scope. Raises NotFound."""
         within = row_clause(Search(self.db).resolve_scope(scope), "d")
         rows = self.db.execute_fetchall(
-            f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {within}", (key,)
+            f"SELECT d.status, d.error, d.hint, d.omissions, d.coverage FROM document d WHERE d.key = ?1 AND {within}",
+            (key,),
         )
-        for row in rows:
-            return DocumentStatus(*row)
+        for status, error, hint, omissions, coverage in rows:
+            return DocumentStatus(status, error, hint, decode_omissions(omissions), coverage)
         raise NotFound(f"There is no document “{key}”.")
 
     @reading
@@ -77,6 +87,26 @@ class Stats(Topic[Place_co]):
             *WorkQueue(self.db).count_failed_keys(scope_ids),
         )
 
+    @reading
+    def count_incomplete(self) -> dict[str, int]:
+        """The chunks of which facts may be missing, by what the model gave instead."""
+        rows = self.db.execute_fetchall("SELECT outcome, COUNT(*) FROM incomplete_chunk GROUP BY outcome")
+        return {str(outcome): int(count) for outcome, count in sorted(map(tuple, rows))}
+
+    @reading
+    def list_problems(self, scope: Scope) -> list[IndexProblem]:
+        """What was not read of the documents within a scope, by title; the texts of former versions in one row."""
+        rows = self.db.execute_fetchall(
+            "SELECT d.key, d.title, COALESCE(i.outcome, ''), c.error, c.hint, COUNT(*) FROM chunk c"
+            " JOIN document d ON d.id = c.document LEFT JOIN incomplete_chunk i ON i.chunk = c.id"
+            f" WHERE (c.error <> '' OR i.chunk IS NOT NULL) AND {row_clause(Search(self.db).resolve_scope(scope), 'c')}"
+            " GROUP BY d.key, d.title, COALESCE(i.outcome, ''), c.error, c.hint ORDER BY d.title, d.key, c.error"
+        )
+        found = [IndexProblem(*row) for row in map(tuple, rows)]
+        unknown = sum(each.chunks for each in found if each.outcome == UNKNOWN and not each.error)
+        listed = [each for each in found if each.outcome != UNKNOWN or each.error][:MAX_PROBLEMS]
+        return [*listed, *([IndexProblem("", "", UNKNOWN, "", "", unknown)] if unknown else [])]
+
     def count_unextracted(self, scope_ids: ScopeIds) -> int:
         """Chunks within a scope that wait for extraction, without given-up ones and those of open conversations."""
         [[unread]] = self.db.execute_fetchall(
@@ -110,14 +140,17 @@ class Stats(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
             " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
-            " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id)"
+            " (SELECT COUNT(*) FROM passage p WHERE p.document = d.id), d.omissions, d.coverage"
             " FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room"
             f" WHERE {row_clause(scope_ids, 'd')} AND (?1 = '' OR d.status = ?1) ORDER BY d.title, d.key",
             (status_,),
         )
         return [
-            DocumentInfo(key, space, room, kind, title, link, from_micros(time), bool(open_), *rest)
-            for key, space, room, kind, title, link, time, open_, *rest in map(tuple, rows)
+            DocumentInfo(
+                *(key, space, room, kind, title, link, from_micros(time), bool(open_)),
+                *(*rest, decode_omissions(omissions), coverage),
+            )
+            for key, space, room, kind, title, link, time, open_, *rest, omissions, coverage in map(tuple, rows)
         ]
 
     @reading

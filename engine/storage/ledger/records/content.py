@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.models import Omission
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from engine.models import Chunk, Passage
 
@@ -103,3 +106,14 @@ WIDEN_FACTOR = 8  # times more chunks in the next try
 def widen_reach(reach: int) -> int:
     """The reach to try after one that was too small."""
     return min(WHOLE_DOCUMENT, WIDEN_FACTOR * reach)
+
+
+def encode_omissions(omissions: Iterable[Omission]) -> str:
+    """Omissions as JSON, an empty string for none."""
+    rows = [asdict(each) for each in omissions]
+    return json.dumps(rows, ensure_ascii=False) if rows else ""
+
+
+def decode_omissions(text: str) -> tuple[Omission, ...]:
+    """The omissions of `encode_omissions`."""
+    return tuple(Omission(**row) for row in json.loads(text)) if text else ()

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from engine.models import Omission
 from engine.storage.ledger.records.projection import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+
+    from engine.models import Omission
 
 ExportFormat = Literal["jsonl", "graphml"]
 
@@ -206,7 +209,10 @@ class CorrectionChange:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document in a list; `error` and `hint` describe what could not be indexed."""
+    """A document in a list; `error` and `hint` describe what could not be indexed.
+
+    `omissions` and `coverage`: what of a file was not read, as in `Document`.
+    """
 
     key: str
     space: str
@@ -221,6 +227,8 @@ class DocumentInfo:
     hint: str
     chunks: int
     passages: int
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,12 +255,33 @@ class IndexStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexProblem:
+    """What was not read of a document: its `chunks` with one reason.
+
+    `outcome`: what the model gave instead of facts, "" if another step failed; `unknown` with an empty key: texts of
+    which a former version extracted nothing.
+    """
+
+    key: str
+    title: str
+    outcome: str
+    error: str
+    hint: str
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentStatus:
-    """The progress of a document; `error` and `hint` describe what could not be indexed."""
+    """The progress of a document; `error` and `hint` describe what could not be indexed.
+
+    `omissions` and `coverage`: what of a file was not read, as in `Document`.
+    """
 
     status: str
     error: str
     hint: str
+    omissions: tuple[Omission, ...] = ()
+    coverage: str = ""
 
 
 EMPTY_SORT_KEY = ("", "", "")

@@ -6,6 +6,7 @@ reused. Kinds of keys: 0 chunk, 1 name, 2 pair. sqlite.sql and postgres.sql hold
 
 from __future__ import annotations
 
+from engine.storage.sql.migrations import Migration, add_column, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
     BYTES,
@@ -32,7 +33,17 @@ OF_CHUNK = Column("chunk", INT, references="chunk ON DELETE CASCADE")
 OF_DOCUMENT = Column("document", INT, references="document ON DELETE CASCADE")
 # Failed attempts; `retry_at`: seconds since 1970, infinite once given up.
 FAILURE = (Column("error", TEXT, default=""), Column("hint", TEXT, default=""))
+# What of a file was not read: {"part": …, "reason": …} in a list as JSON, empty for nothing; "14 of 15 slides".
+OMITTED = (Column("omissions", TEXT, default=""), Column("coverage", TEXT, default=""))
 ATTEMPTS = (Column("attempts", INT, default=0), Column("retry_at", REAL, default=0))
+
+# What the model gave instead of all facts of a chunk: a value of `engine.llm.formats.outcomes.Outcome`, or 'unknown': a
+# version that did not record it extracted nothing. Other chunks were read to their end, or wait for it.
+INCOMPLETE = Table("incomplete_chunk", (OF_CHUNK, Column("outcome", TEXT)), key="chunk")
+_MARK_UNKNOWN = (
+    "INSERT INTO incomplete_chunk (chunk, outcome) SELECT id, 'unknown' FROM chunk WHERE extraction IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.chunk = chunk.id);"
+)
 
 CONTENT = (
     # Settings of the data directory, and the generations of the last changes.
@@ -65,6 +76,7 @@ CONTENT = (
             *FAILURE,
             Column("unextracted_chunks", INT, default=0),  # kept by triggers
             Column("generation", INT),  # of the last change of its facts
+            *OMITTED,
         ),
         (
             Index("document_room", "room"),
@@ -122,6 +134,7 @@ CONTENT = (
             Index("chunk_room_long", "room, first_time, time", where=OVER_A_DAY),
         ),
     ),
+    INCOMPLETE,
     # The parts of passages that a chunk consists of, as offsets in their texts.
     Table(
         "chunk_passage",
@@ -357,6 +370,21 @@ CACHES = (
     ),
 )
 
+MIGRATIONS = (
+    Migration(
+        create_table(INCOMPLETE),
+        run(sqlite=_MARK_UNKNOWN, postgres=_MARK_UNKNOWN),
+        online="an older process records no outcome.",
+    ),
+    Migration(
+        *(add_column("document", column) for column in OMITTED),
+        online="an older process stores no omissions.",
+    ),
+)
+
 SOURCE = SchemaSource(
-    "engine.storage.ledger.schema", frozen=5, tables=(*CONTENT, *FACTS, *CORRECTIONS, *PROJECTION, *CACHES)
+    "engine.storage.ledger.schema",
+    frozen=5,
+    tables=(*CONTENT, *FACTS, *CORRECTIONS, *PROJECTION, *CACHES),
+    migrations=MIGRATIONS,
 )

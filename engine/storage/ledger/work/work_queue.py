@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import ModelRefused, PromptTooLong
+from engine.errors import ModelRefused, NothingGiven, PromptTooLong
 from engine.storage.ledger.cache import Cache
 from engine.storage.ledger.clauses import row_clause
 from engine.storage.ledger.records.projection import (
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.usage import IndexingUsage
 
 
-PERMANENT_ERRORS = (ModelRefused, PromptTooLong)  # the same text fails at every start
+PERMANENT_ERRORS = (ModelRefused, NothingGiven, PromptTooLong)  # the same text fails at every start
 INITIAL_WAIT, MAX_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
 MAX_REASONS = 5  # listed in the problems
 
@@ -70,19 +70,26 @@ class WorkQueue(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "UPDATE document SET status = 'pending', error = '', hint = '', generation = ?2"
             " WHERE (error <> '' OR (?4 AND id IN"
-            " (SELECT c.document FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999)))"
+            " (SELECT c.document FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999))"
+            " OR (?3 AND ?4 AND id IN (SELECT c.document FROM incomplete_chunk i JOIN chunk c ON c.id = i.chunk)))"
             " AND (?1 = '' OR key = ?1)"
             " AND (?3 OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id AND c.permanent_failure))"
             " RETURNING id",
             (key, generation, permanent, waiting),
         )
         listed = id_list([row[0] for row in rows])
+        # Facts of an earlier reading stay until those of the next one replace them.
         failed = self.db.execute_fetchall(
-            "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false"
-            " WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
+            "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false,"
+            " extraction = CASE WHEN EXISTS (SELECT 1 FROM incomplete_chunk i WHERE i.chunk = chunk.id)"
+            " THEN NULL ELSE extraction END WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
             (listed,),
         )
-        StaleKeys(self.db).add(KeyKind.CHUNK, [row[0] for row in failed], generation)
+        chunks = [row[0] for row in failed]
+        self.db.execute(
+            "DELETE FROM incomplete_chunk WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(chunks),)
+        )
+        StaleKeys(self.db).add(KeyKind.CHUNK, chunks, generation)
         if not key:
             self.retry_profiles(permanent=permanent)
         return len(rows)
@@ -211,6 +218,11 @@ class WorkQueue(Topic[Place_co]):
             "SELECT (SELECT COUNT(*) FROM document WHERE error <> '') + (SELECT COUNT(*) FROM embedding_failure)"
         )
         return int(number)
+
+    @writing
+    def accept_unknown(self) -> None:
+        """Take chunks without facts as read, of which a former version did not record why: rules miss none."""
+        self.db.execute("DELETE FROM incomplete_chunk WHERE outcome = 'unknown'")
 
     @writing
     def retry_after_change(self, reader: str) -> bool:

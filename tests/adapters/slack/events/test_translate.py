@@ -78,7 +78,7 @@ def translate(event: dict[str, Any], event_id: str = "Ev1", team: str = "T1") ->
             {"by_bot": True, "author": "B2", "text": "failed"},
             id="an app's attachment",
         ),
-        pytest.param({"text": "", "attachments": [{"text": "secret"}]}, {"text": ""}, id="a person's attachment"),
+        pytest.param({"text": "", "attachments": [{"text": "secret"}]}, {"text": "secret"}, id="a person's attachment"),
     ],
 )
 @pytest.mark.parametrize("team", ["T1", "T2"], ids=["of this workspace", "of another"])

@@ -52,7 +52,7 @@ async def browser(bot: BotFixture) -> AsyncIterator[httpx.AsyncClient]:
             client.headers["Origin"] = "https://t.example"
             for person in ("bob", "ada"):
                 made = await AccessControl(bot.store, bot.clock).create_token(
-                    "t", Subject("slack", "T1", person), ("read", "manage"), 1000, None
+                    "t", Subject("slack", "T1", person), ("read", "write", "manage"), 1000, None
                 )
                 client.headers[f"X-{person}"] = made[1]
             client.cookies.set("__Host-threadlore", client.headers["X-ada"])
@@ -93,6 +93,21 @@ async def test_a_form_changes_settings_and_says_so(browser: httpx.AsyncClient, b
     assert (kept.style, kept.mode) == ("<i>short</i>", "local")
     refused = await browser.post(f"/channels/{ROOF.room}", data={"mode": "wild"}, headers={"HX-Request": "true"})
     assert (refused.status_code, "notice problem" in refused.text) == (422, True)
+
+
+async def test_the_history_of_a_channel_is_read_and_a_person_forgotten(
+    browser: httpx.AsyncClient, bot: BotFixture
+) -> None:
+    await bot.store.channels.record_announced(ROOF.room)
+    assert "Read the history" in (await browser.get(f"/channels/{ROOF.room}")).text
+    started = await browser.post(f"/channels/{ROOF.room}/backfill", data={"days": "3"})
+    assert "the last 3 days of this channel" in started.text
+    assert (await browser.post(f"/channels/{ROOF.room}/backfill", data={"days": "0"})).status_code == 422
+    assert "Forget me" in (await browser.get("/documents")).text
+    assert "is forgotten" in (await browser.post("/documents/forget-me")).text
+    assert await bot.store.opt_outs.is_opted_out("slack", "T1", "ada")
+    await browser.post("/documents/remember-me")
+    assert not await bot.store.opt_outs.is_opted_out("slack", "T1", "ada")
 
 
 async def test_a_question_is_answered_corrected_and_forgotten(browser: httpx.AsyncClient) -> None:

@@ -12,9 +12,11 @@ import pytest
 
 from bot.capabilities.caller import Caller
 from bot.capabilities.deps import Deps
+from bot.capabilities.document_lookup import build_scope
 from bot.capabilities.documents.requests import AddUpload, GetDocument, PrepareUpload
 from bot.capabilities.documents.results import DocumentResult, UploadPlace, UploadResult
 from bot.capabilities.documents.uploads import MAX_NAME_LENGTH, clean_name
+from bot.capabilities.requests import Forget
 from bot.errors import NotConnected, NotPermitted
 from bot.store import Subject
 from engine import FileParser, Scope
@@ -22,14 +24,15 @@ from engine.errors import InvalidDocument
 from engine.parsers.base import ParsedFile
 from engine.storage.journal import create_upload
 from tests.bot.capabilities.conftest import last, run, run_as
+from tests.engine.parsers.samples import archive
 
 SHED = "shed"
 
 
-async def upload(deps: Deps, text: str, name: str = "tiles.txt", space: str = SHED) -> UploadResult:
+async def upload(deps: Deps, text: str | bytes, name: str = "tiles.txt", space: str = SHED) -> UploadResult:
     place = last(await run(deps, PrepareUpload(), space), UploadPlace)
     path = Path(place.folder, "x")
-    await asyncio.to_thread(path.write_text, text)
+    await asyncio.to_thread(path.write_bytes, text if isinstance(text, bytes) else text.encode())
     return last(await run(deps, AddUpload(str(path), name), space), UploadResult)
 
 
@@ -63,6 +66,22 @@ async def test_an_upload_is_a_document_that_the_same_file_leaves_and_another_rep
     assert info.status in {"searchable", "indexed"}
     found = last(await run(deps, GetDocument(info.key), SHED), DocumentResult)
     assert [each.text for each in found.passages] == ["Tiles come on Tuesday."]
+
+
+async def test_an_archive_and_its_files_come_and_go_as_a_whole(deps: Deps) -> None:
+    async def upload_archive(files: dict[str, bytes]) -> tuple[bool, list[str]]:
+        done = await upload(deps, archive(files), "roof.zip")
+        listed = await deps.engine.documents.list(build_scope([SHED]))
+        assert {each.key for each in listed} == {each.key for each in done.documents}
+        return done.changed, [each.title for each in done.documents]
+
+    files = {"a/tiles.txt": b"Tiles come on Monday.", "b/slates.md": b"# Slates"}
+    titles = ["roof.zip", "roof.zip › a/tiles.txt", "roof.zip › b/slates.md"]
+    assert await upload_archive(files) == (True, titles)
+    assert await upload_archive(files) == (False, titles)
+    assert await upload_archive({"a/tiles.txt": b"Tiles come on Tuesday."}) == (True, titles[:2])
+    await run(deps, Forget("roof.zip"), SHED)
+    assert await deps.engine.documents.list(build_scope([SHED])) == []
 
 
 class RecordedOrigins(FileParser):

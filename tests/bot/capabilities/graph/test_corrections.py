@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.capabilities.deps import Deps
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.requests import (
     AddFact,
+    AtSpace,
     Forget,
     GetEntity,
     Hide,
@@ -16,10 +18,11 @@ from bot.capabilities.requests import (
     Reindex,
     Separate,
     SetDescription,
+    UndoCorrection,
     WithoutLogin,
 )
 from bot.capabilities.results import Completed, Corrected, EntityResult
-from engine.errors import ModelUnreachable, NotFound
+from engine.errors import CorrectionChanged, ModelUnreachable, NotFound
 from tests.bot.capabilities.conftest import Perform, last, run
 from tests.support.echo_language import EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
@@ -80,6 +83,20 @@ async def test_the_owner_alone_separates_a_name_that_does_not_occur_yet(perform:
     with pytest.raises(NotFound, match="“Minna” is not known here"):
         await perform(WithoutLogin(HERE, Separate("Mina", "Minna")))
     assert last(await perform(Separate("Mina", "Minna")), Corrected).change.made
+
+
+async def test_what_a_correction_changed_is_undone_by_its_id_where_it_was_made(deps: Deps, perform: Perform) -> None:
+    made = last(await run(deps, Merge("Mina", "Ada")), Corrected)
+    assert "Kiosk" in await known(perform, "Mina")
+    with pytest.raises(NotFound):
+        await run(deps, WithoutLogin("elsewhere", UndoCorrection(id=made.undo)))
+    last(await run(deps, AtSpace("elsewhere", UndoCorrection(id=made.undo))), Corrected)
+    assert "Kiosk" not in await known(perform, "Mina")
+    with pytest.raises(CorrectionChanged):
+        await run(deps, UndoCorrection(id=made.undo))
+    with pytest.raises(NotFound):
+        await run(deps, UndoCorrection(id="none"))
+    assert last(await run(deps, Hide("Mina", hidden=False)), Corrected).undo == ""  # nothing was hidden
 
 
 async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Path) -> None:

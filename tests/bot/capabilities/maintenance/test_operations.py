@@ -3,10 +3,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bot.capabilities.deps import Deps
 from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
 from bot.capabilities.maintenance import archive, archive_format
 from bot.capabilities.requests import (
@@ -26,7 +28,7 @@ from bot.context import EngineContext
 from bot.errors import file_write_error
 from engine.errors import CorruptFile, DataDirInUse, DiskError, DiskFull, ModelUnavailable, NotFound, StoreError
 from engine.storage.disk import format_bytes
-from tests.bot.capabilities.conftest import Perform, last, of_kind, run
+from tests.bot.capabilities.conftest import NoParts, Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
 from tests.support.fake_embedder import HashEmbedder
@@ -51,6 +53,13 @@ async def test_a_forgotten_file_is_gone_from_the_export(
     assert done.text == f"Forgotten: file:{town / 'tea.txt'}"
     after = str(await export(engine_context))
     assert ("Tea" in after, "Gudgeon" in after) == (False, True)
+
+
+@ingested
+async def test_a_process_that_stays_says_when_the_bytes_are_gone(engine_context: EngineContext, town: Path) -> None:
+    deps = Deps(replace(engine_context, erasing_seconds=61.0), NoParts())
+    done = last(await run(deps, Forget("tea.txt")), Completed)
+    assert done.text.endswith("/tea.txt. Its bytes leave the disk within 2 minutes.")
 
 
 @ingested

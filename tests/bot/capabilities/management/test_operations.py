@@ -67,7 +67,7 @@ async def test_usage_is_that_of_the_own_workspace_for_each_day(deps: Deps) -> No
     store, access = parts.store, parts.access
     for subject, cost in ((ADA, 0.25), (Subject("slack", "T2", "eve"), 4.0), (SHED, 0.5)):
         await access.record_usage(subject, [Usage("answer", "m", 10, 5, cost), Usage("answer", "m", 1, 0, cost)])
-    await store.usage.add("slack", "T1", (today - timedelta(days=40)).isoformat(), 1000, 9.0)
+    await store.usage.add(("slack", "T1"), (today - timedelta(days=40)).isoformat(), 1000, 9.0)
     for number, space in enumerate(("slack:T1:open", "slack:T2:open", "shed"), 1):
         await deps.engine.documents.add(
             Document(f"d{number}", space, f"{space}:1", "", (Passage("1", "The ferry leaves."),))

@@ -91,7 +91,7 @@ async def test_an_answer_is_written_piece_by_piece_with_its_sources_below(termin
     end = AnswerEnd((SOURCE,), (Usage("answer", "m", 10, 5),))
     assert len(await terminal.show(*pieces, end)) == 4
     assert terminal.out.startswith("The fee for a berth is nine crowns a\nnight [1].\n\n[1] Rules · p. 3\n")
-    assert terminal.out.endswith("10 tokens in, 5 out\n")
+    assert terminal.out.endswith("10 tokens in, 5 out, price unknown\n")
 
 
 @pytest.mark.parametrize(("filtered", "notice"), [(False, texts.ANSWER_CUT_OFF), (True, texts.ANSWER_FILTERED)])

@@ -16,7 +16,7 @@ from bot.cli.render import tables, tokens
 from bot.store import AccessToken, Subject
 from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery
 from engine.parsers.sandbox.state import SandboxState
-from engine.storage.ledger.records.query_results import IndexStatus
+from engine.storage.ledger.records.query_results import IndexProblem, IndexStatus
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source
 from tests.support.fake_platform import START
@@ -28,6 +28,11 @@ PLANTED = make_source(title="\x1b[2J[red]x[/red]", text="\x1b]0;t\x07")
 ADA, HOLDS = ContextEntity("Ada", "person", "A sailor."), ContextRelation("Ada", "Rope", "holds", "She holds it.", 2.0)
 FAILED: dict[str, Any] = {"status": "failed", "error": "A vector is NaN.", "hint": "Wait."}
 WAITING = IndexStatus({"indexed": 2, "pending": 1}, 9, 4, 1, 3, 2, 0, 1, "No model.")
+UNREAD = (
+    IndexProblem("file:/nets", "Nets", "rowless", "model/m gave nothing for this text: “Sure!”", "Wait.", 2),
+    IndexProblem("file:/oars", "", "cut_off", "model/m was cut off.", "", 1),
+    IndexProblem("", "", "unknown", "", "", 3),
+)
 TROUBLED = IndexStatus(
     {"indexed": 2},
     9,
@@ -56,6 +61,8 @@ SHOWN: dict[str, RenderableType] = {
         results.StatusResult(TROUBLED, SandboxState(landlock=7, seccomp=True, memory=True))
     ),
     "a status without a sandbox": tables.render_status(results.StatusResult(TROUBLED, SandboxState(memory=True))),
+    "a status with what was not read": tables.render_status(results.StatusResult(WAITING, None, UNREAD)),
+    "a status of which all was read": tables.render_status(results.StatusResult(WAITING, None, ())),
     "documents": tables.render_documents(results.DocumentList((make_listed("file:/a", time=START, **FAILED),))),
     "no documents": tables.render_documents(results.DocumentList(())),
     "an entity": tables.render_entity(results.EntityResult(ADA, (HOLDS,))),

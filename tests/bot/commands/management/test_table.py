@@ -10,7 +10,10 @@ from typing import TypeVar, get_args
 import pytest
 
 from bot import texts
+from bot.capabilities import requests as common
 from bot.capabilities.deps import RunningParts
+from bot.capabilities.documents.requests import GetDocument
+from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.management import requests
 from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
 from bot.capabilities.management.results import (
@@ -20,8 +23,8 @@ from bot.capabilities.management.results import (
     VerifiedList,
     WorkspaceChannels,
 )
-from bot.capabilities.requests import Authorized
-from bot.capabilities.results import Completed, OperationResult
+from bot.capabilities.requests import Authorized, OperationRequest
+from bot.capabilities.results import Completed, FilterNames, Forgotten, Listing, OperationResult
 from bot.capabilities.run import run
 from bot.commands.management.table import HANDLERS, perform_management
 from bot.errors import NotAllowed
@@ -43,7 +46,13 @@ REQUESTS: list[ManagementRequest] = [
     requests.PinAnswer(ATTIC.room, "When do the tiles come?", "On Friday."),
     requests.ListVerified(ATTIC.room),
     requests.RemoveVerified(ATTIC.room, "v"),
+    requests.ForgetChannel(ATTIC.room),
+    requests.BackfillChannel(ATTIC.room, 3),
+    requests.ScheduleChannelDigest(ATTIC.room, "daily 8:00"),
+    requests.AddExpert(ATTIC.room, "ada", "gold"),
+    requests.RemoveExpert(ATTIC.room, "bob"),
 ]
+FOR_EVERYONE = (requests.SchedulePersonalDigest, requests.ListExperts)
 each_request = pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
 Kind = TypeVar("Kind")
 
@@ -61,10 +70,10 @@ class RunningBot:
         return BotState()
 
 
-async def do(workspace: Workspace, request: ManagementRequest, kind: type[Kind], person: str = "ada") -> Kind:
+async def do(workspace: Workspace, request: OperationRequest, kind: type[Kind], person: str = "ada") -> Kind:
     """The result of a request with an access token of a person."""
     parts = replace(await workspace.deps.parts.open(), management=RunningBot(workspace))
-    _, token = await parts.access.create_token("t", replace(ADA, person=person), ("write", "manage"), 60, None)
+    _, token = await parts.access.create_token("t", replace(ADA, person=person), ("read", "write", "manage"), 60, None)
     deps = replace(workspace.deps, parts=RunningParts(parts))
     async with aclosing(run(deps, Authorized(token, request))) as results:
         result = await anext(results)
@@ -83,7 +92,7 @@ async def ask(workspace: Workspace, id_: str, question: str, *sources: AnswerSou
 
 def test_every_request_of_a_workspace_is_handled_and_tried_here() -> None:
     assert {*HANDLERS, GetUsage, GetHealth} == set(get_args(ManagementRequest))
-    assert {type(each) for each in REQUESTS} == set(HANDLERS)
+    assert {*(type(each) for each in REQUESTS), *FOR_EVERYONE} == set(HANDLERS)
 
 
 @each_request
@@ -207,3 +216,86 @@ async def test_texts_of_closed_channels_and_private_answers_stay_there(workspace
         assert [each.text for each in listed.questions] == [text]
     with pytest.raises(EngineError):
         await do(workspace, requests.VerifyAnswer("a3"), Completed, "max")
+
+
+async def test_direct_messages_have_settings_of_their_person_alone(workspace: Workspace) -> None:
+    room = (await workspace.platform.open_direct("T1", "bob")).room
+    change = requests.ChangeChannel(room, (("style", "short"),))
+    for person in ("ada", "eve"):
+        with pytest.raises(NotFound):
+            await do(workspace, change, object, person)
+    await do(workspace, change, Completed, "bob")
+    shown = await do(workspace, requests.GetChannel(room), ChannelResult, "bob")
+    values = {field.name: field.value for _, fields in shown.groups for field in fields}
+    assert values["style"] == "short"
+    assert "content" not in values  # nothing is read there but files
+    with pytest.raises(NotAllowed):
+        await do(workspace, requests.GetChannel(ROOF.room), object, "bob")
+
+
+async def test_a_channel_is_looked_after_as_by_commands(workspace: Workspace, announced: None) -> None:
+    del announced
+    await workspace.share("bob", "minutes.pdf", "The roof leaks.")
+    await workspace.post("bob", "Mina sells tickets.")
+    await do(workspace, requests.ForgetChannel(ROOF.room, "files"), Completed)
+    assert "minutes.pdf" not in await workspace.titles()
+    assert await workspace.titles()
+    text = (await do(workspace, requests.BackfillChannel(ROOF.room, 3), Completed)).text
+    assert text.startswith("I'm reading the last 3 days")
+    await workspace.context.store.channel_settings.save(ROOF.room, ChannelSettings(ingest=False))
+    with pytest.raises(InvalidQuestion):
+        await do(workspace, requests.BackfillChannel(ROOF.room), object)
+
+
+async def test_digests_are_scheduled_and_ended(workspace: Workspace) -> None:
+    own, channel = requests.SchedulePersonalDigest, requests.ScheduleChannelDigest
+    assert "You get no digest." in (await do(workspace, own(), Completed, "bob")).text
+    assert "daily 08:00" in (await do(workspace, own("daily 8:00"), Completed, "bob")).text
+    assert "daily 08:00" in (await do(workspace, channel(ROOF.room, "daily 8:00"), Completed)).text
+    assert "daily 08:00" in await workspace.text("bob", "digest")
+    assert "no more digests" in (await do(workspace, channel(ROOF.room, "off"), Completed)).text
+    with pytest.raises(InvalidQuestion):
+        await do(workspace, own("every full moon"), object, "bob")
+
+
+async def test_experts_are_named_listed_and_asked_no_more(workspace: Workspace) -> None:
+    await do(workspace, requests.AddExpert(ROOF.room, "bob", "  Roof   tiles "), Completed)
+    listed = await do(workspace, requests.ListExperts(ROOF.room), Listing, "bob")
+    assert listed.rows == (("bob", "Bob", "roof tiles"),)
+    await do(workspace, requests.RemoveExpert(ROOF.room, "bob", "roof tiles"), Completed, "bob")
+    assert (await do(workspace, requests.ListExperts(ROOF.room), Listing)).rows == ()
+
+
+async def test_a_message_is_forgotten_by_its_link_as_in_the_chat(workspace: Workspace) -> None:
+    message = await workspace.post("bob", "Mina sells tickets.")
+    hidden = await workspace.post("ada", "Mina sells the attic.", ATTIC)
+    for link, person, error in (
+        (workspace.platform.message_link(ROOF, message.id), "eve", NotAllowed),
+        (workspace.platform.message_link(ATTIC, hidden.id), "bob", NotFound),
+        ("https://elsewhere.example/x", "bob", NotFound),
+    ):
+        with pytest.raises(error):
+            await do(workspace, common.Forget(link), object, person)
+    assert len(await workspace.titles()) == 2
+    done = await do(workspace, common.Forget(workspace.platform.message_link(ROOF, message.id)), Forgotten, "bob")
+    assert (done.room, done.time) == (ROOF.room, message.time)
+    assert len(await workspace.titles()) == 1
+
+
+async def test_names_for_filters_are_those_of_readable_channels(workspace: Workspace) -> None:
+    await workspace.post("bob", "Mina sells tickets.")
+    await workspace.post("ada", "Mina sells the attic.", ATTIC)
+    for person, channels in (("ada", ("attic", "roof")), ("bob", ("roof",))):
+        found = await do(workspace, common.ListFilterNames(), FilterNames, person)
+        assert found.channels == channels
+        assert ("Ada" in found.authors) is (person == "ada")
+
+
+async def test_a_document_is_read_by_its_title_as_it_is_forgotten(workspace: Workspace) -> None:
+    key = await workspace.share("bob", "minutes.pdf", "The roof leaks.")
+    await workspace.share("ada", "plans.pdf", "The attic is empty.", ATTIC)
+    for words in (key, "Minutes.PDF"):
+        assert (await do(workspace, GetDocument(words), DocumentResult, "bob")).document.key == key
+    for words in ("plans.pdf", "nothing.pdf"):
+        with pytest.raises(NotFound, match=f"There is no document “{words}”."):
+            await do(workspace, GetDocument(words), object, "bob")

@@ -11,6 +11,7 @@ import pytest
 
 from adapters.slack.export import SlackExport, open_export
 from bot.ingest.service import IngestService
+from bot.ingest.sync.history_import import NOT_INDEXED
 from bot.platform.events import BotAdded, MessageEdited, VisibilityChanged
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import ImportStats
@@ -73,6 +74,9 @@ async def test_channels_are_imported_with_their_threads_and_readable_as_they_wer
     assert await spaces(bot, ROOF) == {"slack:T1:open"}
     assert await spaces(bot, VAULT) == {VAULT.room}
     assert (stats.channels, stats.seen, stats.new, stats.edited) == (2, 6, 6, 0)
+    homes = Scope(frozenset({"slack:T1:open", VAULT.room}), frozenset({ROOF.room, VAULT.room}))
+    assert await bot.context.store.imported_spaces.read_scope() == homes  # what its owner asks about
+    assert await bot.context.store.imported_spaces.find_channels("Roof") == [ROOF.room]
     assert not any(each.open for each in await bot.list_documents(ROOF))
 
 
@@ -152,7 +156,7 @@ async def test_what_people_had_forgotten_or_opted_out_of_stays_out(bot: BotFixtu
     said = [text for texts in (await bot.document_texts(ROOF)).values() for text in texts]
     assert sorted(said) == ["Ada: Mina does.", "Ada: They cost 40 euros."]
     assert (stats.seen, stats.new) == (6, 0)
-    assert dict(stats.omissions) == {"messages that are not indexed: of bots, without text, opted out, forgotten": 3}
+    assert dict(stats.omissions) == {NOT_INDEXED: 3}
 
 
 async def test_a_channel_that_a_manager_turned_off_is_left_out(bot: BotFixture, tmp_path: Path) -> None:

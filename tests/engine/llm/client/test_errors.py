@@ -10,6 +10,7 @@ from email.utils import format_datetime
 import pytest
 
 from engine.errors import (
+    BadModelSettings,
     InvalidApiKey,
     ModelError,
     ModelNotFound,
@@ -20,6 +21,7 @@ from engine.errors import (
     OutOfCredit,
     PromptTooLong,
     RateLimited,
+    RequestRejected,
 )
 from engine.llm.client.errors import is_response_format_error, map_error
 from tests.support.clock import MONDAY_NOON
@@ -87,7 +89,8 @@ NO_JSON = pytest.mark.parametrize(
         (ContextWindowExceededError("?", 400), PromptTooLong, "The prompt is too long for the model m"),
         (ProviderError("body too large", 413), PromptTooLong, "The prompt is too long for the model m"),
         (ProviderError("our content policy", 400), ModelRefused, "The model m declined the request: our content pol"),
-        (ProviderError(TEMPERATURE, 400), ModelRefused, "declined the request: temperature: at most 2."),
+        (ProviderError(TEMPERATURE, 400), BadModelSettings, "does not accept its settings: temperature: at most 2."),
+        (ProviderError("Something is odd", 400), RequestRejected, "rejected the request: Something is odd."),
         (ProviderError(NO_MODEL, 404), ModelNotFound, "The provider does not know the model m: no model 'm'."),
         (ProviderError("LLM Provider NOT provided. Learn …", 400), ModelNotFound, "“m” does not name a known"),
         (ProviderError("busy", 503), ModelUnavailable, "The model m is not working at the moment: busy."),
@@ -162,6 +165,7 @@ def test_a_mapped_error_is_not_mapped_again() -> None:
 
 def test_messages_are_one_short_line_without_the_key() -> None:
     assert "sk-1" not in str(map_error(ProviderError("wrong key sk-1", 401), "m", NOW, "sk-1"))
+    assert "1 token of none" in str(map_error(ProviderError("1 token of none", 500), "m", NOW, "to"))
     message = str(map_error(ProviderError("a\nb " * 1000, 500), "m", NOW))
     assert "\n" not in message
     assert len(message) < 400

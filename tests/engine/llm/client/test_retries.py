@@ -136,8 +136,8 @@ async def test_a_missing_key_is_an_invalid_key(stub: StubProvider, monkeypatch: 
 
 
 async def test_background_work_leaves_a_slot_for_a_question(stub: StubProvider) -> None:
-    stub.reply("")
-    language = stub.language(gleaning_passes=0)
+    stub.reply('{"question": "Who?", "entities": [], "relationships": []}')
+    language = stub.language(gleaning="off")
     stub.server.gate.clear()
     work = [asyncio.create_task(language.extract(Excerpt(f"text {n}"), UsageMeter())) for n in range(6)]
     await stub.server.wait_for_requests(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from tests.support.discord_server import actions, threads
@@ -16,6 +17,7 @@ from tests.support.discord_server.model import (
     MessageType,
     User,
 )
+from tests.support.discord_server.payloads import format_time, message_json
 from tests.support.discord_server.people import client
 from tests.support.discord_server.people.client import ActionUnavailable
 from tests.support.discord_server.permissions import Permission
@@ -105,6 +107,36 @@ class Person:
             return start_thread_from(self.world, start, name, self.user)
         kind = ChannelType.PRIVATE_THREAD if private else ChannelType.PUBLIC_THREAD
         return start_thread_in(self.world, start, kind, name, self.user)
+
+    async def starts_poll(self, channel: Channel, question: str, answers: Sequence[str]) -> Message:
+        """Post a poll, whose message has no text."""
+        self._require(channel, Permission.SEND_MESSAGES)
+        message = actions.build_message(self.world, channel, self.user, None)
+        choices = [{"answer_id": number, "poll_media": {"text": each}} for number, each in enumerate(answers, 1)]
+        message.extra = {
+            "poll": {
+                "question": {"text": question},
+                "answers": choices,
+                "expiry": format_time(message.time + timedelta(days=1)),
+                "allow_multiselect": False,
+                "layout_type": 1,
+                "results": {"is_finalized": False, "answer_counts": []},
+            }
+        }
+        return actions.post_message(self.world, message, Draft())
+
+    async def forwards(self, original: Message, channel: Channel) -> Message:
+        """Forward a message: its words and embeds are in a snapshot, without its author."""
+        self._require(channel, Permission.SEND_MESSAGES)
+        message = actions.build_message(self.world, channel, self.user, None)
+        shown = message_json(original, self.world)
+        names = ("type", "content", "embeds", "attachments", "timestamp", "edited_timestamp", "flags", "components")
+        reference = {"type": 1, "channel_id": original.channel.id, "message_id": original.id}
+        message.extra = {
+            "message_reference": reference,
+            "message_snapshots": [{"message": {name: shown[name] for name in names}}],
+        }
+        return actions.post_message(self.world, message, Draft())
 
     async def posts(self, forum: Channel, title: str, text: str, *, files: Sequence[File] = ()) -> Message:
         """Post in a forum; the thread is the message's channel."""

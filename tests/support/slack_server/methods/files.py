@@ -81,4 +81,5 @@ async def download(slack: Server, request: web.Request) -> web.Response:
         return web.Response(text=LOGIN, content_type="text/html")
     if file is None or file.deleted or not space.can_read_file(file):
         return web.Response(status=404, text="file not found", content_type="text/html")
-    return web.Response(body=file.data, content_type=file.mimetype)
+    is_canvas = file.mimetype == shapes.CANVAS
+    return web.Response(body=file.data, content_type="text/html" if is_canvas else file.mimetype)

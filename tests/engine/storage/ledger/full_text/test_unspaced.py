@@ -113,6 +113,11 @@ async def test_both_databases_have_the_same_terms_of_all_characters(postgres_led
 
 
 FORMER = FormerSource(SOURCE.package, frozen=3)  # before full text knew these scripts
+LATER_COLUMNS = ("omissions", "coverage")  # which what saves documents today writes
+
+
+def execute(db: Connection, statement: str) -> None:
+    db.execute(statement)
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
@@ -134,10 +139,14 @@ async def test_rows_of_an_earlier_version_are_indexed_again_step_by_step(
         earlier.setattr(database_of_files, "SCHEMA", replace(database_of_files.SCHEMA, source=FORMER))
         earlier.setattr(database_of_servers, "SCHEMA", replace(database_of_servers.SCHEMA, source=FORMER))
         old = await open_ledger()
+        for name in LATER_COLUMNS:
+            await old.ledger.write(execute, f"ALTER TABLE document ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
         for key, text in TEXTS.items():
             await old.add(doc(key, text))
         await old.add_facts("facts", extraction("東京大学", "Ada"))
         await old.project()
+        for name in LATER_COLUMNS:
+            await old.ledger.write(execute, f"ALTER TABLE document DROP COLUMN {name}")
         await old.ledger.close()
     monkeypatch.setattr(update, "BATCH", 2)
     ledger = await open_ledger()

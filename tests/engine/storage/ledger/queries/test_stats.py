@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 
 from engine.errors import ModelUnavailable
 from engine.models import Scope
@@ -87,3 +88,15 @@ async def test_nodes_and_edges_are_what_the_graph_should_hold(ledger: LedgerFixt
     assert {node.space for node in nodes} == set(await ledger.column("SELECT space FROM entity"))
     weights = {frozenset((names[edge.source], names[edge.target])): edge.weight for edge in edges}
     assert weights == {frozenset(("ada", "bob")): 2, frozenset(("bob", "carla")): 1}
+
+
+async def test_documents_are_counted_by_room_within_the_scope_and_of_a_kind(ledger: LedgerFixture) -> None:
+    for key, space, room in (("a", "here", "hall"), ("c", "here", "attic"), ("d", "there", "attic")):
+        await ledger.add(doc(key, key, space=space, room=room))
+    for key, space, room in (("b", "here", "hall"), ("e", "there", "vault")):
+        await ledger.add(replace(doc(key, key, space=space, room=room), kind="conversation"))
+    count = ledger.ledger.stats.count_by_room
+    assert await count(Scope.of("here")) == {"hall": 2, "attic": 1}
+    assert await count(Scope.of("here"), "conversation") == {"hall": 1}
+    assert await count(Scope(frozenset({"here"}), frozenset({"attic"}))) == {"hall": 2, "attic": 2}
+    assert await count(Scope(frozenset(), frozenset())) == {}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.errors import (
@@ -9,13 +11,16 @@ from engine.errors import (
     ModelNotFound,
     ModelRefused,
     ModelUnreachable,
+    NothingGiven,
     PromptTooLong,
     RateLimited,
 )
+from engine.models import Extraction
 from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.queries.stats import Stats
 from engine.storage.ledger.work.work_queue import WorkQueue
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
-from tests.support.engine_fixture import doc
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.support.engine_fixture import HERE, doc
 
 NEVER = float("inf")
 
@@ -87,3 +92,49 @@ async def test_what_another_program_or_model_gave_up_is_tried_again(ledger: Ledg
     assert await ledger.write(WorkQueue.retry_after_change, "two")
     assert await ledger.column("SELECT retry_at FROM chunk WHERE error = ''") == [0]
     assert await ledger.read(WorkQueue.count_given_up) == 0
+
+
+async def test_what_the_model_did_not_read_is_read_again_on_request_only(ledger: LedgerFixture, chunk: int) -> None:
+    error = NothingGiven("m gave nothing")
+    error.outcome = "rowless"
+    await ledger.write(Facts.record_extraction_failure, chunk, error, NEVER)
+    assert await ledger.read(Stats.count_incomplete) == {"rowless": 1}
+    await ledger.write(WorkQueue.resume)
+    assert await ledger.read(Stats.count_incomplete) == {"rowless": 1}
+    assert await ledger.write(WorkQueue.retry_documents) == 1
+    assert await ledger.read(Stats.count_incomplete) == {}
+    assert await ledger.column("SELECT retry_at FROM chunk") == [0]
+
+
+async def mark_unknown(ledger: LedgerFixture, chunk: int) -> None:
+    sql = "INSERT INTO incomplete_chunk (chunk, outcome) VALUES (?, 'unknown')"
+    await ledger.write(lambda db: db.execute(sql, (chunk,)))
+
+
+async def test_chunks_without_facts_of_a_former_version_are_counted_and_read_again(ledger: LedgerFixture) -> None:
+    [chunk] = await ledger.add_facts("a", Extraction())
+    await mark_unknown(ledger, chunk)
+    [problem] = await ledger.read(Stats.list_problems, HERE)
+    assert (problem.key, problem.outcome, problem.chunks) == ("", "unknown", 1)
+    assert await ledger.write(WorkQueue.retry_after_change, "another")
+    assert await ledger.column("SELECT COUNT(*) FROM chunk WHERE extraction IS NULL") == [0]
+    assert await ledger.write(WorkQueue.retry_documents) == 1
+    assert await ledger.column("SELECT COUNT(*) FROM chunk WHERE extraction IS NULL") == [1]
+    await mark_unknown(ledger, chunk)
+    await ledger.write(WorkQueue.accept_unknown)
+    assert await ledger.read(Stats.list_problems, HERE) == []
+
+
+async def test_incomplete_facts_are_kept_known_to_no_other_chunk_and_replaced(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("a", "one"))
+    [chunk] = await ledger.column("SELECT id FROM chunk")
+    partial = replace(extraction("Ada", "Bob"), missing="m was cut off")
+    assert await ledger.write(Facts.save_extraction, chunk, b"key", partial)
+    assert await ledger.read(Facts.find_extraction, (b"key", b"shared"), chunk) is None
+    [problem] = await ledger.read(Stats.list_problems, HERE)
+    assert (problem.outcome, problem.error) == ("cut_off", "m was cut off")
+    await ledger.write(WorkQueue.retry_documents)
+    assert await ledger.column("SELECT canonical FROM name ORDER BY 1") == ["ada", "bob"]
+    assert await ledger.write(Facts.save_extraction, chunk, b"key", extraction("Ada", "Carla"))
+    assert await ledger.column("SELECT canonical FROM name ORDER BY 1") == ["ada", "carla"]
+    assert await ledger.read(Stats.list_problems, HERE) == []

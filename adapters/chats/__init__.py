@@ -1,0 +1,1 @@
+"""Chats that people exported from WhatsApp, Telegram and Microsoft Teams."""

@@ -1,0 +1,107 @@
+"""Read chats of Microsoft Teams: messages.json of a person's own export, and messages as Microsoft Graph returns them.
+
+The latter are documented resources, in a list or below `value`, in one file for each chat or channel.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from adapters.chats.source import (
+    NOT_EXPORTED,
+    NOTICES,
+    UNREADABLE,
+    ChatLine,
+    ExportedChat,
+    ExportedChats,
+    plain_text_of,
+)
+from adapters.common.export_folder import open_folder, read_bytes
+from adapters.common.json_fields import get_row, get_rows, get_text, join_lines
+from engine.errors import InvalidDocument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from bot.platform.export_readers import ExportOptions
+    from engine import Clock
+
+NAME = "teams"
+MAX_SIZE = 1 << 30  # bytes of one file
+WORDS = frozenset({"RichText", "Text", "RichText/Html", "message"})  # types of messages of people
+
+
+def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> ExportedChats:
+    """Open an export: a JSON file, or a folder or archive with some. Raises InvalidDocument."""
+    folder = open_folder(path.parent if path.suffix.lower() == ".json" else path)
+    source = ExportedChats(NAME, folder, options, clock.now())
+    for name in sorted(source.names):
+        is_wanted = name == path.name if path.suffix.lower() == ".json" else name.lower().endswith(".json")
+        if is_wanted and not _add_file(source, name):
+            source.omissions.note("JSON files that are no exported chats", name=name)
+    return source.check("export of Teams (messages.json, or messages of Microsoft Graph)")
+
+
+def _add_file(source: ExportedChats, name: str) -> bool:
+    """Add the chats of a file; returns whether there are any."""
+    try:
+        found = json.loads(read_bytes(source.folder, name, MAX_SIZE))
+    except (ValueError, RecursionError, InvalidDocument):
+        return False
+    root = found if isinstance(found, dict) else {"value": found}
+    chats = [
+        (get_text(each, "id"), get_text(each, "displayName"), each.get("MessageList"))
+        for each in get_rows(root, "conversations")
+    ]
+    rows = root.get("value", root.get("messages"))
+    if isinstance(rows, list) and any(isinstance(each, dict) and "body" in each for each in rows):
+        stem = posixpath.splitext(posixpath.basename(name))[0]
+        chats.append((get_text(root, "id") or name, get_text(root, "displayName", "topic") or stem, rows))
+    for key, title, messages in chats:
+        if isinstance(messages, list) and messages:
+            _add_chat(source, key, title or key, messages)
+    return bool(chats)
+
+
+def _add_chat(source: ExportedChats, key: str, title: str, messages: Sequence[Any]) -> None:
+    source.add(ExportedChat(key, title, lambda: _read(source, title, messages)))
+
+
+def _read(source: ExportedChats, title: str, messages: Sequence[Any]) -> Iterator[ChatLine]:
+    lines = []
+    for row in messages:
+        try:
+            kind = get_text(row, "messagetype", "messageType")
+            if kind and kind not in WORDS:
+                source.omissions.note(NOTICES, title)
+                continue
+            lines.append(_parse(row))
+        except (ValueError, TypeError, AttributeError, OverflowError):
+            source.omissions.note(UNREADABLE, title, str(row)[:60])
+            continue
+        for file in get_rows(row, "attachments"):
+            if name := get_text(file, "name"):
+                source.omissions.note(NOT_EXPORTED, title, name)
+    yield from sorted(lines, key=lambda each: each.time)
+
+
+def _parse(row: Mapping[str, Any]) -> ChatLine:
+    """A message. Raises ValueError."""
+    body, user = get_row(row, "body"), get_row(get_row(row, "from"), "user")
+    app = get_row(get_row(row, "from"), "application")
+    time = datetime.fromisoformat(get_text(row, "originalarrivaltime", "createdDateTime"))
+    content = get_text(body, "content") or get_text(row, "content")
+    named = [get_text(each, "name") for each in get_rows(row, "attachments")]
+    return ChatLine(
+        time if time.tzinfo else time.replace(tzinfo=UTC),
+        get_text(user, "displayName") or get_text(app, "displayName") or get_text(row, "displayName", "from"),
+        join_lines([get_text(row, "subject"), plain_text_of(content), *(f"File “{each}”" for each in named if each)]),
+        id=get_text(row, "id"),
+        person=get_text(user, "id") or get_text(row, "from"),
+        replies_to=get_text(row, "replyToId"),
+        edited=get_text(row, "lastEditedDateTime", "edittime"),
+    )

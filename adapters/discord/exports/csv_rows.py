@@ -1,0 +1,39 @@
+"""Read the messages of a channel that DiscordChatExporter wrote as CSV."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+from adapters.discord.exports.identity import invent_id, parse_time, snowflake_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+MAX_CELL = 1_000_000  # characters
+
+
+def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """The messages; one that cannot be read is an empty object, so that it is counted."""
+    csv.field_size_limit(MAX_CELL)
+    for number, row in enumerate(csv.DictReader(lines)):
+        try:
+            yield _build(row, number)
+        except ValueError:
+            yield {}
+
+
+def _build(row: Mapping[str, str | None], number: int) -> Mapping[str, Any]:
+    """A message as in JSON. Raises ValueError."""
+    time, author = parse_time(row.get("Date") or ""), row.get("Author") or ""
+    addresses = filter(None, (row.get("Attachments") or "").split(","))
+    return {
+        "id": snowflake_at(time, number),
+        "timestamp": time.isoformat(),
+        "content": row.get("Content") or "",
+        "author": {"id": row.get("AuthorID") or invent_id(author), "name": author},
+        "attachments": [
+            {"id": invent_id(each), "url": each, "fileName": each.partition("?")[0].rpartition("/")[2]}
+            for each in addresses
+        ],
+    }

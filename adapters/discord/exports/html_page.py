@@ -1,0 +1,124 @@
+"""Read the messages of a channel that DiscordChatExporter wrote as HTML."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+from adapters.discord.exports.identity import invent_id, time_of_snowflake
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+GROUP, AUTHOR, CONTENT, SKIPPED, EMBED = "group", "author", "content", "skipped", "embed"
+# Roles of elements by a part of their class, the first that fits.
+ROLES = (
+    ("chatlog__reply", SKIPPED),
+    ("chatlog__reference", SKIPPED),
+    ("chatlog__edited-timestamp", SKIPPED),
+    ("chatlog__reactions", SKIPPED),
+    ("chatlog__author-tag", SKIPPED),
+    ("chatlog__bot-tag", SKIPPED),
+    ("chatlog__author", AUTHOR),
+    ("chatlog__content", CONTENT),
+    ("chatlog__embed", EMBED),
+    ("chatlog__forwarded", EMBED),
+    ("chatlog__poll", EMBED),
+    ("chatlog__message-group", GROUP),
+)
+VOID_TAGS = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "embed"})
+LINE_TAGS = frozenset({"br", "div", "p", "li", "blockquote", "pre", "tr"})
+
+
+class ChatPage(HTMLParser):
+    """Collects the messages of a page; `take` returns those that are complete."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._stack: list[tuple[str, str]] = []
+        self._author: dict[str, Any] = {}
+        self._message: dict[str, Any] | None = None
+        self._done: list[dict[str, Any]] = []
+
+    def take(self, *, is_end: bool = False) -> list[dict[str, Any]]:
+        """The messages that were read since the last call."""
+        if is_end:
+            self._finish()
+        found, self._done = self._done, []
+        return found
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        facts = {name: value or "" for name, value in attrs}
+        role = _find_role(facts.get("class", ""))
+        if facts.get("data-message-id", "").isdigit():
+            self._begin(facts["data-message-id"])
+        if role == AUTHOR and facts.get("data-user-id", "").isdigit() and SKIPPED not in self._roles:
+            self._author = {"id": facts["data-user-id"], "name": facts.get("title", "")}
+            if self._message is not None:
+                self._message["author"] = self._author
+        if tag in LINE_TAGS:
+            self._write("\n")
+        if tag == "img":
+            self._write(facts.get("alt", "") if "emoji" in facts.get("class", "") else "")
+        if "chatlog__attachment" in facts.get("class", "") or self._is_attachment(tag):
+            self._attach(facts)
+        if tag not in VOID_TAGS:
+            self._stack.append((tag, role))
+
+    def handle_endtag(self, tag: str) -> None:
+        while any(each == tag for each, _ in self._stack):
+            if self._stack.pop()[0] == tag:
+                return
+
+    def handle_data(self, data: str) -> None:
+        self._write(data)
+
+    @property
+    def _roles(self) -> set[str]:
+        return {role for _, role in self._stack}
+
+    def _is_attachment(self, tag: str) -> bool:
+        return tag == "a" and any(role == "attachment" for _, role in self._stack)
+
+    def _attach(self, facts: Mapping[str, str]) -> None:
+        url = facts.get("href") or facts.get("src") or ""
+        if url and self._message is not None:
+            name = url.partition("?")[0].rpartition("/")[2]
+            self._message["attachments"].append({"id": invent_id(url), "url": url, "fileName": name})
+
+    def _begin(self, id_: str) -> None:
+        if self._message is not None and self._message["id"] == id_:
+            return
+        self._finish()
+        self._message = {"id": id_, "words": [], "attachments": [], "author": self._author}
+
+    def _write(self, text: str) -> None:
+        if self._message is not None and self._roles & {CONTENT, EMBED} and SKIPPED not in self._roles:
+            self._message["words"].append(text)
+
+    def _finish(self) -> None:
+        message, self._message = self._message, None
+        if message is None:
+            return
+        lines = (" ".join(line.split()) for line in "".join(message.pop("words")).split("\n"))
+        message["content"] = "\n".join(filter(None, lines))
+        try:
+            self._done.append(message | {"timestamp": time_of_snowflake(message["id"]).isoformat()})
+        except (ValueError, OverflowError):
+            self._done.append({})
+
+
+def _find_role(classes: str) -> str:
+    if "chatlog__attachment" in classes:
+        return "attachment"
+    return next((role for sign, role in ROLES if sign in classes), "")
+
+
+def read_payloads(chunks: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """The messages of a page that is read in pieces."""
+    page = ChatPage()
+    for each in chunks:
+        page.feed(each)
+        yield from page.take()
+    page.close()
+    yield from page.take(is_end=True)

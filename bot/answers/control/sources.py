@@ -1,0 +1,57 @@
+"""Show the sources of an answer to one person: those that they can read, with their present texts."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from bot.answers.review.rights import can_read_room
+from bot.platform.models import title_with_time
+from bot.text.format import pluralize
+from bot.text.markdown import escape_markdown, markdown_link
+from engine.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.context import BotContext
+    from bot.platform.models import Location
+    from bot.store import AnswerSource, StoredAnswer
+
+MAX_QUOTE_LENGTH = 400  # characters of a source
+
+
+async def describe_sources(context: BotContext, stored: StoredAnswer, location: Location, person: str) -> str:
+    """The sources of an answer that a person in a location can read, and how many others there are; "" for none."""
+    rooms = {each.room for each in stored.sources}
+    readable = {room for room in rooms if await can_read_room(context, room, location, person)}
+    shown = [each for each in stored.sources if each.room in readable]
+    texts = await _load_texts(context, {each.document for each in shown}, location, person)
+    lines = [_format(each, texts.get((each.document, each.passage), each.excerpt)) for each in shown]
+    withheld = len(stored.sources) - len(shown)
+    if withheld:
+        lines.append(
+            pluralize(
+                withheld,
+                "_{count} further source that you can't read._",
+                "_{count} further sources that you can't read._",
+            )
+        )
+    return "\n\n".join(lines)
+
+
+async def _load_texts(
+    context: BotContext, documents: Iterable[str], location: Location, person: str
+) -> dict[tuple[str, str], str]:
+    """The present texts of passages, by document and passage key."""
+    scope, found = await context.audience.scope_for_person(location, person), dict[tuple[str, str], str]()
+    for key in documents:
+        with suppress(NotFound):
+            document = await context.engine_context.engine.documents.get(key, scope)
+            found.update({(key, passage.key): passage.text for passage in document.passages})
+    return found
+
+
+def _format(source: AnswerSource, text: str) -> str:
+    head = f"**{source.number}** {markdown_link(title_with_time(source.title, source.time), source.link)}"
+    return head + (f"\n> {escape_markdown(text, MAX_QUOTE_LENGTH)}" if text.strip() else "")

@@ -1,0 +1,120 @@
+"""Forget a document, a chat or a message, and say within which time its bytes leave the disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.capabilities.document_lookup import list_with_inner, resolve_documents
+from bot.capabilities.results import Forgotten, ProgressUpdate
+from bot.errors import NotAllowed
+from bot.i18n import gettext
+from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
+from bot.text.document_match import candidate_message_ids, is_message_link
+from bot.text.format import format_minutes, format_utc
+from engine.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
+    from bot.capabilities.requests import Forget
+    from bot.capabilities.results import OperationResult
+    from bot.platform.models import Location
+    from bot.store import MessageRecord
+    from engine import DocumentInfo
+
+
+async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[OperationResult]:
+    """Delete a document, a whole chat, or the message that a person's link leads to. Raises NotAllowed, NotFound."""
+    here = request.working_dir if caller.is_owner else None
+    is_message = caller.kind == "person" and is_message_link(request.document)
+    try:
+        found = await resolve_documents(deps, request.document, caller.scope, here, of_chats=not is_message)
+    except NotFound:
+        if not is_message:
+            raise
+        yield await _forget_message(deps, caller, request.document)
+        return
+    for document in found:
+        await _check_may_forget(deps, caller, await _find_authors(deps, caller, document), f"“{document.title}”")
+    listed = await deps.engine.documents.list(caller.scope)
+    keys = [key for document in found for key in list_with_inner(document.key, listed)]
+    for done, key in enumerate(keys):
+        yield ProgressUpdate("forgetting", done, len(keys))
+        await deps.forget_document(key)
+    async for step in erase_bytes(deps):
+        yield step
+    yield _describe(deps, request.document, found)
+
+
+async def erase_bytes(deps: Deps) -> AsyncGenerator[ProgressUpdate]:
+    """Erase what was forgotten from the files: at once if the process ends; else the engine does it within its time."""
+    if deps.ends_soon:
+        yield ProgressUpdate("forgetting")
+        await deps.engine.maintenance.compact()
+
+
+def say_forgotten(deps: Deps, what: str) -> str:
+    """What was forgotten, and within which time its bytes leave the disk, if they are still there."""
+    if deps.ends_soon:
+        return f"Forgotten: {what}"
+    return f"Forgotten: {what}. Its bytes leave the disk within {format_minutes(deps.context.erasing_seconds)}."
+
+
+def _describe(deps: Deps, words: str, documents: list[DocumentInfo]) -> Forgotten:
+    if len(documents) > 1:
+        return Forgotten(say_forgotten(deps, f"{len(documents)} conversations of {words}"))
+    [document] = documents
+    return Forgotten(say_forgotten(deps, document.key), document.title, document.passages, document.room)
+
+
+async def _find_authors(deps: Deps, caller: Caller, document: DocumentInfo) -> set[str]:
+    """Who wrote a document; nobody is looked up for the owner and for spaces, who may forget all that is theirs."""
+    return await find_authors((await deps.parts.open()).store, document.key) if caller.kind == "person" else set()
+
+
+async def _check_may_forget(deps: Deps, caller: Caller, authors: set[str], what: str) -> None:
+    """Raise NotAllowed for a person who neither wrote all of something nor manages the workspace."""
+    if caller.kind != "person" or authors == {caller.subject.person}:
+        return
+    if "manage" not in caller.permissions or not await (await deps.parts.open()).access.is_manager(caller.subject):
+        raise NotAllowed(not_only_yours(what), hint=gettext(AUTHOR_OR_MANAGER))
+
+
+async def _forget_message(deps: Deps, caller: Caller, address: str) -> Forgotten:
+    parts = await deps.parts.open()
+    found = await _find_message(deps, caller, address)
+    if found is None:
+        raise NotFound(
+            gettext("I found no indexed message there that you can read."),
+            hint=gettext("It may never have been indexed, or was already forgotten."),
+        )
+    await _check_may_forget(deps, caller, {found.record.author}, gettext("That message"))
+    await parts.ingest.forget_message(found.place, found.record.id)
+    what = f"the message of {format_utc(found.record.time)} and its files"
+    return Forgotten(say_forgotten(deps, what), room=found.place.room, time=found.record.time)
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundMessage:
+    """A message that is indexed, and its channel."""
+
+    place: Location
+    record: MessageRecord
+
+
+async def _find_message(deps: Deps, caller: Caller, address: str) -> _FoundMessage | None:
+    """The message that a link leads to, if the caller may read it."""
+    parts, subject, scope = await deps.parts.open(), caller.subject, caller.scope
+    ids = candidate_message_ids(address, parts.ingest.parse_link_part(subject.platform))
+    known = {*await parts.store.channels.list_joined(subject.platform)}
+    if caller.place is not None:
+        known.add(caller.place.without_thread)
+    audience = parts.access.audience_of(subject)
+    for place in sorted(known, key=lambda each: (each.channel not in ids, each.room)):
+        for record in await parts.store.messages.list_by_ids(place.room, ids):
+            if place.room in scope.rooms or await audience.get_home_space(place) in scope.spaces:
+                return _FoundMessage(place, record)
+    return None

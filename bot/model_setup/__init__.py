@@ -1,0 +1,1 @@
+"""The models of the settings: their roles, what opens them, and their check."""

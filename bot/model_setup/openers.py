@@ -1,0 +1,37 @@
+"""Open the embedder and the reranker of the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.model_setup.roles import embedding_model_settings, embedding_prefixes, rerank_model_settings
+from engine import LiteLLMEmbedder, LiteLLMReranker, MiniLMEmbedder, O200kTokenizer
+from engine.llm.prefixed_embedder import PrefixedEmbedder
+from engine.llm.traits.remembered import load_facts
+
+if TYPE_CHECKING:
+    from contextlib import AsyncExitStack
+
+    from bot.settings import Settings
+    from engine import Embedder, ModelClient, Reranker
+
+
+async def open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
+    """The embedder of the settings; its dimension is set, remembered, or found with one call. Raises ModelError."""
+    if not settings.embedding_model:
+        minilm = MiniLMEmbedder()
+        stack.callback(minilm.close)
+        return minilm
+    model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens
+    prefixes, remembered = embedding_prefixes(settings), load_facts(settings.data_path)
+    dimensions = settings.embedding_dimensions or remembered.find_dimension(model)
+    if not prefixes.is_plain:
+        return await PrefixedEmbedder.open(model, calls, dimensions, prefixes, max_tokens=max_tokens)
+    if dimensions:
+        return LiteLLMEmbedder(model, calls, dimensions, max_tokens=max_tokens)
+    return await LiteLLMEmbedder.open(model, calls, max_tokens=max_tokens)
+
+
+def build_reranker(settings: Settings, calls: ModelClient) -> Reranker | None:
+    """The reranker of the settings, if one is set."""
+    return LiteLLMReranker(rerank_model_settings(settings), calls, O200kTokenizer()) if settings.rerank_model else None

@@ -1,0 +1,60 @@
+"""What of a file was not read, in a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.i18n import N_, gettext
+from bot.text.format import pluralize
+from bot.text.markdown import sanitize_inline
+from engine.parsers.base import NO_OCR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine import DocumentInfo, DocumentStatus
+    from engine.models import Omission
+
+MAX_NAMED = 5
+REASONS = (
+    N_("it cannot be read, or is damaged"),
+    N_("it holds a picture"),
+    N_("it is a sound or a film"),
+    N_("it is an object of another program"),
+    N_("it is missing from the file"),
+    N_("it is not a sheet of cells"),
+    N_("it lies too deep within other files"),
+    N_("no program reads pictures here"),
+    N_("only its text layer is read, not its picture"),
+    N_("too many pages are pictures"),
+)
+
+
+def describe_omissions(document: DocumentInfo | DocumentStatus, most: int = MAX_NAMED) -> str:
+    """What of a document was not read, as a clause; an empty string if nothing was left out."""
+    if not document.omissions:
+        return ""
+    parts = _list_parts(document.omissions, most)
+    if document.coverage:
+        return gettext("only {coverage} were read; {parts}").format(coverage=document.coverage, parts=parts)
+    return gettext("some of it was not read; {parts}").format(parts=parts)
+
+
+def is_worth_a_notice(document: DocumentInfo | DocumentStatus) -> bool:
+    """Whether its uploader hears of what was not read: pictures between the texts of a file are not worth it."""
+    return any(each.reason != NO_OCR for each in document.omissions) or bool(document.coverage)
+
+
+def describe_gaps(name: str, gaps: str) -> str:
+    """The notice that a file was read without some of its parts."""
+    return sanitize_inline(gettext("I read {name}, but {gaps}.").format(name=name, gaps=gaps))
+
+
+def _list_parts(omissions: Sequence[Omission], most: int) -> str:
+    named = [
+        gettext("{part}: {reason}").format(part=each.part, reason=gettext(each.reason)) for each in omissions[:most]
+    ]
+    more = len(omissions) - len(named)
+    return "; ".join(
+        [*named, *([pluralize(more, "and {count} other part", "and {count} other parts")] if more else [])]
+    )

@@ -1,0 +1,1 @@
+"""Calls whose replies are judged where they arrive: tried again, completed, or given up with a reason."""

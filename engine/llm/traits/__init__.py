@@ -1,0 +1,1 @@
+"""What models offer and take: parameters, context windows, reasoning, prefixes of embeddings, and their check."""

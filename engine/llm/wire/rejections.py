@@ -1,0 +1,187 @@
+"""Tell from the words of a provider why it rejected a request. Pure.
+
+Providers agree on no code and no status for it: money, settings and content all come as 400, 403, 422 or 429.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+Cause = Literal["credit", "credentials", "settings", "content", ""]
+
+RESPONSE_FORMAT, SYSTEM_ROLE, STREAM, ANY_PARAMETER = "response_format", "system", "stream", "*"
+MAX_READ = 4000  # characters of an error; some quote the whole request
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_NO = r"(not|n.t|un)[ -]?"  # "is not supported", "doesn't support", "unsupported"
+_CREDIT = _any_of(
+    r"(credit|account) balance|requires? more credits|more credits are required|payment required|arrear",
+    r"(insufficient|exceeded|out of|not enough|used all|no remaining|r[au]n out of)[\W_]+(\w+\W+){0,4}?"
+    r"(quota|balance|credits?|funds)",
+    r"insufficient_(quota|balance|credits)|token_quota_reached|your (current|daily|monthly) quota",
+    r"billing[\W_]+(hard[\W_]+)?(limit|not[\W_]+active)|requires billing|billing to be enabled|in good standing",
+    r"(check|enable|update) your (plan and )?(billing|payment)|(specified|monthly) (api )?usage limits?",
+    r"(monthly )?spend(ing)?[ _]limit",
+)
+# A limit of the rate, although it may name a quota or the billing page.
+_RATE = _any_of(
+    r"per[ _-]?(minute|second)|retry (after|in) \d|(call|token|requests?) rate limit|\b[RT]PM\b",
+)
+_ALWAYS_CREDIT = _any_of(r"insufficient[ _](quota|balance|credits?|funds)|credit balance")
+_CREDENTIALS = _any_of(
+    r"unable to locate credentials|nocredentials|could not (load|find|automatically determine) credentials",
+    r"default credentials|defaultcredentialserror|reauthentication is needed|could not resolve (project|credentials)",
+    r"failed to retrieve a token|azure ad token|credentials? (are |is |were )?(missing|not found|not set)",
+    r"security token included in the request is (invalid|expired)|unrecognizedclient|expiredtoken|partial credentials",
+    r"(missing|incomplete) (aws|azure|google) credentials|credentials? .{0,20}expired",
+    r"profile .{1,80} could not be found",
+)
+_PLACE = _any_of(
+    r"region.{0,20}(not set|is not specified|must be specified)|must specify a region|noregion",
+    r"api[_ -]version.{0,30}(required|missing|must|not set)|must provide .{0,40}(api_version|azure_endpoint)",
+    r"project.{0,20}(not set|is required|must be)",
+)
+_MISSING_PACKAGE = _any_of(
+    r"no module named '?([\w.-]+)|missing (boto3|google-auth|azure-identity)",
+    r"(boto3|google-auth|azure-identity) (package )?(is not installed|needed)",
+)
+_ACCOUNT = _any_of(
+    r"organi[sz]ation (must be|is not|has not been|has been restricted|needs to be)|verify (your )?organi[sz]ation",
+    r"(country|region|territory|location) (is )?not supported|not (available|supported) in your (country|region)",
+    r"(not|no) (enabled|available|access|supported).{0,60}(this|your) (account|plan|tier|project|subscription)",
+    r"on-demand throughput|terms (of use )?(must be|need to be|required)|model (is )?gated|data policy",
+    r"no endpoints found|api.{0,40}(has not been used in project|is disabled)",
+)
+_ROLE = _any_of(
+    rf"system[\W_]+(role|message|prompt|instruction)s?\b.{{0,60}}{_NO}(support|enabl|allow|accept)",
+    rf"{_NO}(support|enabl|allow|accept|expect)\w*\W.{{0,60}}(system\W+(role|message|prompt|instruction)|role\W+system)",
+    r"developer instruction|roles? must alternate|only user,? (and|or) assistant",
+    r"first message must be (from )?(the )?user",
+    r"(unexpected|invalid|unknown|unsupported) (message )?role|\brole\b.{0,40}\bsystem\b.{0,40}(not|n.t|invalid)",
+    r"messages?\[?\W?\d*\W{0,3}role\W.{0,40}not support",
+)
+_STREAMING = _any_of(
+    rf"to stream this model|{_NO}support\w*.{{0,20}}\bstream(ing)?\b",
+    rf"\bstream(ing)?\b( is| mode)?.{{0,20}}{_NO}(support|allow|enabl)",
+)
+_JSON_MODE = _any_of(
+    r"response[_ ]?(format|mime_?type|schema)|json[_ ]?(mode|object|schema|validate)|generate json|failed_generation",
+    r"structured[_ ]output|controlled generation|guided[_ ](decoding|json|grammar)|constrained (decoding|generation)",
+    r"\bgrammar\b|xgrammar|vocabulary required for format|word .json.",
+)
+_LOCAL_GRAMMAR = _any_of(
+    r"pars\w* grammar|initialize samplers|vocabulary required for format|json_validate|xgrammar|guided decoding",
+)
+_ONE_REPLY = _any_of(r"failed to generate json|json_validate_failed|failed_generation")
+_PARAMETER = _any_of(
+    r"\binvalid\W{1,3}[\w.]+\W{0,2}:",
+    r"(un(supported|known|recogni[sz]ed|expected)|invalid|extraneous)[\w ]{0,20}"
+    r"(parameter|argument|value|field|property|key|name|setting|option)",
+    rf"(parameter|argument|value|field|property|option)s?\b.{{0,80}}{_NO}(support|permit|allow|recogni|valid|know)",
+    r"extra[_ ](inputs?|fields?|forbidden)|additional properties|cannot find field|is (unsupported|deprecated)",
+    r"(does not|doesn.t|do not|not) support\w*|cannot (both )?be (specified|set|used)|may only be set|is too large",
+    r"must be (set to|less than|greater than|at least|at most|between|one of|in)|at most \d|out of range",
+    r"only (the default|supports?)|only works in thinking mode|budget .{0,30}is invalid",
+)
+_CONTENT = _any_of(
+    r"content[_ ](policy|filter|moderation|management|safety|violation)|responsible ?ai|usage polic|moderation|flagged",
+    r"safety (system|filter|setting|reason|policy)|prohibited|inappropriate|content exists risk|data[_ ]?inspection",
+    r"(sensitive|unsafe|harmful) (content|word|information|request|prompt)|violat|high risk|blocked|recitation",
+    r"guardrail|refus(ed|al) to",
+)
+_OUTPUT_NAMES = (
+    *("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"),
+    *("completion tokens", "output tokens"),
+)
+# Other names of a parameter in the words of providers; camel case is split before.
+_ALIASES: dict[str, tuple[str, ...]] = {
+    "max_tokens": _OUTPUT_NAMES,
+    "max_completion_tokens": _OUTPUT_NAMES,
+    "reasoning_effort": (
+        "reasoning",
+        "thinking",
+        "think",
+        "thinking_budget",
+        "thinking_level",
+        "thinking_config",
+        "enable_thinking",
+        "budget",
+    ),
+    "num_ctx": ("options",),
+    "stream_options": ("include_usage",),
+}
+CHAT_PARAMETERS = ("temperature", "max_tokens", "reasoning_effort", "num_ctx", "stream_options", "top_p")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a request was rejected; `parameter` is what may be left out, `ANY_PARAMETER` if no name is given.
+
+    `lasting`: whether the same parameter is rejected in every call.
+    """
+
+    cause: Cause
+    parameter: str = ""
+    lasting: bool = True
+    package: str = ""
+
+
+def read_rejection(text: str, status: int | None) -> Rejection:
+    """The cause that an error names, "" if none."""
+    text = text[:MAX_READ]
+    if package := _MISSING_PACKAGE.search(text):
+        return Rejection("settings", package=next(filter(None, package.groups()), ""))
+    if is_out_of_credit(text):
+        return Rejection("credit")
+    if _CREDENTIALS.search(text):
+        return Rejection("credentials")
+    if status is not None and status >= 500:
+        is_grammar = bool(_LOCAL_GRAMMAR.search(text))
+        return Rejection("settings", RESPONSE_FORMAT, not _ONE_REPLY.search(text)) if is_grammar else Rejection("")
+    return _read_settings(text) or Rejection("content" if _CONTENT.search(text) else "")
+
+
+def is_out_of_credit(text: str) -> bool:
+    """Whether a text says that money or a paid quota is used up; limits of the rate are not that."""
+    if _RATE.search(text) and not _ALWAYS_CREDIT.search(text):
+        return False
+    return bool(_CREDIT.search(text))
+
+
+def _read_settings(text: str) -> Rejection | None:
+    """What is wrong with the settings, None if nothing is said to be."""
+    if _JSON_MODE.search(text):
+        return Rejection("settings", RESPONSE_FORMAT, not _ONE_REPLY.search(text))
+    if _ROLE.search(text):
+        return Rejection("settings", SYSTEM_ROLE)
+    if _STREAMING.search(text) and "stream_options" not in text:
+        return Rejection("settings", STREAM)
+    if _PARAMETER.search(text):
+        name = find_parameter(text, CHAT_PARAMETERS)
+        if name or not _CONTENT.search(text):
+            return Rejection("settings", name or ANY_PARAMETER)
+    return Rejection("settings") if _ACCOUNT.search(text) or _PLACE.search(text) else None
+
+
+def find_parameter(text: str, sent: Collection[str]) -> str:
+    """The parameter of the request that a text names first, by its own or another name; "" if none."""
+    words = _CAMEL.sub("_", text).casefold()
+    places = {name: _first_place(words, name) for name in sent}
+    named = {name: place for name, place in places.items() if place >= 0}
+    return min(named, key=named.__getitem__) if named else ""
+
+
+def _first_place(words: str, name: str) -> int:
+    names = (name, *_ALIASES.get(name, ()))
+    found = (re.search(rf"(?<![a-z]){re.escape(each)}(?![a-z])", words) for each in names)
+    return min((each.start() for each in found if each), default=-1)

@@ -1,0 +1,1 @@
+"""Files that hold files: archives, mailboxes, saved web pages, and packages of documents."""

@@ -1,0 +1,86 @@
+"""Files within OpenXML files, as attachments: office documents, and what other programs packed into OLE objects."""
+
+from __future__ import annotations
+
+import struct
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import olefile
+
+from engine.errors import CorruptFile
+from engine.models import Omission
+from engine.parsers.base import ABSENT, DAMAGED, Attachment
+from engine.text.cleanup import clean_single_line
+
+if TYPE_CHECKING:
+    from engine.parsers.formats.openxml.parts import PartReader, PartRelation
+
+NO_DOCUMENT = "it is an object of another program"
+_FILM = "it is a sound or a film"
+_FILES = frozenset({"package", "oleObject"})
+_MEDIA = frozenset({"media", "audio", "video"})
+_STREAMS = {"WordDocument": "doc", "Workbook": "xls", "Book": "xls", "PowerPoint Document": "ppt"}
+_OLE = b"\xd0\xcf\x11\xe0"
+
+
+def embedded_files(parts: PartReader, relations: list[PartRelation], place: str) -> list[Attachment]:
+    """The files that a part of the document refers to; what cannot be opened is named."""
+    found: list[Attachment] = []
+    for each in relations:
+        name = each.target.rpartition("/")[2]
+        part = f"{place}, {name}" if place else name
+        if each.type in _MEDIA:
+            omission = Omission(part, _FILM)
+            parts.omissions += [] if omission in parts.omissions else [omission]
+        elif each.type in _FILES and each.target not in parts.archive.names:
+            parts.omissions.append(Omission(part, ABSENT))
+        elif each.type in _FILES:
+            try:
+                data = parts.archive.read(each.target)
+            except CorruptFile:
+                parts.omissions.append(Omission(part, DAMAGED))
+                continue
+            opened = unpack_object(name, data)
+            found += [opened] if opened else []
+            parts.omissions += [] if opened else [Omission(part, NO_DOCUMENT)]
+    return found
+
+
+def unpack_object(name: str, data: bytes) -> Attachment | None:
+    """The file within an OLE object, or the data themselves if they are a file; None if there is no file in it."""
+    if not data.startswith(_OLE):
+        return None if name.endswith(".bin") else Attachment(name, data)
+    try:
+        with olefile.OleFileIO(BytesIO(data)) as ole:
+            streams = {each[0]: each for each in ole.listdir() if len(each) == 1}
+            kind = next((kind for stream, kind in _STREAMS.items() if stream in streams), "")
+            if kind:
+                return Attachment(f"{name.rpartition('.')[0]}.{kind}", data)
+            if "\x01Ole10Native" in streams:
+                return _unpack_native(name, ole.openstream("\x01Ole10Native").read())
+            for stream in ("CONTENTS", "Package"):
+                if stream in streams:
+                    return _unpack_contents(name, ole.openstream(stream).read())
+    except (OSError, ValueError, IndexError, struct.error):
+        return None
+    return None
+
+
+def _unpack_native(name: str, data: bytes) -> Attachment | None:
+    """A file that Windows packed: its label and paths, each ended by a zero byte, then its length and content."""
+    label, _, rest = data[6:].partition(b"\0")
+    _, _, rest = rest.partition(b"\0")
+    size = struct.unpack_from("<I", rest, 4)[0]
+    rest = rest[8 + size :]
+    length = struct.unpack_from("<I", rest)[0]
+    content = rest[4 : 4 + length]
+    shown = clean_single_line(label.decode("utf-8", "replace")).replace("\\", "/").rpartition("/")[2]
+    return Attachment(shown or name, content) if content else None
+
+
+def _unpack_contents(name: str, data: bytes) -> Attachment | None:
+    stem = name.rpartition(".")[0]
+    if data.startswith(b"%PDF"):
+        return Attachment(f"{stem}.pdf", data)
+    return Attachment(f"{stem}.zip", data) if data.startswith(b"PK") else None

@@ -1,0 +1,1 @@
+"""Calendars and contacts: their lines of fields, events, recurrences and people."""

@@ -1,0 +1,207 @@
+"""Chats of WhatsApp, Telegram and Teams become messages with authors and times."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.chats import teams, telegram, whatsapp
+from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ExportedChats
+from adapters.chats.whatsapp import find_order
+from bot.platform.export_readers import ExportOptions
+from bot.platform.models import Message
+from engine.errors import CorruptFile, InvalidDocument
+from tests.support.clock import ManualClock
+from tests.support.exports import write_files
+
+ANDROID = """03/04/2026, 14:05 - Messages and calls are end-to-end encrypted.
+03/04/2026, 14:06 - Ada: The slates come
+on Friday: all of them.
+13/04/2026, 09:00 - Bela Roth: plan.txt (file attached)
+13/04/2026, 09:01 - Bela Roth: lost.jpg (file attached)
+"""
+IPHONE = (
+    "\u200e[4/13/26, 2:05:33\u202fPM] Ada: Slates.\r\n[4/13/26, 12:05:33 AM] ~ Bela: \u200e<attached: 01-PLAN.txt>\r\n"
+)
+
+
+def open_at(module: Any, path: Path, files: dict[str, Any], name: str = "", **options: Any) -> ExportedChats:
+    raw = {key: each if isinstance(each, bytes) else json.dumps(each).encode() for key, each in files.items()}
+    found: ExportedChats = module.open_export(
+        write_files(path / "export", raw) / name, ExportOptions(**options), clock=ManualClock()
+    )
+    return found
+
+
+def read(source: ExportedChats) -> list[Message]:
+    return [each for chat in source.list_channels() for page in source.read_pages(chat.location) for each in page]
+
+
+async def test_a_chat_of_whatsapp_has_authors_times_and_files(tmp_path: Path) -> None:
+    files = {"WhatsApp Chat with Roof.txt": ANDROID.encode(), "plan.txt": b"Copper."}
+    source = open_at(whatsapp, tmp_path, files)
+    slates, plan, lost = read(source)
+    assert [(each.name, each.kind) for each in source.list_channels()] == [("Roof", "closed")]
+    assert (slates.author, slates.text) == ("Ada", "The slates come\non Friday: all of them.")
+    assert slates.time == datetime(2026, 4, 3, 14, 6, tzinfo=UTC)
+    assert (plan.author, plan.text, lost.uploads) == ("Bela Roth", "", ())
+    assert await source.fetch_file(plan.uploads[0], 100) == b"Copper."
+    assert source.omissions == {NOTICES: 1, NOT_EXPORTED: 1, "text files that are no chats": 1}
+    again = read(open_at(whatsapp, tmp_path / "again", files))
+    assert [each.id for each in again] == [slates.id, plan.id, lost.id]
+
+
+def test_a_chat_of_an_iphone_has_american_dates(tmp_path: Path) -> None:
+    files = {"WhatsApp Chat - Roof/_chat.txt": IPHONE.encode(), "WhatsApp Chat - Roof/01-PLAN.txt": b"Zinc."}
+    source = open_at(whatsapp, tmp_path, files)
+    slates, plan = read(source)
+    assert [each.name for each in source.list_channels()] == ["Roof"]
+    assert [slates.time, plan.time] == [
+        datetime(2026, 4, 13, 14, 5, 33, tzinfo=UTC),
+        datetime(2026, 4, 13, 0, 5, 33, tzinfo=UTC),
+    ]
+    assert [each.name for each in plan.uploads] == ["01-PLAN.txt"]
+
+
+@pytest.mark.parametrize(
+    ("heads", "order"),
+    [
+        (["12.03.26, 14:05 - Ada: x"], "dmy"),
+        (["3/4/26, 2:05 PM - Ada: x"], "mdy"),
+        (["3/14/26, 14:05 - Ada: x"], "mdy"),
+        (["2026-03-04, 14:05 - Ada: x"], "ymd"),
+        (["Ada: x", "14:05"], ""),
+    ],
+)
+def test_the_order_of_dates_is_found_out(heads: list[str], order: str) -> None:
+    assert find_order(heads) == order
+
+
+ROOF = {
+    "name": "Roof",
+    "type": "private_group",
+    "id": 7,
+    "messages": [
+        {"id": 1, "type": "service", "date": "2026-03-02T09:00:00", "action": "create_group"},
+        {
+            "id": 2,
+            "type": "message",
+            "date_unixtime": "1772442000",
+            "from": "Ada",
+            "from_id": "user1",
+            "text": [
+                "See ",
+                {"type": "text_link", "text": "the table", "href": "https://tides.example"},
+                {"type": "pre", "text": "a = 1"},
+            ],
+            "file": "files/plan.txt",
+        },
+        {
+            "id": 3,
+            "type": "message",
+            "date": "2026-03-02T09:05:00",
+            "from": "Bela",
+            "text": "Slates",
+            "forwarded_from": "Eve",
+        },
+        {
+            "id": 4,
+            "type": "message",
+            "date": "2026-03-02T09:06:00",
+            "from": "Bela",
+            "text": "",
+            "poll": {"question": "Zinc?", "answers": [{"text": "Yes", "voters": 2}]},
+            "reply_to_message_id": 3,
+        },
+        {"id": 5, "type": "message", "date": "never", "from": "Bela", "text": "Odd"},
+        {
+            "id": 6,
+            "type": "message",
+            "date": "2026-03-02T09:07:00",
+            "from": "Bela",
+            "text": "",
+            "photo": "(File not included. Change data exporting settings to download.)",
+        },
+    ],
+}
+
+
+async def test_a_chat_of_telegram_has_links_code_polls_and_forwards(tmp_path: Path) -> None:
+    source = open_at(telegram, tmp_path, {"result.json": ROOF, "files/plan.txt": b"Copper."})
+    table, forward, poll, photo = read(source)
+    assert (table.id, table.author, table.time) == ("2", "user1", datetime(2026, 3, 2, 9, tzinfo=UTC))
+    assert table.text == "See the table (https://tides.example)\n```\na = 1\n```"
+    person = source.get_person("user1")
+    assert person is not None
+    assert person.name == "Ada"
+    assert await source.fetch_file(table.uploads[0], 100) == b"Copper."
+    assert forward.forwarded == "Forwarded message by Eve:\n> Slates"
+    assert (poll.text, poll.replies_to) == ("Poll: Zinc?\n- Yes (2 votes)", "3")
+    assert (photo.uploads, photo.text) == ((), "")
+    assert source.omissions == {NOTICES: 1, UNREADABLE: 1, NOT_EXPORTED: 1}
+
+
+def test_direct_chats_of_telegram_are_read_on_request(tmp_path: Path) -> None:
+    whole = {"chats": {"list": [ROOF, {**ROOF, "name": "Ada", "type": "personal_chat", "id": 8}]}}
+    assert [each.name for each in open_at(telegram, tmp_path, {"result.json": whole}).list_channels()] == ["Roof"]
+    names = [each.name for each in open_at(telegram, tmp_path, {}, direct_messages=True).list_channels()]
+    assert names == ["Roof", "Ada"]
+
+
+def test_chats_of_teams_are_read_in_both_forms(tmp_path: Path) -> None:
+    own = {
+        "conversations": [
+            {
+                "id": "19:1",
+                "displayName": "Roof",
+                "MessageList": [
+                    {
+                        "id": "2",
+                        "originalarrivaltime": "2026-03-02T09:05:00Z",
+                        "messagetype": "RichText",
+                        "from": "8:ada",
+                        "displayName": "Ada",
+                        "content": "<p>Slates &amp; tiles<br/>today</p>",
+                    },
+                    {
+                        "id": "1",
+                        "originalarrivaltime": "2026-03-02T09:00:00Z",
+                        "messagetype": "ThreadActivity/AddMember",
+                        "content": "",
+                    },
+                ],
+            }
+        ]
+    }
+    graph = {
+        "value": [
+            {
+                "id": "5",
+                "createdDateTime": "2026-03-02T10:00:00Z",
+                "messageType": "message",
+                "from": {"user": {"id": "u1", "displayName": "Bela"}},
+                "subject": "Order",
+                "body": {"contentType": "html", "content": "<div>Nails</div>"},
+                "attachments": [{"name": "plan.pdf"}],
+            },
+            {"id": "6", "messageType": "systemEventMessage", "body": {}},
+            {"id": "7", "messageType": "message", "createdDateTime": "x", "body": {}},
+        ]
+    }
+    source = open_at(teams, tmp_path, {"messages.json": own, "Board.json": graph, "other.json": {"a": 1}})
+    assert sorted((each.author, each.text) for each in read(source)) == [
+        ("8:ada", "Slates & tiles\ntoday"),
+        ("u1", "Order\nNails\nFile “plan.pdf”"),
+    ]
+    assert sorted(each.name for each in source.list_channels()) == ["Board", "Roof"]
+    assert source.omissions == {NOTICES: 2, UNREADABLE: 1, NOT_EXPORTED: 1, "JSON files that are no exported chats": 1}
+
+
+@pytest.mark.parametrize("module", [whatsapp, telegram, teams])
+def test_what_is_no_chat_is_refused(tmp_path: Path, module: Any) -> None:
+    with pytest.raises((InvalidDocument, CorruptFile)):
+        open_at(module, tmp_path, {"result.json": b"{", "notes.txt": b"Slates."})

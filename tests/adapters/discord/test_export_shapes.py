@@ -1,0 +1,101 @@
+"""Channels that DiscordChatExporter wrote as CSV or HTML, and what newer versions add to its JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from adapters.discord.export import DiscordExport, open_export
+from bot.platform.export_readers import ExportOptions
+from bot.platform.models import Location, Message
+from tests.support.clock import ManualClock
+from tests.support.exports import START, discord_file, discord_id, discord_message, write_files
+
+ROOF = Location("discord", "77", "60000")
+CSV = """AuthorID,Author,Date,Content,Attachments,Reactions
+"1","ada","2026-03-02T10:00:00.0000000+01:00","Slates, or
+tiles?","https://cdn.discordapp.com/attachments/1/2/plan.txt?ex=1",""
+"2","bela","02-Mar-26 09:05 AM","Slates.","",""
+"2","bela","sometime","Odd.","",""
+"""
+MESSAGE = (
+    '<div id="chatlog__message-container-{id}" class="chatlog__message-container" data-message-id="{id}">'
+    '<div class="chatlog__message"><div class="chatlog__message-primary">{reply}{header}'
+    '<div class="chatlog__content chatlog__markdown"><span class="chatlog__markdown-preserve">{text}</span>'
+    '<span class="chatlog__edited-timestamp">(edited)</span></div>{more}</div></div></div>'
+)
+HEADER = (
+    '<div class="chatlog__header"><span class="chatlog__author" title="{name}" data-user-id="{user}">'
+    "{name}</span></div>"
+)
+
+
+def build(path: Path, files: dict[str, bytes], **options: Any) -> DiscordExport:
+    return open_export(write_files(path / "export", files), ExportOptions(**options), clock=ManualClock())
+
+
+def read(source: DiscordExport, place: Location = ROOF) -> list[Message]:
+    return [each for page in source.read_pages(place) for each in page]
+
+
+def page() -> bytes:
+    header = HEADER.format(name="Ada", user="1")
+    reply = '<div class="chatlog__reply"><div class="chatlog__reply-author" title="Eve">Eve</div>Old words</div>'
+    embed = '<div class="chatlog__embed"><div class="chatlog__embed-title">Tides</div><div>14:20</div></div>'
+    file = '<div class="chatlog__attachment"><a href="https://cdn.discordapp.com/attachments/1/2/a.txt">a.txt</a></div>'
+    first = MESSAGE.format(
+        id=discord_id(0), reply=reply, header=header, text="Slates &amp; tiles<br>today", more=embed + file
+    )
+    second = MESSAGE.format(id=discord_id(1), reply="", header="", text="Nails", more="")
+    return f'<html><body><div class="chatlog"><div class="chatlog__message-group">{first}{second}</div></div>'.encode()
+
+
+def test_csv_is_read_with_authors_times_and_files(tmp_path: Path) -> None:
+    source = build(tmp_path, {"Town - Trades - roof [60000].csv": CSV.encode()}, workspace="77")
+    first, second = read(source)
+    assert (first.author, first.time, first.text) == ("1", START, "Slates, or\ntiles?")
+    assert [each.name for each in first.uploads] == ["plan.txt"]
+    assert (second.author, second.text, second.time.minute) == ("2", "Slates.", 5)
+    assert source.omissions == {"messages that cannot be read": 1}
+    assert [(each.name, each.kind) for each in source.list_channels()] == [("roof", "closed")]
+    assert [each.id for each in read(source)] == [first.id, second.id]
+    assert read(build(tmp_path, {}), build(tmp_path, {}).list_channels()[0].location)[0].text == first.text
+
+
+def test_html_is_read_with_authors_times_embeds_and_files(tmp_path: Path) -> None:
+    source = build(tmp_path, {"Town - roof [60000].html": page()}, workspace="77")
+    first, second = read(source)
+    assert (first.id, first.author, first.time) == (discord_id(0), "1", START)
+    assert first.text == "Slates & tiles\ntoday\nTides\n14:20"
+    assert [each.name for each in first.uploads] == ["a.txt"]
+    assert (second.author, second.text) == ("1", "Nails")
+    person = source.get_person("1")
+    assert person is not None
+    assert person.name == "Ada"
+
+
+def test_json_has_precedence(tmp_path: Path) -> None:
+    whole = discord_file({"id": "60000", "name": "roof"}, [discord_message("1", 0, "Tiles.")])
+    files = {"Town - roof [60000].json": whole, "Town - roof [60000].html": page(), "notes.csv": b"a,b\n"}
+    source = build(tmp_path, files)
+    assert [each.text for each in read(source)] == ["Tiles."]
+    assert source.omissions == {
+        "CSV and HTML files of channels that are here as JSON": 1,
+        "CSV and HTML files that are no exported channels": 1,
+    }
+
+
+def test_forwards_and_embeds_of_json_are_read(tmp_path: Path) -> None:
+    shown = {"content": "Pier seven", "timestamp": START.isoformat(), "attachments": [], "embeds": [{"title": "Tides"}]}
+    rows = [
+        discord_message("1", 0, "", forwardedMessage=shown, reference={"type": "Forward", "channelId": "5"}),
+        discord_message(
+            "2", 1, "Alarm", is_bot=True, embeds=[{"title": "Gate", "fields": [{"name": "Since", "value": "9"}]}]
+        ),
+        discord_message("1", 2, "See", embeds=[{"title": "A page", "url": "https://tides.example"}]),
+    ]
+    source = build(tmp_path, {"a.json": discord_file({"id": "60000", "name": "roof"}, rows)})
+    forward, alarm, link = read(source)
+    assert forward.forwarded == f"Forwarded message from <#5>, <t:{int(START.timestamp())}>:\n> Pier seven\n> Tides"
+    assert alarm.text == "Alarm\nGate\nSince: 9"
+    assert (link.text, link.previews) == ("See", "A page")

@@ -1,0 +1,140 @@
+"""Exports of Slack in their old and new shapes, and as other programs write them: everything is read, or named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.slack.export import SlackExport, open_export
+from bot.platform.export_readers import ExportOptions
+from bot.platform.history_source import Omission
+from bot.platform.models import Upload
+from engine.errors import InvalidDocument
+from tests.support.clock import ManualClock
+from tests.support.exports import START, TEAM, SlackExportFiles, slack_message, slack_user, ts_at, write_files
+
+DAY = f"{START:%Y-%m-%d}.json"
+
+
+def build(path: Path, files: dict[str, Any], **options: Any) -> SlackExport:
+    raw = {name: rows if isinstance(rows, bytes) else json.dumps(rows).encode() for name, rows in files.items()}
+    return open_export(write_files(path / "export", raw), ExportOptions(**options), clock=ManualClock())
+
+
+def read_all(source: SlackExport) -> dict[str, list[tuple[str, str, str]]]:
+    """The workspace, author and text of each message by channel."""
+    return {
+        channel.name: [
+            (each.location.workspace, each.author, each.text)
+            for page in source.read_pages(channel.location)
+            for each in page
+        ]
+        for channel in source.list_channels()
+    }
+
+
+async def test_an_old_message_has_one_file_and_comments_on_files_are_messages(tmp_path: Path) -> None:
+    plan = {"id": "F1", "name": "plan.txt", "mimetype": "text/plain", "size": 7, "preview": "Copper.", "lines_more": 0}
+    files = SlackExportFiles()
+    rows = [
+        slack_message("U1", 0, "<@U1> uploaded a file", subtype="file_share", file=plan),
+        slack_message(
+            "", 1, "<@U2> commented", subtype="file_comment", file=plan, comment={"user": "U2", "comment": "Zinc?"}
+        ),
+        slack_message("U2", 2, "To all", subtype="reply_broadcast", thread_ts=ts_at(0)),
+    ]
+    files.add_channel("channels", "ROOF", "roof", rows)
+    source = open_export(files.write_zip(tmp_path / "e.zip"), ExportOptions(), clock=ManualClock())
+    [channel] = source.list_channels()
+    [page] = source.read_pages(channel.location)
+    assert [(each.author, each.text) for each in page] == [
+        ("U1", "<@U1> uploaded a file"),
+        ("U2", "Zinc?"),
+        ("U2", "To all"),
+    ]
+    assert [each.uploads for each in page] == [(Upload("F1", "plan.txt", 7, "text/plain", ""),), (), ()]
+    assert await source.fetch_file(page[0].uploads[0], 100) == b"Copper."
+
+
+def test_folders_that_no_list_names_are_closed_channels(tmp_path: Path) -> None:
+    files = {
+        "users.json": [slack_user("U1", "Ada")],
+        "channels.json": [],
+        f"old-roof/{DAY}": [slack_message("U1", 0, "Slates.")],
+        f"C0ABCDEF1/{DAY}": [slack_message("U1", 0, "Nails.")],
+        f"D0ABCDEF1/{DAY}": [slack_message("U1", 0, "Between us.")],
+        f"mpdm-ada--bela-1/{DAY}": [slack_message("U1", 0, "Between us.")],
+    }
+    source = build(tmp_path, files)
+    assert {name: len(rows) for name, rows in read_all(source).items()} == {"old-roof": 1, "C0ABCDEF1": 1}
+    assert {each.kind for each in source.list_channels()} == {"closed"}
+    assert source.omissions["direct messages (--direct-messages includes them)"] == 2
+    assert len(read_all(build(tmp_path, files, direct_messages=True))) == 4
+
+
+def test_the_workspaces_of_a_grid_are_read(tmp_path: Path) -> None:
+    files = {
+        "users.json": [slack_user("U1", "Ada")],
+        "channels.json": [{"id": "C09", "name": "all", "members": ["U1"]}],
+        f"all/{DAY}": [slack_message("U1", 0, "Welcome.")],
+        "teams/north/users.json": [slack_user("U5", "Nora") | {"team_id": "TNORTH"}],
+        "teams/north/channels.json": [{"id": "C10", "name": "slipway", "members": ["U5"]}],
+        f"teams/north/slipway/{DAY}": [slack_message("U5", 0, "Nine tonnes.")],
+        "backup/users.json": [],
+        f"backup/roof/{DAY}": [slack_message("U1", 0, "Old.")],
+    }
+    source = build(tmp_path, files)
+    assert read_all(source) == {"all": [(TEAM, "U1", "Welcome.")], "slipway": [("TNORTH", "U5", "Nine tonnes.")]}
+    person = source.get_person("U5")
+    assert person is not None
+    assert person.name == "Nora"
+    assert Omission("folders that are exports of their own", name="backup/") in source.omissions.list_all()
+    assert {row[0] for rows in read_all(build(tmp_path, files, workspace="T7")).values() for row in rows} == {"T7"}
+
+
+async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: Path) -> None:
+    root = slack_message("U1", 0, "Who lays the slates?", thread_ts=ts_at(0))
+    reply = slack_message("U2", 1, "Mina.", thread_ts=ts_at(0))
+    dump = {"name": "roof", "messages": [root | {"slackdump_thread_replies": [reply]}], "channel_id": "C0ABCDEF1"}
+    source = build(tmp_path, {"C0ABCDEF1.json": dump, "C0ABCDEF1/attachments/F0ABCDEF1-a.txt": b"Copper."})
+    assert read_all(source) == {"C0ABCDEF1": [(TEAM, "U1", "Who lays the slates?"), (TEAM, "U2", "Mina.")]}
+    assert await source.fetch_file(Upload("F0ABCDEF1", "a.txt", 7, "text/plain", ""), 100) == b"Copper."
+    with pytest.raises(InvalidDocument, match="slackdump"):
+        build(tmp_path / "other", {"slackdump.sqlite": b"SQLite"})
+
+
+def test_the_workspace_is_found_in_messages_or_one_is_proposed(tmp_path: Path) -> None:
+    users = [{"id": "U1", "name": "ada"}]
+    files = {"users.json": users, "channels.json": [{"id": "C1", "name": "roof"}]}
+    found = build(tmp_path, {**files, f"roof/{DAY}": [slack_message("U1", 0, "Slates.")]})
+    assert read_all(found) == {"roof": [(TEAM, "U1", "Slates.")]}
+    bare = [{"type": "message", "user": "U1", "ts": ts_at(0), "text": "Slates."}]
+    with pytest.raises(InvalidDocument) as caught:
+        build(tmp_path / "bare", {**files, f"roof/{DAY}": bare})
+    proposed = caught.value.hint.rpartition("--workspace ")[2].rstrip(".")
+    assert (
+        read_all(build(tmp_path / "bare", {**files, f"roof/{DAY}": bare}, workspace=proposed))["roof"][0][0] == proposed
+    )
+
+
+def test_what_is_not_read_is_named(tmp_path: Path) -> None:
+    rows = [
+        slack_message("U1", 0, "<@U1> joined", subtype="channel_join"),
+        {"type": "message", "ts": "x", "user": "U1"},
+    ]
+    files = {
+        "users.json": [slack_user("U1", "Ada")],
+        "channels.json": [{"id": "C1", "name": "roof"}],
+        f"roof/{DAY}": rows,
+        "canvases.json": [{"id": "F1", "title": "Onboarding"}],
+    }
+    source = build(tmp_path, files)
+    read_all(source)
+    assert source.omissions.list_all() == [
+        Omission("canvases", name="Onboarding"),
+        Omission("messages that cannot be read", "roof", "x"),
+        Omission("notices, such as who joined a channel", "roof"),
+    ]

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.llm.formats.tuple_extraction import DELIMITER, parse_tuples
+from engine.models import Extraction, Link, Mention
+
+LAMP = Mention("Lamp Guild", "organization", "Lamp Guild lights the quay.")
+DEBT = Mention("Lamp Debt", "other", "Money that the guild owes to the town")
+LIGHTS = Link("Lamp Guild", "Quay", "lighting", "Lamp Guild lights the Quay.")
+PLAIN = Link("Lamp Guild", "Quay", "", "Lamp Guild lights the Quay.")
+
+
+def row(text: str) -> str:
+    return text.replace(" ~ ", DELIMITER)
+
+
+ENTITY = "Lamp Guild ~ Organization ~ Lamp Guild lights the quay."
+RELATION = "Lamp Guild ~ Quay ~ lighting ~ Lamp Guild lights the Quay."
+GLUED = ["entity<", "entity>", "entity|", "entity: ", "Entity - ", "entity #", "entity ", "**entity** ", "- entity<|"]
+
+
+@pytest.mark.parametrize("start", GLUED)
+def test_a_delimiter_damaged_after_the_tag_costs_no_fact(start: str) -> None:
+    assert parse_tuples(row(start + ENTITY)) == Extraction((LAMP,))
+
+
+@pytest.mark.parametrize("start", ["relation<", "relation>", "relationship: ", "relation "])
+def test_nor_does_one_after_the_tag_of_a_relation(start: str) -> None:
+    assert parse_tuples(row(start + RELATION)) == Extraction((), (LIGHTS,))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("entity ~ Lamp Debt ~ Money that the guild owes to the town", DEBT, id="no type"),
+        pytest.param(ENTITY, LAMP, id="no tag"),
+        pytest.param(
+            "entity ~ Lamp Guild ~ Organization ~ Organization ~ Lamp Guild lights the quay.", LAMP, id="type twice"
+        ),
+        pytest.param(
+            "entity ~ Lamp Guild ~ Organization ~ Lamp Guild ~ lights the quay.", LAMP, id="a delimiter in the text"
+        ),
+        pytest.param("entity | Lamp Guild | Organization | Lamp Guild lights the quay.", LAMP, id="pipes"),
+        pytest.param("| entity | Lamp Guild | Organization | Lamp Guild lights the quay. |", LAMP, id="table"),
+        pytest.param(
+            "entity ~ Lamp Guild (Organization) ~ Lamp Guild lights the quay.", LAMP, id="the type beside the name"
+        ),
+        pytest.param("entity ~ Lamp Debt ~  ~ Money that the guild owes to the town", DEBT, id="an empty type"),
+        pytest.param("entity|#|Lamp Guild|#|Organization|#|Lamp Guild lights the quay.", LAMP, id="without brackets"),
+        pytest.param(
+            "entity ~ Lamp Guild\n ~ Organization\n ~ Lamp Guild lights the quay.".replace("\n ~ ", "\n<|#|>"),
+            LAMP,
+            id="a field a line",
+        ),
+        pytest.param("relation ~ Lamp Guild ~ Quay ~ Lamp Guild lights the Quay.", PLAIN, id="no keywords"),
+        pytest.param(
+            "relation ~ Lamp Guild ~ Quay ~ lighting ~ lighting ~ Lamp Guild lights the Quay.",
+            LIGHTS,
+            id="keywords twice",
+        ),
+        pytest.param(
+            "relation ~ Lamp Guild ~ Quay ~ lighting ~ Lamp Guild lights the Quay. ~ 8", LIGHTS, id="a weight"
+        ),
+        pytest.param(
+            "relationship ~ Lamp Guild ~ Quay ~ Lamp Guild lights the Quay. ~ lighting ~ 8", LIGHTS, id="former order"
+        ),
+        pytest.param(RELATION, LIGHTS, id="a relation without a tag"),
+        pytest.param(
+            "relation ~ 灯会 ~ 码头 ~ 灯会照亮了整个码头",
+            Link("灯会", "码头", "", "灯会照亮了整个码头"),
+            id="no blanks",
+        ),
+    ],
+)
+def test_a_row_of_another_length_gives_its_fact_where_that_is_plain(text: str, expected: Mention | Link) -> None:
+    facts = Extraction((expected,)) if isinstance(expected, Mention) else Extraction((), (expected,))
+    assert parse_tuples(row(text)) == facts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("entity ~ Lamp Guild", "entity ~ Lamp Guild ~ Organization", "relation ~ Lamp Guild ~ Quay"),
+        *("relation ~ Lamp Guild ~ Quay ~ lighting", "relation ~ Lamp Guild ~ Quay ~ 9", "note ~ a ~ b ~ c"),
+        *("relation ~ Lamp Guild ~ Quay ~ trade, supply chain", "Lamp Guild ~ Quay ~ Rope ~ Tar is sold here."),
+        *("entity", "entities: none", "The entity Lamp Guild lights the quay.", "relation ~ a ~ b" + " ~ c" * 20),
+    ],
+)
+def test_an_unclear_row_stays_dropped(text: str) -> None:
+    assert parse_tuples(row(text)) == Extraction()
+
+
+def test_several_ends_give_one_relation_that_names_them_all() -> None:
+    found = parse_tuples(row("relation ~ Vote ~ Yes ~ No ~ result ~ A Vote of the guild ends with Yes or No."))
+    assert found.links == (Link("Vote", "Yes", "No,result", "A Vote of the guild ends with Yes or No."),)
+
+
+def test_rows_without_a_line_break_between_them_are_two() -> None:
+    assert parse_tuples(row(f"entity ~ {ENTITY}relation ~ {RELATION}")) == Extraction((LAMP,), (LIGHTS,))
+
+
+def test_a_torn_record_within_a_line_is_repaired_too() -> None:
+    line = row(f"entity ~ {ENTITY} ~ relation ~ Lamp Guild ~ Quay ~ Lamp Guild lights the Quay. ~ entity ~ {ENTITY}")
+    assert parse_tuples(line) == Extraction((LAMP, LAMP), (PLAIN,))

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import InvalidReply, NothingGiven
+from engine.llm.replies.texts import join_parts
+from engine.models import SummaryInput
+from engine.usage import UsageMeter
+from tests.engine.llm.stub_provider import StubProvider
+from tests.support.openai_server import Fault
+
+WEIR = SummaryInput("Weir", ("It is old.", "It leaks."))
+QUERY = '{"question": "Who tends the weir?", "high_level_keywords": [], "low_level_keywords": ["weir"]}'
+NO_TEXTS = ["Please provide the descriptions.", "I'm sorry, but I can't help with that.", "null", "<tool_call>x"]
+
+
+@pytest.mark.parametrize("nothing", NO_TEXTS)
+async def test_a_summary_that_gives_nothing_is_asked_for_again(stub: StubProvider, nothing: str) -> None:
+    stub.reply(nothing, "The weir is old and leaks.")
+    assert await stub.language().summarize([WEIR], UsageMeter()) == ["The weir is old and leaks."]
+    stub.reply(nothing)
+    with pytest.raises(NothingGiven, match="gave nothing"):
+        await stub.language().summarize([WEIR], UsageMeter())
+
+
+async def test_a_summary_that_was_cut_off_is_continued(stub: StubProvider) -> None:
+    stub.reply("The weir is old and", "is old and leaks.")
+    stub.fail(Fault("length"))
+    assert await stub.language().summarize([WEIR], UsageMeter()) == ["The weir is old and leaks."]
+    stub.server.outage = Fault("length")
+    with pytest.raises(InvalidReply, match="did not come to the end"):
+        await stub.language().summarize([WEIR], UsageMeter())
+
+
+async def test_a_question_that_was_not_rewritten_is_sent_again_once(stub: StubProvider) -> None:
+    stub.reply("Sure, here are keywords!", QUERY)
+    query = await stub.language().rewrite_query("Who tends it?", (), UsageMeter())
+    assert (query.question, query.low) == ("Who tends the weir?", ("weir",))
+    stub.reply("Sure, here are keywords!")
+    query = await stub.language().rewrite_query("Who tends it?", (), UsageMeter())
+    assert (query.question, query.low) == ("Who tends it?", ("Who tends it?",))
+    assert stub.request_count == 4
+
+
+def test_a_continuation_repeats_nothing() -> None:
+    assert join_parts("one two three four", "two three four five") == "one two three four five"
+    assert join_parts("one ", "two") == "one two"

@@ -1,0 +1,112 @@
+"""Files converted by loopback servers that answer as docling-serve and MinerU do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from engine import FileParser, ParserLimits
+from engine.llm.parser_service import ParserService, ParserServiceConfig
+from engine.models import ConvertedDocument
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+MARKDOWN = "# Kiln plan\n\n| Kiln | Bricks |\n|---|---|\n| North | $x^2$ |\n"
+FORM = b"name,bricks\nNorth,310\n"
+DOCLING = {"document": {"filename": "a.csv", "md_content": MARKDOWN}, "status": "success", "errors": []}
+MINERU = {"backend": "pipeline", "version": "2.5", "results": {"a": {"md_content": MARKDOWN}}}
+
+
+@asynccontextmanager
+async def serve(path: str, handler: Handler) -> AsyncIterator[str]:
+    app = web.Application()
+    app.router.add_post(path, handler)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+def answer(body: object, *, status: int = 200) -> Handler:
+    async def respond(request: web.Request) -> web.StreamResponse:
+        form = await request.post()
+        file = form["files"]
+        assert isinstance(file, web.FileField)
+        assert file.file.read() == FORM
+        assert request.headers.get("X-Api-Key") == "a-key"
+        return web.json_response(body, status=status)
+
+    return respond
+
+
+def open_service(kind: str, url: str, seconds: float = 5.0) -> ParserService:
+    return ParserService(ParserServiceConfig(kind, url, frozenset({"csv"}), seconds, "a-key"))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "path", "body"), [("docling", "/v1/convert/file", DOCLING), ("mineru", "/file_parse", MINERU)]
+)
+async def test_a_service_returns_markdown(kind: str, path: str, body: object) -> None:
+    async with serve(path, answer(body)) as url:
+        assert await open_service(kind, url).convert("a.csv", FORM) == ConvertedDocument(MARKDOWN)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("body", "status", "problem"),
+    [
+        ({"status": "failure", "errors": [{"error_message": "no model"}]}, 200, "no model"),
+        ({"status": "success", "document": {"md_content": ""}}, 200, "no text"),
+        ({"detail": "busy"}, 503, "failed"),
+        ([], 200, "failed"),
+    ],
+)
+async def test_what_a_service_cannot_convert_is_a_problem_in_words(body: object, status: int, problem: str) -> None:
+    async with serve("/v1/convert/file", answer(body, status=status)) as url:
+        converted = await open_service("docling", url).convert("a.csv", FORM)
+    assert not converted.markdown
+    assert problem in converted.problem
+
+
+@pytest.mark.asyncio
+async def test_what_a_partial_answer_lacks_is_named() -> None:
+    body = {**DOCLING, "status": "partial_success", "errors": [{"error_message": "page 3 timed out"}]}
+    async with serve("/v1/convert/file", answer(body)) as url:
+        converted = await open_service("docling", url).convert("a.csv", FORM)
+    assert converted == ConvertedDocument(MARKDOWN, "page 3 timed out")
+
+
+@pytest.mark.asyncio
+async def test_a_silent_service_is_not_waited_for() -> None:
+    async def wait(_: web.Request) -> web.StreamResponse:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with serve("/v1/convert/file", wait) as url:
+        converted = await open_service("docling", url, 0.2).convert("a.csv", FORM)
+    assert "longer than" in converted.problem
+
+
+@pytest.mark.asyncio
+async def test_a_file_is_read_from_what_the_service_makes_of_it_or_here() -> None:
+    async with serve("/v1/convert/file", answer(DOCLING)) as url:
+        service = open_service("docling", url)
+        async with FileParser(ParserLimits(workers=1), converter=service) as parser:
+            converted = await parser.parse("a.csv", FORM)
+            other = await parser.parse("a.txt", FORM)
+            service = open_service("docling", "http://127.0.0.1:9")
+            parser._converter = service
+            own = await parser.parse("a.csv", FORM)
+    assert converted.passages[0].text == "Kiln plan\n\nKiln | Bricks\n--- | ---\nNorth | $x^2$"
+    assert (converted.passages[0].label, converted.omissions) == ("Kiln plan", ())
+    assert (other.passages[0].text, other.omissions) == (FORM.decode().strip(), ())
+    assert own.passages[0].text.startswith("name | bricks")
+    assert [each.part for each in own.omissions] == ["parser service"]

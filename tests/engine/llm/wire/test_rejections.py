@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.llm.wire.rejections import find_parameter, read_rejection
+
+QUOTA, BUSY = 429, 503
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Not enough credits: top up your wallet",
+        "Your credit balance is too low for this call",
+        "You exceeded your current quota; check your plan and billing details",
+        "Billing hard limit has been reached",
+        "The account is in arrears",
+        "The team has used all available credits",
+        "error code insufficient_quota",
+        "This request requires more credits than are left",
+        "This API requires billing to be enabled on the project",
+    ],
+)
+def test_money_that_is_used_up_is_told_from_refusals(text: str) -> None:
+    assert read_rejection(text, 400).cause == "credit"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Exceeded the token rate limit of your tier; ask for a quota increase", "Quota exceeded: requests per minute"],
+)
+def test_a_limit_of_the_rate_is_no_lack_of_money(text: str) -> None:
+    assert read_rejection(text, QUOTA).cause != "credit"
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter"),
+    [
+        ("System role is not supported by this template", "system"),
+        ("The model doesn't support system instructions", "system"),
+        ("Roles must alternate user/assistant/user", "system"),
+        ("Developer instruction is not enabled for models/tiny", "system"),
+        ("Unsupported value: 'temperature' does not support 0.3", "temperature"),
+        ("Invalid 'temperature': it is above the maximum", "temperature"),
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens"),
+        ("max_tokens is too large; the model writes at most 4096 completion tokens", "max_tokens"),
+        ("This model does not support parameter reasoningEffort.", "reasoning_effort"),
+        ("Budget 0 is invalid: it only works in thinking mode", "reasoning_effort"),
+        ("[{'type': 'extra_forbidden', 'loc': ['body', 'stream_options']}]", "stream_options"),
+        ("Extra inputs are not permitted", "*"),
+        ("The organization must be verified to stream this model", "stream"),
+        ("The organization must be verified to use this model", ""),
+        ("'response_format.type' must be 'json_schema'", "response_format"),
+        ("JSON mode is not enabled for models/tiny", "response_format"),
+        ("Cannot parse grammar of the sampler", "response_format"),
+        ("Structured output is not available for it", "response_format"),
+        ("extra_forbidden: response_mime_type", "response_format"),
+    ],
+)
+def test_a_setting_that_is_not_accepted_is_named(text: str, parameter: str) -> None:
+    found = read_rejection(text, 400)
+    assert (found.cause, found.parameter, found.lasting) == ("settings", parameter, True)
+
+
+def test_a_failed_attempt_at_json_says_nothing_about_the_next_one() -> None:
+    found = read_rejection("Failed to generate JSON; see 'failed_generation'", 400)
+    assert (found.parameter, found.lasting) == ("response_format", False)
+
+
+def test_a_server_error_is_about_json_only_if_it_names_the_grammar() -> None:
+    assert read_rejection("Failed to parse grammar", 500).parameter == "response_format"
+    assert read_rejection("response_format worker crashed", BUSY).cause == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The prompt violates our usage policy",
+        "Blocked by content filtering",
+        "Content Exists Risk",
+        "Your input was flagged by moderation",
+        "The prompt contains sensitive words",
+    ],
+)
+def test_a_refusal_of_the_content_is_one(text: str) -> None:
+    assert read_rejection(text, 400).cause == "content"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Unable to locate credentials",
+        "Your default credentials were not found",
+        "The security token included in the request is expired",
+    ],
+)
+def test_missing_credentials_of_a_cloud_are_named(text: str) -> None:
+    assert read_rejection(text, None).cause == "credentials"
+
+
+def test_a_missing_package_is_named() -> None:
+    assert read_rejection("No module named 'boto3'", None).package == "boto3"
+
+
+def test_the_parameter_that_is_named_first_is_found_among_those_sent() -> None:
+    assert find_parameter("`top_k` and `seed` cannot both be set", ["seed", "top_k", "input_type"]) == "top_k"
+    assert find_parameter("no such thing", ["seed"]) == ""
+
+
+@pytest.mark.parametrize("text", ["Something is odd", "Could not process image", "bad request"])
+def test_what_names_no_cause_is_left_open(text: str) -> None:
+    assert read_rejection(text, 400).cause == ""

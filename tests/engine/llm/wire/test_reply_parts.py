@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.clock import SYSTEM_CLOCK
+from engine.errors import ModelError, ModelRefused, ModelUnavailable, OutOfCredit, RateLimited
+from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.wire.reply_parts import flatten_content
+from tests.support.raw_replies import RawReplies
+
+THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+TEXT = {"type": "text", "text": "Ada mills."}
+REFUSAL = "I will not say that."
+MODELS = ["openai/stub", "hosted_vllm/stub", "openrouter/stub"]  # litellm reads their streams by different code
+
+
+def parameters(server: RawReplies, model: str, **others: Any) -> dict[str, Any]:
+    messages = [{"role": "user", "content": "Who?"}]
+    endpoint = {"api_base": server.api_base, "api_key": "sk-12345", "timeout": 30.0, "max_retries": 0}
+    return {"model": model, "messages": messages, **endpoint, **others}
+
+
+async def stream(server: RawReplies, model: str) -> tuple[str, bool]:
+    """The text of a stream, and whether the model thought."""
+    provider, text, thought = LiteLLMProvider(SYSTEM_CLOCK), "", False
+    try:
+        async for delta in provider.stream(parameters(server, model, stream=True)):
+            text, thought = text + delta.text, thought or delta.thought
+    finally:
+        await provider.close()
+    return text, thought
+
+
+def test_a_list_of_parts_becomes_a_text_and_thoughts() -> None:
+    assert flatten_content([THOUGHT, TEXT, "!"]) == ("Ada mills.!", "Hm.")
+    assert flatten_content(None) == ("", "")
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_streams_keep_what_the_library_would_drop(model: str) -> None:
+    async with RawReplies() as server:
+        server.deltas = [{"content": [THOUGHT]}, {"content": [TEXT]}]
+        assert await stream(server, model) == ("Ada mills.", True)
+        server.deltas = [{"refusal": REFUSAL}]
+        with pytest.raises(ModelRefused, match="I will not say that"):
+            await stream(server, model)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("event", "kind"),
+    [
+        ({"error": {"message": "Out of steam", "code": 503}}, ModelUnavailable),
+        ({"error": {"message": "Insufficient credits", "code": 402}}, OutOfCredit),
+        ({"error": {"message": "Slow down", "code": "rate_limit_exceeded"}}, RateLimited),
+        ({"object": "error", "message": "Out of steam", "code": 503}, ModelUnavailable),
+    ],
+    ids=["failing", "credit", "rate", "vllm"],
+)
+async def test_an_error_event_within_a_stream_has_its_own_sentence(
+    model: str, event: dict[str, Any], kind: type[ModelError]
+) -> None:
+    async with RawReplies() as server:
+        server.events = [json.dumps(event)]
+        with pytest.raises(kind, match=r"Out of steam|Insufficient|Slow down") as caught:
+            await stream(server, model)
+        assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize("model", MODELS[:2])
+async def test_whole_replies_keep_what_the_library_would_drop(model: str) -> None:
+    provider = LiteLLMProvider(SYSTEM_CLOCK)
+    async with RawReplies() as server:
+        server.message = {"role": "assistant", "content": [THOUGHT, TEXT]}
+        assert (await provider.chat(parameters(server, model))).text == "Ada mills."
+        server.message = {"role": "assistant", "content": None, "refusal": REFUSAL}
+        with pytest.raises(ModelRefused, match="I will not say that"):
+            await provider.chat(parameters(server, model))
+        await provider.close()

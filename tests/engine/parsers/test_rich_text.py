@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.parsers.formats.rich_text.rtf import parse
+
+FONTS = rb"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset%d B;}}\f1 "
+
+
+@pytest.mark.parametrize(
+    ("charset", "codec", "text"),
+    [
+        (161, "cp1253", "Το λιμάνι ανοίγει στις επτά"),
+        (238, "cp1250", "Łódź odpływa o świcie"),
+        (134, "gb18030", "码头的钥匙在办公室"),
+        (128, "cp932", "予約表はソファの能力です"),
+        (204, "cp1251", "Причал закрыт до весны"),
+    ],
+)
+def test_letters_are_in_the_charset_of_their_font(charset: int, codec: str, text: str) -> None:
+    escaped = b"".join(
+        b"\\'%02x" % byte if byte > 127 or byte in b"\\{}" else bytes([byte]) for byte in text.encode(codec)
+    )
+    [passage] = parse("a.rtf", FONTS % charset + escaped + rb"\par}", "").passages
+    assert passage.text == text
+
+
+def test_the_language_decides_where_the_charset_is_wrong() -> None:
+    body = b"".join(b"\\'%02x" % byte for byte in "Мастерская переехала вчера".encode("cp1251"))
+    [passage] = parse("a.rtf", FONTS % 0 + rb"\lang1049 " + body + rb"\par}", "").passages
+    assert passage.text == "Мастерская переехала вчера"
+
+
+def test_cells_of_a_table_are_apart() -> None:
+    body = rb"\trowd\intbl Duty\cell Keeper\cell\row\trowd\intbl Pump\cell Ada\par Ben\cell\row\pard After\par}"
+    [passage] = parse("a.rtf", FONTS % 0 + body, "").passages
+    assert passage.text == "Duty | Keeper\n--- | ---\nPump | Ada; Ben\n\nAfter"
