@@ -124,7 +124,7 @@ LONG = replace(FERRY, instructions="Be kind. " * 1500)
     [
         pytest.param(3000, FERRY, 2000, 3000, id="limit"),
         pytest.param(0, FERRY, 3100, 30_000, id="no limit"),
-        pytest.param(3000, LONG, 4500, 6000, id="long instructions"),
+        pytest.param(3000, LONG, 4500, 6500, id="long instructions"),
     ],
 )
 async def test_a_prompt_takes_its_worth_and_more_beside_long_instructions(
