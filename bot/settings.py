@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.errors import BadSetting
 from engine import RetrievalMode  # noqa: TC001  - pydantic reads the fields’ types at run time
+from engine.options import DEFAULT_PROMPT_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -94,6 +95,7 @@ class Settings(BaseSettings):
     llm_temperature: float | None = Field(default=None, ge=0)
     llm_max_output_tokens: int | None = Field(default=None, gt=0)
     llm_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    llm_prompt_tokens: int = Field(default=DEFAULT_PROMPT_TOKENS, ge=0, le=MAX_CONTEXT_TOKENS)
     llm_output_reserve_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
     ollama_num_ctx: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
     llm_reasoning_effort: str = ""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import StatingPassage
     from engine.usage import Usage
 
+MIN_CONTEXT_SHARE = 2  # at least a half of the wanted prompt is for history and sources
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the oldest turns are dropped
 
 
@@ -272,12 +273,25 @@ class AnswerService:
     def _trim_history(self, question: Question) -> Question:
         """The question with the newest turns of its history that fit."""
         check_question(question)
-        question = self.runtime.options.context_window.fit_question(question)
+        question = self._limit_prompt(self.runtime.options.context_window.fit_question(question))
         if not question.history:
             return question
         total = question.max_total_tokens
         history_tokens = min(total // HISTORY_SHARE, total - self._count_base_tokens(question) - RESERVED_TOKENS)
         return replace(question, history=newest_turns(question.history, history_tokens, self.runtime.tokenizer))
+
+    def _limit_prompt(self, question: Question) -> Question:
+        """The question with the tokens that its prompt is worth; a long question or long instructions get more.
+
+        Quotations cost no tokens, and an overview is worth all of them.
+        """
+        limit = self.runtime.options.prompt_tokens
+        if not limit or limit >= question.max_total_tokens:
+            return question
+        if self.runtime.language.is_extractive or question.overview is not None:
+            return question
+        wanted = max(limit, self._count_base_tokens(question) + limit // MIN_CONTEXT_SHARE)
+        return replace(question, max_total_tokens=min(question.max_total_tokens, wanted))
 
     def _fit_question(self, question: Question) -> Question:
         """Trim the history of a question. Raises InvalidQuestion if the rest of the prompt alone is too long."""

@@ -48,7 +48,8 @@ def render_extract(
         system = fill_template("extract_json_system", **values)
     section = f"Its heading (also data): {join_words(excerpt.section)}\n" if excerpt.section.strip() else ""
     fence = _fence_token(excerpt.text, excerpt.section)
-    return _build_messages(system, fill_template("extract_user", section=section, text=excerpt.text, fence=fence))
+    user = fill_template("extract_user", section=section, text=excerpt.text, fence=fence)
+    return _build_messages(system, user, shared=len(system))
 
 
 def render_extract_batch(
@@ -68,7 +69,8 @@ def render_extract_batch(
         before = under
     rows = "\n".join(map(_json, items))
     user = fill_template("extract_several_user", excerpts=rows, fence=_fence_token(rows))
-    return _build_messages(f"{alone.content}\n\n{rules}", user)
+    system = f"{alone.content}\n\n{rules}"
+    return _build_messages(system, user, shared=len(system))
 
 
 def render_glean(reply: str, output_format: ExtractionFormat) -> list[LLMMessage]:
@@ -172,8 +174,9 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     if context.mode == "bypass" and context.is_empty:
         system = fill_template("bypass_system", **values)
     else:
-        entities = "\n".join(map(render_entity, context.entities)) or EMPTY_SECTION
-        relations = "\n".join(map(render_relation, context.relations)) or EMPTY_SECTION
+        rows = context.prompt_rows or context
+        entities = "\n".join(map(render_entity, rows.entities)) or EMPTY_SECTION
+        relations = "\n".join(map(render_relation, rows.relations)) or EMPTY_SECTION
         readable = sorted(context.sources, key=attrgetter("position"))
         sources = "\n".join([*map(render_source, readable), *prompt.partial_answers]) or EMPTY_SECTION
         fence = _fence_token(entities, relations, sources)
@@ -181,7 +184,8 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
             "answer_system", **values, entities=entities, relations=relations, sources=sources, fence=fence
         )
     history = (LLMMessage(turn.role, turn.text) for turn in prompt.history)
-    return [LLMMessage("system", system), *history, LLMMessage("user", prompt.question)]
+    shared = system.index(values["occasion"])  # rules, format and instructions; the day, the name and the context vary
+    return [LLMMessage("system", system, shared=shared), *history, LLMMessage("user", prompt.question)]
 
 
 def render_entity(row: ContextEntity) -> str:
@@ -235,8 +239,8 @@ def _render_occasion(today: date | None, asker: str) -> str:
     return " ".join(filter(None, (day, name))) or "The date and the person who asks are not known."
 
 
-def _build_messages(system: str, user: str) -> list[LLMMessage]:
-    return [LLMMessage("system", system), LLMMessage("user", user)]
+def _build_messages(system: str, user: str, shared: int = 0) -> list[LLMMessage]:
+    return [LLMMessage("system", system, shared=shared), LLMMessage("user", user)]
 
 
 def _fence_token(*parts: str) -> str:

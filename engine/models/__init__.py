@@ -171,11 +171,15 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True)
 class LLMMessage:
-    """One message sent to a chat model; `pictures` are JPEGs."""
+    """One message sent to a chat model; `pictures` are JPEGs.
+
+    `shared`: characters at its beginning that are the same in other calls, and that a provider may cache.
+    """
 
     role: Role
     content: str
     pictures: tuple[bytes, ...] = ()
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +291,18 @@ class ContextRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphRows:
+    """Entities and relations that a prompt shows; their descriptions say only what none of its sources says."""
+
+    entities: tuple[ContextEntity, ...] = ()
+    relations: tuple[ContextRelation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The retrieved entities, relations and sources, in the order in which the model sees them.
 
+    `prompt_rows`: the entities and relations that the prompt shows; None for all of them.
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
     the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed.
@@ -306,6 +319,7 @@ class Context:
     rebuilding: bool = False
     overview: Overview | None = None
     inferred: InferredFilters | None = None
+    prompt_rows: GraphRows | None = None
     unranked: bool = False
 
     @property

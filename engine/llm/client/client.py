@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,7 @@ from engine.boundary import repair_surrogates
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import InvalidReply, ModelError, ModelRefused, ModelUnavailable
 from engine.llm.client.breaker import Breakers
+from engine.llm.client.content import render_content
 from engine.llm.client.errors import NO_API_HINT, map_error
 from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
@@ -297,7 +297,7 @@ class ModelClient:
 
     def _chat_parameters(self, request: ChatRequest) -> CallParameters:
         response_format = {"response_format": {"type": "json_object"}} if request.json else {}
-        messages = [{"role": message.role, "content": _render_content(message)} for message in request.messages]
+        messages = [{"role": each.role, "content": render_content(each, request.model)} for each in request.messages]
         return {**request.model.chat_parameters(), **self._limit_parameters(), **response_format, "messages": messages}
 
     def _limit_parameters(self) -> CallParameters:
@@ -345,15 +345,6 @@ class _TextStream:
     async def aclose(self) -> None:
         """Close the connection, even before the end of the stream."""
         await self._deltas.aclose()
-
-
-def _render_content(message: LLMMessage) -> str | list[dict[str, Any]]:
-    """The text, followed by the pictures as data URLs if there are any."""
-    if not message.pictures:
-        return message.content
-    addresses = (f"data:image/jpeg;base64,{base64.b64encode(each).decode()}" for each in message.pictures)
-    pictures = ({"type": "image_url", "image_url": {"url": address}} for address in addresses)
-    return [{"type": "text", "text": message.content}, *pictures]
 
 
 def _ignore_call(purpose: Purpose, seconds: float) -> None:

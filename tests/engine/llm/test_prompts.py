@@ -166,3 +166,13 @@ def test_a_missing_value_is_reported_by_name() -> None:
 def test_prompts_have_a_hash() -> None:
     assert re.fullmatch("[0-9a-f]{16}", hash_prompts())
     assert hash_prompts("summarize") not in {hash_prompts(), hash_prompts("glean")}
+
+
+def test_prompts_begin_with_the_same_bytes_whatever_is_asked() -> None:
+    one = render_answer(Prompt(QUESTION, CONTEXT, HISTORY, instructions="Rhyme.", **DAY))[0]
+    other = render_answer(Prompt("?", Context(SearchQuery("?"), "mix"), instructions="Rhyme."))[0]
+    assert one.content[: one.shared] == other.content[: other.shared]
+    assert "Rhyme." in one.content[: one.shared]
+    assert "Today" not in one.content[: one.shared]
+    system = JSON_SYSTEM
+    assert system.shared == len(system.content)
