@@ -242,6 +242,16 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """The numbers of a source and of an earlier one that it replaces in part, with the sentences that differ."""
+
+    newer: int
+    older: int
+    older_text: str
+    newer_text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContextEntity:
     """An entity of the context; `sources` are the numbers of the passages that support it."""
 

@@ -1,0 +1,219 @@
+"""Split statements into clauses, each with its subject, values and cues. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.llm.offline.supersession import cues
+from engine.llm.offline.supersession.values import CALENDAR_NAMES, Value, find_values
+from engine.llm.offline.words import is_generic, is_stop_word, stem
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+MAX_LENGTH = 600  # characters of a statement that are looked at
+_BREAK = re.compile(
+    r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。、；！？]|:(?=\s)"
+    r"|\s(?=(?:because|so|since|but|and (?:is|are|will)|weil|denn|aber|parce que|car|mais|porque|pero|pois|porém)\s)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[ァ-ヴー]+|[一-龥々]+|(?:(?![ぁ-ヿ一-龥])\w)+(?:[-'’_](?:(?![ぁ-ヿ一-龥])\w)+)*")
+_QUESTION = re.compile(r"[?？][\"'”’»)\]]*\Z|ですか[。]?\Z|ますか[。]?\Z")
+_POSSESSIVE = re.compile(r"['’]s\Z")
+
+
+class Word(NamedTuple):
+    """A word of a subject. `modifies`: the word before it, if both belong together; `named`: it looks like a name."""
+
+    stem: str
+    start: int
+    named: bool
+    compound: bool
+    linked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a statement that says one thing; `start` is where its cue of a change is, -1 without one."""
+
+    text: str
+    words: tuple[Word, ...]
+    values: tuple[Value, ...]
+    changes: bool
+    cancels: bool
+
+    @property
+    def stems(self) -> frozenset[str]:
+        return frozenset(word.stem for word in self.words)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(word.stem for word in self.words if word.named)
+
+    def find_modifiers(self, about: str) -> frozenset[str]:
+        """The words that say which one is meant: those before it ("app release"), and after "of" or "for"."""
+        found: set[str] = set()
+        for at, word in enumerate(self.words):
+            if word.stem != about:
+                continue
+            before = at
+            while self.words[before].compound:
+                before -= 1
+                found.add(self.words[before].stem)
+            after = at + 1
+            while after < len(self.words) and (self.words[after].linked or (after > at + 1 and self.words[after].compound)):
+                found.add(self.words[after].stem)
+                after += 1
+        return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a text says, apart from who says it and when."""
+
+    clauses: tuple[Clause, ...]
+    is_question: bool
+    is_tentative: bool
+    is_past: bool
+    is_addition: bool
+    is_temporary: bool
+    is_recurring: bool
+    is_personal: bool
+    contradicts: bool
+    former: frozenset[str] = field(default=frozenset())
+
+    @property
+    def stems(self) -> frozenset[str]:
+        return frozenset[str]().union(*(clause.stems for clause in self.clauses))
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence or a message, with what is known about where it stands.
+
+    `previous`: the position of the message before it in its conversation, -1 if there is none. `heading`: title and
+    heading of a file, which name its subject.
+    """
+
+    text: str
+    time: datetime | None = None
+    speaker: str = ""
+    room: str = ""
+    document: str = ""
+    previous: int = -1
+    heading: str = ""
+
+    @property
+    def parsed(self) -> Parsed:
+        return parse_text(self.text)
+
+
+@lru_cache(maxsize=4096)
+def parse_text(text: str) -> Parsed:
+    """Parse a statement; of a long one only the beginning."""
+    text = " ".join(text.split())[:MAX_LENGTH]
+    parts = [clause for part in _split(text) if (clause := _parse_clause(part)) is not None]
+    return Parsed(
+        tuple(parts),
+        bool(_QUESTION.search(text)),
+        bool(cues.TENTATIVE.search(text)),
+        bool(cues.PAST.search(text)),
+        bool(cues.ADDITION.search(text)),
+        bool(cues.TEMPORARY.search(text)),
+        bool(cues.RECURRING.search(text)),
+        bool(cues.FIRST_PERSON.search(text)),
+        bool(cues.CONTRADICTION.match(text)),
+        _find_former(text),
+    )
+
+
+def _split(text: str) -> list[str]:
+    """The clauses; a break within a value, and before a clause without a subject, is none."""
+    values = find_values(text)
+    cuts = [0]
+    for found in _BREAK.finditer(text):
+        if not any(value.start < found.start() < value.stop - 1 for value in values):
+            cuts.append(found.end())
+    return [text[start:stop].strip() for start, stop in pairwise([*cuts, len(text)]) if text[start:stop].strip()]
+
+
+def _parse_clause(text: str) -> Clause | None:
+    values = tuple(find_values(text))
+    words = tuple(_find_words(text, values))
+    changes = bool(cues.CHANGE.search(text))
+    cancels = bool(cues.CANCELED.search(text))
+    return Clause(text, words, values, changes, cancels) if words or values or changes or cancels else None
+
+
+def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
+    """The words that say what a clause is about, without values and cues."""
+    taken = [(value.start, value.stop) for value in values if not _is_modifier(text, value)]
+    taken += [match.span() for pattern in (cues.CHANGE, cues.CANCELED) for match in pattern.finditer(text)]
+    found: list[Word] = []
+    last_stop = -1
+    for match in _WORD.finditer(text):
+        raw = match[0]
+        base = _POSSESSIVE.sub("", raw)
+        if any(start < match.end() and match.start() < stop for start, stop in taken) or not _matters(base):
+            continue
+        gap = text[last_stop : match.start()].casefold().split() if found else ["|"]
+        is_next = bool(found) and not "".join(gap).replace("-", "").replace("の", "")
+        is_linked = not is_next and bool(found) and all(word in cues.LINK_WORDS for word in gap)
+        named = raw[:1].isupper() and (match.start() > 0 or not is_generic(raw))
+        found.append(Word(stem(base), match.start(), named or raw[:1].isdigit(), is_next, is_linked))
+        last_stop = match.end()
+    return found
+
+
+def _is_modifier(text: str, value: Value) -> bool:
+    """Whether a value says which one is meant: "Thursday's standup", "Thursday standup", "phase 2"."""
+    if value.kind != "date" or not value.form.startswith("weekday"):
+        return False
+    rest = text[value.stop :]
+    if rest[:2] in {"'s", "’s"}:
+        return True
+    following = re.match(r" ([a-z]{3,30})\b", rest)
+    return following is not None and not is_stop_word(following[1]) and following[1] not in _NOT_AFTER_WEEKDAY
+
+
+_NOT_AFTER_WEEKDAY = frozenset(
+    "now instead morning afternoon evening night noon next week sharp jetzt statt statts früh nachmittag abend vormittag um prochain"
+    " matin soir midi désormais próximo por tarde noche ahora agora noite that because already already".split()
+)
+
+
+def _matters(word: str) -> bool:
+    folded = word.casefold()
+    return (
+        not is_stop_word(word)
+        and folded not in cues.LIGHT_WORDS
+        and not (is_generic(word) and not word.isdigit())
+        and (len(word) > 1 or word.isdigit() or ord(word[0]) > 0x3000)
+    )
+
+
+def _find_former(text: str) -> frozenset[str]:
+    """The words and values that are said to hold no longer: "instead of Tuesday"."""
+    found: set[str] = set()
+    for match in cues.FORMER_AFTER.finditer(text):
+        found |= list_tokens(re.split(r"[.;,。、]\s|\s(?:to|à|a|auf|nach|für|para|pour)\s", text[match.end() : match.end() + 60])[0])
+    for match in cues.FORMER_BEFORE.finditer(text):
+        found |= list_tokens(re.split(r"[.;,。、は]\s?", text[max(0, match.start() - 40) : match.start()])[-1])
+    return frozenset(found)
+
+
+def list_tokens(text: str) -> set[str]:
+    """The stems of the words that matter, and the values by kind and form."""
+    values = find_values(text)
+    spans = [(value.start, value.stop) for value in values]
+    words = {
+        stem(_POSSESSIVE.sub("", match[0]))
+        for match in _WORD.finditer(text)
+        if _matters(match[0]) and not any(a < match.end() and match.start() < b for a, b in spans)
+        and match[0].casefold() not in CALENDAR_NAMES
+    }
+    return words | {f"{value.kind} {value.form}" for value in values}

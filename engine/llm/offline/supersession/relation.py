@@ -1,0 +1,231 @@
+"""Decide which statement replaces which. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.supersession import cues
+from engine.llm.offline.supersession.clauses import list_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.llm.offline.supersession.clauses import Clause, Parsed, Statement
+
+MIN_COVERAGE = 0.5  # of the words of the shorter subject that the other one has
+MIN_SAME_SUBJECT = 0.8  # of all words of both subjects, if nothing says that something changed
+MAX_OWN_WORDS = 3  # of a name that replaces another one
+_UNLASTING = frozenset({"time", "number", "code", "money"})
+
+
+def find_replacements(statements: Sequence[Statement]) -> dict[int, int]:
+    """The positions of statements that no longer hold, each with that of the newest one that replaces it."""
+    found: dict[int, int] = {}
+    for old, candidates in _list_pairs(statements).items():
+        for new in candidates:
+            if replaces(statements[new], statements[old], _find_context(new, statements), is_reply=_is_reply(new, old, statements)):
+                found[old] = new
+    return found
+
+
+def _list_pairs(statements: Sequence[Statement]) -> dict[int, list[int]]:
+    """For each statement the later ones that share a word with it, or reply to it; the newest last."""
+    by_stem: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(statements):
+        if one.time is not None:
+            for word in one.parsed.stems | _context_stems(at, statements):
+                by_stem[word].append(at)
+    pairs: dict[int, set[int]] = defaultdict(set)
+    for same in by_stem.values():
+        for old in same:
+            pairs[old].update(new for new in same if _is_later(new, old, statements))
+    order = {at: str(one.time) for at, one in enumerate(statements)}
+    return {old: sorted(news, key=lambda at: (order[at], at)) for old, news in pairs.items()}
+
+
+def _is_later(new: int, old: int, statements: Sequence[Statement]) -> bool:
+    one, other = statements[new].time, statements[old].time
+    return one is not None and other is not None and one > other
+
+
+def _find_context(at: int, statements: Sequence[Statement]) -> Statement | None:
+    """The message before a short contradiction, which gives its subject."""
+    one = statements[at]
+    return statements[one.previous] if one.previous >= 0 and one.parsed.contradicts else None
+
+
+def _context_stems(at: int, statements: Sequence[Statement]) -> frozenset[str]:
+    context = _find_context(at, statements)
+    return context.parsed.stems if context is not None else frozenset()
+
+
+def _is_reply(new: int, old: int, statements: Sequence[Statement]) -> bool:
+    return statements[new].previous == old and statements[new].parsed.contradicts
+
+
+def replaces(new: Statement, old: Statement, context: Statement | None = None, *, is_reply: bool = False) -> bool:
+    """Whether a later statement replaces an earlier one; `context`: the message that it contradicts, `is_reply`: `old`."""
+    later, earlier = new.parsed, old.parsed
+    if later.is_question or earlier.is_question or later.is_tentative or earlier.is_tentative or later.is_addition:
+        return False
+    if _is_of_others(new, old) or (later.is_temporary and earlier.is_recurring):
+        return False
+    elsewhere = new.room != old.room and bool(new.speaker) and bool(old.speaker)
+    changed = context is not None
+    extra = context.parsed.stems if context is not None else frozenset()
+    if not elsewhere and _names_former(later, earlier, old, extra):
+        return True
+    return any(
+        _clause_replaces(_Pair(one, other, later, earlier, extra, changed=changed or one.changes, is_reply=is_reply, elsewhere=elsewhere))
+        for one in later.clauses
+        for other in earlier.clauses
+    )
+
+
+def _is_of_others(new: Statement, old: Statement) -> bool:
+    """Whether one of the two is about its speaker, and the other one by somebody else."""
+    personal = new.parsed.is_personal or old.parsed.is_personal
+    roles = cues.ROLE.search(new.text) is not None and cues.CHANGE.search(new.text) is not None
+    return personal and new.speaker != old.speaker and not roles
+
+
+def _names_former(later: Parsed, earlier: Parsed, old: Statement, extra: frozenset[str]) -> bool:
+    """Whether the later statement says that a value of the earlier one holds no longer, on the same subject."""
+    if not any(clause.changes for clause in later.clauses) and not later.contradicts:
+        return False
+    named = later.former & list_tokens(old.text)
+    shared = ((later.stems | extra) & earlier.stems) - named
+    if not named or not shared:
+        return False
+    return not any(_conflict(one, other, named) for one in later.clauses for other in earlier.clauses)
+
+
+class _Pair:
+    """A later and an earlier clause with their subjects."""
+
+    def __init__(
+        self, new: Clause, old: Clause, later: Parsed, earlier: Parsed, extra: frozenset[str], *, changed: bool, is_reply: bool, elsewhere: bool
+    ) -> None:
+        self.new, self.old, self.later, self.earlier = new, old, later, earlier
+        self.changed, self.is_reply, self.elsewhere = changed, is_reply, elsewhere
+        self.new_stems = (new.stems or later.stems) | extra
+        self.old_stems = old.stems or earlier.stems
+        self.shared = self.new_stems & self.old_stems
+        self.only_new = new.stems - self.old_stems - earlier.stems
+        self.only_old = self.old_stems - self.new_stems - later.stems
+
+
+def _clause_replaces(pair: _Pair) -> bool:
+    if not pair.shared or (pair.elsewhere and len(pair.shared) < 2):
+        return False
+    if pair.new.cancels:
+        return _is_same_subject(pair) and bool(pair.old.values)
+    kinds = _differing_kinds(pair)
+    if pair.changed:
+        if kinds and _is_same_subject(pair):
+            return not (pair.later.is_temporary and not pair.earlier.is_temporary and kinds <= _UNLASTING and "date" not in _kinds(pair.old))
+        return _is_new_holder(pair)
+    return len(kinds) == 1 and _is_one_subject(pair)
+
+
+def _is_same_subject(pair: _Pair) -> bool:
+    """Whether two clauses, of which one says that something changed, are about the same thing."""
+    least = min(len(pair.new_stems), len(pair.old_stems))
+    if len(pair.shared) / least < MIN_COVERAGE:
+        return False
+    if len(pair.shared) == 1 and pair.only_new and pair.only_old:
+        return False
+    if pair.only_new & pair.new.names and pair.only_old & pair.old.names:
+        return False
+    return not _conflict(pair.new, pair.old, frozenset())
+
+
+def _is_one_subject(pair: _Pair) -> bool:
+    """Whether two clauses differ in a value alone, and each could hold only until the other."""
+    if pair.later.is_past or pair.earlier.is_past or len(pair.shared) < 2 or pair.elsewhere:
+        return False
+    if pair.later.is_temporary or "–" in "".join(value.form for value in (*pair.new.values, *pair.old.values)):
+        return False
+    share = len(pair.shared) / len(pair.new.stems | pair.old.stems)
+    return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
+
+
+def _kinds(clause: Clause) -> set[str]:
+    return {value.kind for value in clause.values}
+
+
+def _differing_kinds(pair: _Pair) -> set[str]:
+    """The kinds of values that both clauses have, with another value in the later one."""
+    return {kind for kind in _kinds(pair.new) & _kinds(pair.old) if _differ(kind, pair.new, pair.old)}
+
+
+def _differ(kind: str, new: Clause, old: Clause) -> bool:
+    ours = {(value.form, value.unit) for value in new.values if value.kind == kind}
+    theirs = {(value.form, value.unit) for value in old.values if value.kind == kind}
+    if kind == "number":
+        units = {unit for _, unit in ours} & {unit for _, unit in theirs}
+        ours, theirs = ({each for each in side if each[1] in units} for side in (ours, theirs))
+    return bool(ours and theirs and ours - theirs) and not (theirs - ours == set())
+
+
+def _conflict(new: Clause, old: Clause, former: frozenset[str]) -> bool:
+    """Whether a word that both share means different things: the release of the app, and of the site."""
+    for word in new.stems & old.stems:
+        ours = new.find_modifiers(word) - former - old.stems
+        theirs = old.find_modifiers(word) - former - new.stems
+        if ours and theirs:
+            return True
+    return False
+
+
+def _is_new_holder(pair: _Pair) -> bool:
+    """Whether another person, tool or place takes the place of the former one."""
+    if not pair.only_old or len(pair.only_old) > MAX_OWN_WORDS or len(pair.only_new) > MAX_OWN_WORDS:
+        return False
+    new, old = pair.new.text, pair.old.text
+    if cues.ROLE.search(old) and (cues.ROLE.search(new) or pair.is_reply):
+        return bool(pair.only_new) and _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
+    if cues.USE.search(old) and (cues.USE.search(new) or cues.COPULA.search(new)):
+        return bool(pair.only_new) and _shares_beyond(pair, cues.USE) and not _differs_in_object(pair, cues.USE)
+    return _is_moved(pair)
+
+
+def _shares_beyond(pair: _Pair, relation: object) -> bool:
+    """Whether both share more than the word for the relation itself."""
+    return bool(pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}"))))
+
+
+def _matches(relation: object, text: str) -> list[str]:
+    return [match[0] for match in relation.finditer(text)]  # type: ignore[attr-defined]
+
+
+def _differs_in_object(pair: _Pair, relation: object) -> bool:
+    """Whether what differs stands within the name of what is shared: the staging server, the production server."""
+    objects = pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}")))
+    for word in objects:
+        ours = pair.new.find_modifiers(word) - pair.old.stems
+        theirs = pair.old.find_modifiers(word) - pair.new.stems
+        if ours and theirs:
+            return True
+    return False
+
+
+def _is_moved(pair: _Pair) -> bool:
+    """Whether the same subject is said to be in another place: it comes first in both, the place after it."""
+    places = [_place_words(clause) for clause in (pair.new, pair.old)]
+    if not all(places) or not _is_before(pair.new, pair.shared, places[0]) or not _is_before(pair.old, pair.shared, places[1]):
+        return False
+    return not (places[0] & places[1]) and not _conflict(pair.new, pair.old, places[0] | places[1])
+
+
+def _place_words(clause: Clause) -> frozenset[str]:
+    """The words after the last preposition of place."""
+    for at, word in enumerate(clause.words):
+        if at and cues.PLACE.search(clause.text[: word.start]) and cues.COPULA.search(clause.text[: word.start]):
+            return frozenset(each.stem for each in clause.words[at:])
+    return frozenset()
+
+
+def _is_before(clause: Clause, shared: frozenset[str], places: frozenset[str]) -> bool:
+    return any(word.stem in shared and word.stem not in places for word in clause.words)
