@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 600  # characters of a statement that are looked at
 _BREAK = re.compile(
-    r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。、；！？]|:(?=\s)"
+    r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。、；！？]"
     r"|\s(?=(?:because|so|since|but|and (?:is|are|will)|weil|denn|aber|parce que|car|mais|porque|pero|pois|porém)\s)",
     re.IGNORECASE,
 )
@@ -27,13 +27,16 @@ _POSSESSIVE = re.compile(r"['’]s\Z")
 
 
 class Word(NamedTuple):
-    """A word of a subject. `modifies`: the word before it, if both belong together; `named`: it looks like a name."""
+    """A word of a subject. `named`: it looks like a name.
+
+    `compound`: it follows the word before it at once; `link`: after an article (1) or "of", "for" (2), else 0.
+    """
 
     stem: str
     start: int
     named: bool
     compound: bool
-    linked: bool
+    link: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,22 @@ class Clause:
                 before -= 1
                 found.add(self.words[before].stem)
             after = at + 1
-            while after < len(self.words) and (self.words[after].linked or (after > at + 1 and self.words[after].compound)):
+            while after < len(self.words) and (self.words[after].link or (after > at + 1 and self.words[after].compound)):
                 found.add(self.words[after].stem)
                 after += 1
         return frozenset(found)
+
+    def find_head(self, about: str) -> str:
+        """The word that a word only describes: the shipping, of "the shipping for the pump" and "the pump shipping"."""
+        at = next(at for at, word in enumerate(self.words) if word.stem == about)
+        first, last = at, at
+        while self.words[first].compound:
+            first -= 1
+        while last + 1 < len(self.words) and self.words[last + 1].compound:
+            last += 1
+        if self.words[first].link == 2:
+            return self.find_head(self.words[first - 1].stem)
+        return self.words[last].stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,26 +166,31 @@ def _parse_clause(text: str) -> Clause | None:
 
 def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
     """The words that say what a clause is about, without values and cues."""
-    taken = [(value.start, value.stop) for value in values if not _is_modifier(text, value)]
+    taken = [(value.start, value.stop) for value in values if not _is_modifier(text, value, values)]
     taken += [match.span() for pattern in (cues.CHANGE, cues.CANCELED) for match in pattern.finditer(text)]
     found: list[Word] = []
     last_stop = -1
     for match in _WORD.finditer(text):
         raw = match[0]
         base = _POSSESSIVE.sub("", raw)
-        if any(start < match.end() and match.start() < stop for start, stop in taken) or not _matters(base):
+        if any(start < match.end() and match.start() < stop for start, stop in taken) or not _matters(base, match.start()):
             continue
         gap = text[last_stop : match.start()].casefold().split() if found else ["|"]
         is_next = bool(found) and not "".join(gap).replace("-", "").replace("の", "")
         is_linked = not is_next and bool(found) and all(word in cues.LINK_WORDS for word in gap)
+        link = 0 if not is_linked else 2 if any(word in cues.PREPOSITIONS for word in gap) else 1
         named = raw[:1].isupper() and (match.start() > 0 or not is_generic(raw))
-        found.append(Word(stem(base), match.start(), named or raw[:1].isdigit(), is_next, is_linked))
+        found.append(Word(stem(base), match.start(), named or raw[:1].isdigit(), is_next, link))
         last_stop = match.end()
     return found
 
 
-def _is_modifier(text: str, value: Value) -> bool:
-    """Whether a value says which one is meant: "Thursday's standup", "Thursday standup", "phase 2"."""
+def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
+    """Whether a value says which one is meant: "Thursday's standup", "Thursday standup", "phase 2 ends on 3 May"."""
+    if value.kind in {"number", "code"}:
+        before = re.search(r"([^\W\d_]{3,30})[ -]\Z", text[max(0, value.start - 32) : value.start])
+        named = before is not None and _matters(before[1], 1) and not cues.CHANGE.fullmatch(before[1])
+        return named and any(each.start > value.start and each.kind not in {"number", "code"} for each in values)
     if value.kind != "date" or not value.form.startswith("weekday"):
         return False
     rest = text[value.stop :]
@@ -186,14 +206,15 @@ _NOT_AFTER_WEEKDAY = frozenset(
 )
 
 
-def _matters(word: str) -> bool:
+def _matters(word: str, start: int) -> bool:
+    """Whether a word at this place in its clause says which subject is meant."""
     folded = word.casefold()
-    return (
-        not is_stop_word(word)
-        and folded not in cues.LIGHT_WORDS
-        and not (is_generic(word) and not word.isdigit())
-        and (len(word) > 1 or word.isdigit() or ord(word[0]) > 0x3000)
-    )
+    if len(word) == 1:
+        return word.isdigit() or ord(word) > 0x3000 or (word.isupper() and start > 0 and word not in "IOEYÀÉ")
+    if is_stop_word(word) or folded in cues.LIGHT_WORDS:
+        return False
+    is_noun = word[0].isupper() and start > 0
+    return is_noun or not is_generic(word) or folded in cues.DISTINGUISHING
 
 
 def _find_former(text: str) -> frozenset[str]:
@@ -213,7 +234,8 @@ def list_tokens(text: str) -> set[str]:
     words = {
         stem(_POSSESSIVE.sub("", match[0]))
         for match in _WORD.finditer(text)
-        if _matters(match[0]) and not any(a < match.end() and match.start() < b for a, b in spans)
+        if _matters(match[0], match.start()) and not any(a < match.end() and match.start() < b for a, b in spans)
         and match[0].casefold() not in CALENDAR_NAMES
     }
-    return words | {f"{value.kind} {value.form}" for value in values}
+    days = {f"date /{value.form.partition('/')[2]}" for value in values if value.kind == "date" and "/" in value.form}
+    return words | {f"{value.kind} {value.form}" for value in values} | days

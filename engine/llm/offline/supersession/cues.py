@@ -13,7 +13,7 @@ CHANGE = re.compile(
     r"raised|raises|increas(?:ed|es)|lower(?:ed|s)|reduc(?:ed|es)|drop(?:s|ped) to|(?:goes|going|went) (?:up|down) to|"
     r"(?:go|going|went) with|settled on|from now on|as of|correction|update[ds]?|no longer|not any ?more|any ?more|"
     r"(?:takes?|took|taking|taken) over|hand(?:ed|s)? over|new|has become|became|becomes|in the end|"
-    r"since (?:yesterday|today|last|monday|tuesday|wednesday|thursday|friday)|upgrad(?:ed|es|ing)|bumped|relocat\w{1,5}|"
+    r"since (?:yesterday|today|last|monday|tuesday|wednesday|thursday|friday)|upgrad(?:e|ed|es|ing)|bumped|relocat\w{1,5}|(?:can't|cannot|can not|won't) (?:come|make|do)|"
     r"migrat(?:ed|es|ing)|not but)\b"
     r"|\b(?:jetzt|nun|nunmehr|stattdessen|statt|anstatt|anstelle|verschoben|verlegt|verschieb\w{1,4}|vorgezogen|"
     r"geändert|ändert|wechseln|wechselt|gewechselt|umgestellt|umgezogen|zieht um|ersetz\w{0,3}|neu(?:er|e|es|en|em)?|"
@@ -41,7 +41,7 @@ CANCELED = re.compile(
 # A message that begins so contradicts the one before it.
 CONTRADICTION = re.compile(
     r"\W{0,3}(?:(?:no|nope|nah|actually|correction|wrong|not (?:quite|true|right|correct)|that(?:'s| is) (?:wrong|outdated)|"
-    r"nein|doch|falsch|stimmt nicht|korrektur|non|faux|en fait|na verdade|não|errado)\b(?! (?:one|idea|problem|worries|"
+    r"not any ?more|nicht mehr|ya no|já não|plus maintenant|nein|doch|falsch|stimmt nicht|korrektur|non|faux|en fait|na verdade|não|errado)\b(?! (?:one|idea|problem|worries|"
     r"need|longer|more|change|questions?|news|rush)\b)|いいえ|いや|違い?ます|訂正)",
     re.IGNORECASE,
 )
@@ -49,7 +49,7 @@ CONTRADICTION = re.compile(
 FORMER_AFTER = re.compile(
     r"\b(?:instead of|rather than|in place of|no longer(?: on| in| with| at| uses?| using)?|replac(?:es|ing)|"
     r"(?:takes?|took|taking|taken) (?:it |this |that |\w{1,20} )?over from|(?:switch|mov|migrat|upgrad|chang)\w{0,4} (?:away )?from|"
-    r"not any ?more|not|statt|anstatt|anstelle von|löst|nicht mehr(?: in| bei| mit)?|sondern nicht|nicht|au lieu d[eu]s?|au lieu d'|"
+    r"(?:can't|cannot|won't|can not) (?:\w{1,20} ){0,2}on|not any ?more|not|statt|anstatt|anstelle von|löst|nicht mehr(?: in| bei| mit)?|sondern nicht|nicht|au lieu d[eu]s?|au lieu d'|"
     r"à la place d[eu]s?|remplace|plus|et non|pas|en (?:vez|lugar) del?|ya no(?: usamos| está en)?|sustituye a|no|"
     r"em vez d[eoa]s?|no lugar d[eoa]s?|já não(?: usamos)?|substitui|e não|von|from|de|du|des)\s{1,2}(?=\S)",
     re.IGNORECASE,
@@ -133,6 +133,9 @@ LINK_WORDS = word_set(
     nossa の 's s
     """
 )
+PREPOSITIONS = word_set("of for von vom für beim zum zur de du des d del do da dos das para pour の in at im em en à au no na")
+# Words that are generic elsewhere, and tell one thing from another here.
+DISTINGUISHING = word_set("big small long short first last old part")
 # Function words that the other lists lack, and words that say what happens with a subject, not which subject it is.
 LIGHT_WORDS = word_set(
     """
@@ -144,6 +147,7 @@ LIGHT_WORDS = word_set(
     beim vom sowie bei aus nach um bis ab pro per kein keine keinen dieser diese dieses dass aber denn da
     happen take place start begin plan schedule meet held hold due set fix go get come open run occur fall remain stay
     everyone everybody all folks team hi hello please note fyi heads reminder quick thanks sorry guys ok okay btw hey yes
+    erst schon noch bereits nur eher leider sadly unfortunately good bad news actually only but
     finally currently officially still just really again always morning afternoon evening clock sharp tentatively
     statt findet stattfinden startet beginnt liegt gilt kostet kosten hallo leute bitte achtung info hinweis uhr
     aura lieu commence début prévu prévue fixé fixée bonjour salut équipe tous attention coûte vaut

@@ -72,7 +72,7 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
     if _is_of_others(new, old) or (later.is_temporary and earlier.is_recurring):
         return False
     elsewhere = new.room != old.room and bool(new.speaker) and bool(old.speaker)
-    changed = context is not None
+    changed = context is not None or any(clause.changes and not clause.values for clause in later.clauses)
     extra = context.parsed.stems if context is not None else frozenset()
     if not elsewhere and _names_former(later, earlier, old, extra):
         return True
@@ -113,7 +113,7 @@ class _Pair:
         self.old_stems = old.stems or earlier.stems
         self.shared = self.new_stems & self.old_stems
         self.only_new = new.stems - self.old_stems - earlier.stems
-        self.only_old = self.old_stems - self.new_stems - later.stems
+        self.only_old = self.old_stems - new.stems - later.stems
 
 
 def _clause_replaces(pair: _Pair) -> bool:
@@ -134,11 +134,19 @@ def _is_same_subject(pair: _Pair) -> bool:
     least = min(len(pair.new_stems), len(pair.old_stems))
     if len(pair.shared) / least < MIN_COVERAGE:
         return False
-    if len(pair.shared) == 1 and pair.only_new and pair.only_old:
+    if len(pair.shared) == 1 and pair.only_new and pair.only_old - pair.shared:
         return False
-    if pair.only_new & pair.new.names and pair.only_old & pair.old.names:
+    if pair.only_new & pair.new.names and (pair.only_old - pair.shared) & pair.old.names:
+        return False
+    if _only_describes(pair.new, pair.shared) or _only_describes(pair.old, pair.shared):
         return False
     return not _conflict(pair.new, pair.old, frozenset())
+
+
+def _only_describes(clause: Clause, shared: frozenset[str]) -> bool:
+    """Whether the shared words only describe something else in a clause: the shipping for the pump."""
+    own = clause.stems & shared
+    return bool(own) and all(clause.find_head(word) not in shared for word in own)
 
 
 def _is_one_subject(pair: _Pair) -> bool:
@@ -181,7 +189,7 @@ def _conflict(new: Clause, old: Clause, former: frozenset[str]) -> bool:
 
 def _is_new_holder(pair: _Pair) -> bool:
     """Whether another person, tool or place takes the place of the former one."""
-    if not pair.only_old or len(pair.only_old) > MAX_OWN_WORDS or len(pair.only_new) > MAX_OWN_WORDS:
+    if not pair.only_old or (len(pair.only_old) > MAX_OWN_WORDS and not pair.is_reply) or len(pair.only_new) > MAX_OWN_WORDS:
         return False
     new, old = pair.new.text, pair.old.text
     if cues.ROLE.search(old) and (cues.ROLE.search(new) or pair.is_reply):
@@ -222,7 +230,7 @@ def _is_moved(pair: _Pair) -> bool:
 def _place_words(clause: Clause) -> frozenset[str]:
     """The words after the last preposition of place."""
     for at, word in enumerate(clause.words):
-        if at and cues.PLACE.search(clause.text[: word.start]) and cues.COPULA.search(clause.text[: word.start]):
+        if at and cues.PLACE.search(clause.text[: word.start]):
             return frozenset(each.stem for each in clause.words[at:])
     return frozenset()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from engine.llm.offline.supersession import cues
+from engine.llm.offline.words import is_stop_word
 from engine.text.word_lists import word_set
 
 _MONTHS = tuple(
@@ -72,7 +74,8 @@ _PATTERNS = tuple(
         ("date", r"\b\d{4}-\d\d-\d\d\b"),
         ("date", rf"(?<![\w.])(?P<day>{_DAY})\s+(?:de\s|of\s)?\s?(?P<month>{_MONTH})\b"),
         ("date", rf"\b(?P<month>{_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?![.:]\d)"),
-        ("date", r"(?<![\d.])(?P<day>\d{1,2})\.(?P<number>\d{1,2})\.(?:\d{4}|\d\d)?(?!\d)"),
+        ("date", r"(?<![\d.])(?P<day>\d{1,2})\.(?P<number>\d{1,2})\.(?:\d{4}|\d\d)(?!\d)"),
+        ("date", r"\b(?:am|den|dem|vom|bis|zum|ab|der|auf den|statt)\s(?P<day>\d{1,2})\.(?P<number>\d{1,2})\.(?!\d)"),
         ("date", r"(?P<number>\d{1,2})月(?P<day>\d{1,2})日|(?<!月)(?<!\d)\d{1,2}日"),
         ("date", r"\b(?:the|am|el|le|dia|día|den|zum|to|vom)\s\d{1,2}(?:st|nd|rd|th|\.)(?!\d)|\b\d{1,2}(?:st|nd|rd|th)\b"),
         ("date", r"\b(?:le|el día|dia)\s\d{1,2}\b(?!\s?[:h€%])"),
@@ -123,9 +126,14 @@ def _build_value(kind: str, match: re.Match[str], text: str) -> Value:
         return Value(kind, ".".join(_DIGITS.findall(raw)), match.start(), match.end())
     if kind == "number":
         unit = _UNIT.match(text, match.end())
-        name = unit[1].casefold() if unit and unit[1].casefold() not in _NO_UNITS else ""
+        name = unit[1].casefold() if unit and _is_unit(unit[1]) else ""
         return Value(kind, _NUMBER_WORDS.get(raw, raw), match.start(), match.end(), "%" if "%" in raw else name[:5])
     return Value(kind, raw, match.start(), match.end())
+
+
+def _is_unit(word: str) -> bool:
+    folded = word.casefold()
+    return not (is_stop_word(word) or folded in _NO_UNITS or folded in cues.LIGHT_WORDS or cues.CHANGE.fullmatch(word))
 
 
 def _date_form(match: re.Match[str], raw: str) -> str:
