@@ -279,7 +279,7 @@ class Context:
 
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
-    the model proposed, if any passed the checks.
+    the model proposed, if any passed the checks. `replacements`: which sources replace what earlier ones say.
     """
 
     question: SearchQuery
@@ -293,6 +293,7 @@ class Context:
     rebuilding: bool = False
     overview: Overview | None = None
     inferred: InferredFilters | None = None
+    replacements: tuple[Replacement, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.llm.base import guard_plugin_call
+from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.llm.prompts import render_entity, render_relation
 from engine.llm.source_lines import render_source
 from engine.models import Context, ContextEntity, ContextRelation
@@ -188,6 +190,7 @@ class ContextBuilder:
             numbered.sources,
             self.searcher.stopwatch.timings,
             await self._load_spaces(),
+            replacements=await asyncio.to_thread(find_replaced_sources, numbered.sources),
         )
         return RetrievalResult(
             context,
