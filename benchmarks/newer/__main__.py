@@ -56,15 +56,30 @@ def _build_pair(line: Line, day: int) -> list[Document]:
         after = before + timedelta(minutes=40)
         passages = (_message("1", "Ada", before, line.former), _message("2", "Bob", after, line.later))
         return [Document(name, SPACE, ROOM, "#square", passages, before, kind="conversation")]
-    return [_document(f"{name}-a", line.place, line.former, before, day), _document(f"{name}-b", line.new_place, line.later, after, day + 1)]
+    return [
+        _document(f"{name}-a", line.place, line.former, before, day),
+        _document(f"{name}-b", line.new_place, line.later, after, day + 1),
+    ]
 
 
 def _document(key: str, place: str, text: str, time: datetime, day: int) -> Document:
     kind, _, named = place.partition(" ")
     if kind == "msg":
-        return Document(key, SPACE, ROOM, "#square", (_message("1", named or SPEAKERS[day % 4], time, text),), time, kind="conversation")
+        return Document(
+            key,
+            SPACE,
+            ROOM,
+            "#square",
+            (_message("1", named or SPEAKERS[day % 4], time, text),),
+            time,
+            kind="conversation",
+        )
     title = f"Minutes {time:%Y-%m-%d}" if kind == "minutes" else "Handbook"
-    body = f"Present: Ada, Bob.\n\n{text}\n\nNext meeting as usual." if kind == "minutes" else f"Welcome to this page.\n\n{text}\n\nAsk the office if something is unclear."
+    body = (
+        f"Present: Ada, Bob.\n\n{text}\n\nNext meeting as usual."
+        if kind == "minutes"
+        else f"Welcome to this page.\n\n{text}\n\nAsk the office if something is unclear."
+    )
     return Document(key, SPACE, ROOM, title, (Passage("1", body, time=time),), time)
 
 
@@ -75,7 +90,11 @@ def _message(key: str, speaker: str, time: datetime, text: str) -> Passage:
 def judge_pair(line: Line, answer: str) -> str:
     at_new, at_old = answer.find(line.later_value), answer.find(line.former_value)
     if line.former_value in line.later and at_new >= 0:
-        marked = [row for row in answer.splitlines() if line.former_value in row and "Until 2" not in row and line.later_value not in row]
+        marked = [
+            row
+            for row in answer.splitlines()
+            if line.former_value in row and "Until 2" not in row and line.later_value not in row
+        ]
         first = answer.splitlines()[0]
         return "newest first" if line.later_value in first or not marked else "former first"
     if at_new < 0:
@@ -99,7 +118,11 @@ async def measure(half: str, *, show: bool) -> None:
             for name, lines, judge in (("pairs", pairs, judge_pair), ("near pairs", near, judge_near)):
                 counts = Counter[str]()
                 for line in lines:
-                    answer = await (await engine.ask(Question(line.question, Scope(spaces=frozenset({SPACE}), rooms=frozenset({ROOM}))))).collect_text()
+                    answer = await (
+                        await engine.ask(
+                            Question(line.question, Scope(spaces=frozenset({SPACE}), rooms=frozenset({ROOM})))
+                        )
+                    ).collect_text()
                     verdict = judge(line, answer)
                     counts[verdict] += 1
                     if show and verdict not in {"newest first", "right"}:

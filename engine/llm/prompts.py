@@ -42,7 +42,7 @@ TEXT_LANGUAGE = "the language of the text"
 DEFAULT_STYLE = "Markdown, as short as the question permits."
 EMPTY_SECTION = "(none)"
 MAX_NAME_LENGTH = 80
-MAX_REPLACEMENTS, MAX_REPLACED_LENGTH = 12, 160  # rows, and characters of a statement; about 600 tokens
+MAX_REPLACEMENTS, MAX_REPLACED_LENGTH = 5, 60  # rows, and characters of a statement; about 200 tokens
 SUMMARY_PROMPTS = ("summarize", "summarize_user", "summarize_several", "summarize_several_user", "summary_rules")
 
 
@@ -183,7 +183,9 @@ def render_replacements(context: Context) -> str:
         for each in context.replacements
         if {each.older, each.newer} <= shown
     ]
-    return "\n".join(["", "", "Replaced statements, one JSON object per line:", *rows[:MAX_REPLACEMENTS]]) if rows else ""
+    return (
+        "\n".join(["", "", "Replaced statements, one JSON object per line:", *rows[:MAX_REPLACEMENTS]]) if rows else ""
+    )
 
 
 def _shorten(text: str) -> str:

@@ -93,22 +93,24 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
 def _find_digest(sources: Sequence[Source]) -> str:
     """The highlights of each kind, and the files among the sources, in sections; empty ones are left out.
 
-    Topics do not repeat decisions and open questions.
+    Topics do not repeat decisions and open questions. What was replaced is only part of the changes.
     """
-    said = [each for each in sources if each.author]
+    candidates = build_candidates(sources)
+    replaced = {candidates[at].source.number for at in find_replaced(candidates)}
+    valid = [each for each in sources if each.number not in replaced]
+    said = [each for each in valid if each.author]
     sections = {heading: find_highlights(said, kind).splitlines() for heading, kind in DIGEST_SECTIONS.items()}
     topics, *others = DIGEST_SECTIONS
     repeated = {_point(line) for heading in others for line in sections[heading]}
     sections[topics] = [line for line in sections[topics] if _point(line) not in repeated]
-    sections[CHANGES_SECTION] = _find_changes(sources)
-    files = {each.document: each for each in reversed(sources) if not each.author}
+    sections[CHANGES_SECTION] = _find_changes(candidates)
+    files = {each.document: each for each in reversed(valid) if not each.author}
     sections[FILES_SECTION] = [f"{each.title} [{each.number}]" for each in [*files.values()][::-1][:MAX_FILES]]
     return _render_sections(sections)
 
 
-def _find_changes(sources: Sequence[Source]) -> list[str]:
+def _find_changes(candidates: Sequence[Candidate]) -> list[str]:
     """What replaces an earlier statement, each followed by this one, the newest last."""
-    candidates = build_candidates(sources)
     newest = dict.fromkeys(find_replaced(candidates).values())
     latest = sorted(newest, key=lambda at: str(candidates[at].source.time or ""))[-MAX_CHANGES:]
     lines: list[str] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,21 +41,17 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a statement that says one thing; `start` is where its cue of a change is, -1 without one."""
+    """A part of a statement that says one thing; `changes`, `cancels`, `has_role` and `has_use`: it has such a cue."""
 
     text: str
     words: tuple[Word, ...]
     values: tuple[Value, ...]
     changes: bool
     cancels: bool
-
-    @property
-    def stems(self) -> frozenset[str]:
-        return frozenset(word.stem for word in self.words)
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset(word.stem for word in self.words if word.named)
+    stems: frozenset[str]
+    names: frozenset[str]
+    has_role: bool
+    has_use: bool
 
     def find_modifiers(self, about: str) -> frozenset[str]:
         """The words that say which one is meant: those before it ("app release"), and after "of" or "for"."""
@@ -64,11 +60,13 @@ class Clause:
             if word.stem != about:
                 continue
             before = at
-            while self.words[before].compound:
+            while self.words[before].compound and (self.words[before - 1].named or not self.words[before].named):
                 before -= 1
                 found.add(self.words[before].stem)
             after = at + 1
-            while after < len(self.words) and (self.words[after].link or (after > at + 1 and self.words[after].compound)):
+            while after < len(self.words) and (
+                self.words[after].link or (after > at + 1 and self.words[after].compound)
+            ):
                 found.add(self.words[after].stem)
                 after += 1
         return frozenset(found)
@@ -99,11 +97,9 @@ class Parsed:
     is_recurring: bool
     is_personal: bool
     contradicts: bool
-    former: frozenset[str] = field(default=frozenset())
-
-    @property
-    def stems(self) -> frozenset[str]:
-        return frozenset[str]().union(*(clause.stems for clause in self.clauses))
+    former: frozenset[str]
+    stems: frozenset[str]
+    changes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +139,8 @@ def parse_text(text: str) -> Parsed:
         bool(cues.FIRST_PERSON.search(text)),
         bool(cues.CONTRADICTION.match(text)),
         _find_former(text),
+        frozenset[str]().union(*(clause.stems for clause in parts)),
+        any(clause.changes for clause in parts),
     )
 
 
@@ -157,11 +155,15 @@ def _split(text: str) -> list[str]:
 
 
 def _parse_clause(text: str) -> Clause | None:
-    values = tuple(find_values(text))
-    words = tuple(_find_words(text, values))
+    values = find_values(text)
+    words = tuple(_find_words(text, values) or _find_plain_words(text, values))
     changes = bool(cues.CHANGE.search(text))
     cancels = bool(cues.CANCELED.search(text))
-    return Clause(text, words, values, changes, cancels) if words or values or changes or cancels else None
+    if not (words or values or changes or cancels):
+        return None
+    stems, names = (frozenset(word.stem for word in some) for some in (words, [word for word in words if word.named]))
+    has_role, has_use = bool(cues.ROLE.search(text)), bool(cues.USE.search(text))
+    return Clause(text, words, values, changes, cancels, stems, names, has_role, has_use)
 
 
 def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
@@ -173,13 +175,19 @@ def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
     for match in _WORD.finditer(text):
         raw = match[0]
         base = _POSSESSIVE.sub("", raw)
-        if any(start < match.end() and match.start() < stop for start, stop in taken) or not _matters(base, match.start()):
+        if any(start < match.end() and match.start() < stop for start, stop in taken) or not _matters(
+            base, match.start()
+        ):
             continue
         gap = text[last_stop : match.start()].casefold().split() if found else ["|"]
         is_next = bool(found) and not "".join(gap).replace("-", "").replace("の", "")
         is_linked = not is_next and bool(found) and all(word in cues.LINK_WORDS for word in gap)
         link = 0 if not is_linked else 2 if any(word in cues.PREPOSITIONS for word in gap) else 1
-        named = raw[:1].isupper() and (match.start() > 0 or not is_generic(raw))
+        named = (
+            raw[:1].isupper()
+            and (match.start() > 0 or not is_generic(raw))
+            or (raw[0] > "\u3000" and "は" in text[: match.start()])
+        )
         found.append(Word(stem(base), match.start(), named or raw[:1].isdigit(), is_next, link))
         last_stop = match.end()
     return found
@@ -190,7 +198,11 @@ def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
     if value.kind in {"number", "code"}:
         before = re.search(r"([^\W\d_]{3,30})[ -]\Z", text[max(0, value.start - 32) : value.start])
         named = before is not None and _matters(before[1], 1) and not cues.CHANGE.fullmatch(before[1])
-        return named and any(each.start > value.start and each.kind not in {"number", "code"} for each in values)
+        rest = text[value.stop : value.stop + 6].casefold().split()
+        is_subject = bool(rest) and rest[0] in {"is", "are", "was", "ist", "wird", "est", "es", "é", "será", "sera"}
+        return named and (
+            is_subject or any(each.start > value.start and each.kind not in {"number", "code"} for each in values)
+        )
     if value.kind != "date" or not value.form.startswith("weekday"):
         return False
     rest = text[value.stop :]
@@ -208,34 +220,50 @@ _NOT_AFTER_WEEKDAY = frozenset(
 
 def _matters(word: str, start: int) -> bool:
     """Whether a word at this place in its clause says which subject is meant."""
-    folded = word.casefold()
     if len(word) == 1:
         return word.isdigit() or ord(word) > 0x3000 or (word.isupper() and start > 0 and word not in "IOEYÀÉ")
-    if is_stop_word(word) or folded in cues.LIGHT_WORDS:
-        return False
-    is_noun = word[0].isupper() and start > 0
-    return is_noun or not is_generic(word) or folded in cues.DISTINGUISHING
+    return not is_stop_word(word) and word.casefold() not in cues.LIGHT_WORDS
+
+
+def _find_plain_words(text: str, values: tuple[Value, ...]) -> list[Word]:
+    """The words of a name that has only words that say little elsewhere: "open day"."""
+    spans = [(value.start, value.stop) for value in values]
+    spans += [match.span() for pattern in (cues.CHANGE, cues.CANCELED) for match in pattern.finditer(text)]
+    plain = [
+        match
+        for match in _WORD.finditer(text)
+        if len(match[0]) > 2
+        and not is_stop_word(match[0])
+        and not any(a < match.end() and match.start() < b for a, b in spans)
+    ]
+    found = [Word(stem(each[0]), each.start(), named=False, compound=False, link=0) for each in plain]
+    adjacent = any(text[one.end() : two.start()] == " " for one, two in pairwise(plain))
+    return found if adjacent else []
 
 
 def _find_former(text: str) -> frozenset[str]:
     """The words and values that are said to hold no longer: "instead of Tuesday"."""
     found: set[str] = set()
     for match in cues.FORMER_AFTER.finditer(text):
-        found |= list_tokens(re.split(r"[.;,。、]\s|\s(?:to|à|a|auf|nach|für|para|pour)\s", text[match.end() : match.end() + 60])[0])
+        found |= list_tokens(
+            re.split(r"[.;,。、]\s|\s(?:to|à|a|auf|nach|für|para|pour)\s", text[match.end() : match.end() + 60])[0]
+        )
     for match in cues.FORMER_BEFORE.finditer(text):
         found |= list_tokens(re.split(r"[.;,。、は]\s?", text[max(0, match.start() - 40) : match.start()])[-1])
     return frozenset(found)
 
 
-def list_tokens(text: str) -> set[str]:
+@lru_cache(maxsize=8192)
+def list_tokens(text: str) -> frozenset[str]:
     """The stems of the words that matter, and the values by kind and form."""
     values = find_values(text)
     spans = [(value.start, value.stop) for value in values]
     words = {
         stem(_POSSESSIVE.sub("", match[0]))
         for match in _WORD.finditer(text)
-        if _matters(match[0], match.start()) and not any(a < match.end() and match.start() < b for a, b in spans)
+        if _matters(match[0], match.start())
+        and not any(a < match.end() and match.start() < b for a, b in spans)
         and match[0].casefold() not in CALENDAR_NAMES
     }
     days = {f"date /{value.form.partition('/')[2]}" for value in values if value.kind == "date" and "/" in value.form}
-    return words | {f"{value.kind} {value.form}" for value in values} | days
+    return frozenset(words | {f"{value.kind} {value.form}" for value in values} | days)

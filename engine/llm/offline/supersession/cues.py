@@ -9,15 +9,17 @@ from engine.text.word_lists import word_set
 # What is said now differs from what was said before.
 CHANGE = re.compile(
     r"\b(?:now|instead|moved?|moves|moving|shift(?:ed|s)?|postponed?|delayed|slip(?:s|ped)|brought forward|"
-    r"push(?:ed|es|ing)?(?: it)? (?:back|out|to)|rescheduled|chang(?:ed|es|ing)|switch(?:ed|es|ing)?|replac(?:ed|es|ing)|"
+    r"push(?:ed|es|ing)|rescheduled|chang(?:ed|es|ing)|switch(?:ed|es|ing)?|replac(?:ed|es|ing)|"
     r"raised|raises|increas(?:ed|es)|lower(?:ed|s)|reduc(?:ed|es)|drop(?:s|ped) to|(?:goes|going|went) (?:up|down) to|"
     r"(?:go|going|went) with|settled on|from now on|as of|correction|update[ds]?|no longer|not any ?more|any ?more|"
     r"(?:takes?|took|taking|taken) over|hand(?:ed|s)? over|new|has become|became|becomes|in the end|"
-    r"since (?:yesterday|today|last|monday|tuesday|wednesday|thursday|friday)|upgrad(?:e|ed|es|ing)|bumped|relocat\w{1,5}|(?:can't|cannot|can not|won't) (?:come|make|do)|"
+    r"since (?:yesterday|today|this|last|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|"
+    r"august|september|october|november|december)|from \w{3,12} on(?:wards?)?|effective|change of plan|"
+    r"upgrad(?:e|ed|es|ing)|bumped|relocat\w{1,5}|(?:can't|cannot|can not|won't) (?:come|make|do)|"
     r"migrat(?:ed|es|ing)|not but)\b"
     r"|\b(?:jetzt|nun|nunmehr|stattdessen|statt|anstatt|anstelle|verschoben|verlegt|verschieb\w{1,4}|vorgezogen|"
     r"geändert|ändert|wechseln|wechselt|gewechselt|umgestellt|umgezogen|zieht um|ersetz\w{0,3}|neu(?:er|e|es|en|em)?|"
-    r"ab sofort|künftig|nicht mehr|sondern|korrektur|übernimmt|übernommen|erhöht|gesenkt|steigt|sinkt|inzwischen|"
+    r"ab sofort|ab (?:heute|morgen|januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)|künftig|nicht mehr|sondern|korrektur|übernimmt|übernommen|erhöht|gesenkt|steigt|sinkt|inzwischen|"
     r"mittlerweile|seit (?:gestern|heute|montag|letzte\w?)|doch erst|doch schon|aktualisiert)\b"
     r"|\b(?:désormais|maintenant|dorénavant|plutôt|au lieu|à la place|report\w{1,4}|déplac\w{1,4}|décal\w{1,4}|avancée?|"
     r"chang(?:e|é|ée|és)|passe(?:nt|ra|z)?|passons|passé\w?|remplac\w{1,4}|nouve(?:lle|au|aux|l)|à partir de|finalement|"
@@ -55,8 +57,8 @@ FORMER_AFTER = re.compile(
     re.IGNORECASE,
 )
 FORMER_BEFORE = re.compile(
-    r"(?:ではなく|じゃなく|の代わりに|をやめ)|\b(?:(?:is|was|has been|will be|gets) replaced|wird (?:durch|von)|any ?more|"
-    r"est remplacée?|es reemplazad\w|é substituíd\w|hands? (?:\w{1,20} ){0,4}over)\b",
+    r"(?:ではなく|じゃなく|の代わりに|をやめ)|\b(?:nicht mehr|plus maintenant|(?:is|was|has been|will be|gets) replaced|wird (?:durch|von)|any ?more|"
+    r"est remplacée?|es reemplazad\w|é substituíd\w|hand(?:s|ed) (?:\w{1,20} ){0,4}over)\b",
     re.IGNORECASE,
 )
 # Something further, which replaces nothing.
@@ -129,13 +131,13 @@ COPULA = re.compile(
 LINK_WORDS = word_set(
     """
     of for in at from the our a an on to der die das den dem des von vom für im beim zur zum unsere unser unserer unserem
-    de du des d la le les l pour à au aux notre del el los las para por nuestro nuestra do da dos das no na o os um uma nosso
+    nach bei aus de du des d la le les l pour à au aux notre del el los las para por nuestro nuestra do da dos das no na o os um uma nosso
     nossa の 's s
     """
 )
-PREPOSITIONS = word_set("of for von vom für beim zum zur de du des d del do da dos das para pour の in at im em en à au no na")
-# Words that are generic elsewhere, and tell one thing from another here.
-DISTINGUISHING = word_set("big small long short first last old part")
+PREPOSITIONS = word_set(
+    "of for to nach bei aus von vom für beim zum zur de du des d del do da dos das para pour の in at im em en à au no na"
+)
 # Function words that the other lists lack, and words that say what happens with a subject, not which subject it is.
 LIGHT_WORDS = word_set(
     """
@@ -145,9 +147,13 @@ LIGHT_WORDS = word_set(
     notre nos votre vos ce cet cette ces il elle ils elles nous vous se sera seront mais car donc au aux leur leurs ne pas a
     ont été sich uns unser unsere unserer unserem unseren wir ihr sie es er wird werden wurde sein hat haben dann also hier
     beim vom sowie bei aus nach um bis ab pro per kein keine keinen dieser diese dieses dass aber denn da
+    need want use make like give keep know think look show say tell ask let find try help seem put bring leave reach
+    people thing kind way part lot bit case fact information detail time people person
+    preis preise tarif kosten prix tarif coût precio tarifa costo preço tarifa custo fee rate 料金 価格 値段
     happen take place start begin plan schedule meet held hold due set fix go get come open run occur fall remain stay
     everyone everybody all folks team hi hello please note fyi heads reminder quick thanks sorry guys ok okay btw hey yes
     erst schon noch bereits nur eher leider sadly unfortunately good bad news actually only but
+    back out forward up down
     finally currently officially still just really again always morning afternoon evening clock sharp tentatively
     statt findet stattfinden startet beginnt liegt gilt kostet kosten hallo leute bitte achtung info hinweis uhr
     aura lieu commence début prévu prévue fixé fixée bonjour salut équipe tous attention coûte vaut

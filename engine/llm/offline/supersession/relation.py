@@ -24,24 +24,42 @@ def find_replacements(statements: Sequence[Statement]) -> dict[int, int]:
     found: dict[int, int] = {}
     for old, candidates in _list_pairs(statements).items():
         for new in candidates:
-            if replaces(statements[new], statements[old], _find_context(new, statements), is_reply=_is_reply(new, old, statements)):
+            context = _find_context(new, statements)
+            if replaces(statements[new], statements[old], context, is_reply=_is_reply(new, old, statements)):
                 found[old] = new
+                break
     return found
 
 
 def _list_pairs(statements: Sequence[Statement]) -> dict[int, list[int]]:
-    """For each statement the later ones that share a word with it, or reply to it; the newest last."""
+    """For each statement the later ones that share a word with it, or reply to it; the newest first."""
     by_stem: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(statements):
         if one.time is not None:
             for word in one.parsed.stems | _context_stems(at, statements):
                 by_stem[word].append(at)
     pairs: dict[int, set[int]] = defaultdict(set)
+    news = {at for at, one in enumerate(statements) if _may_replace(one)}
     for same in by_stem.values():
+        later = [at for at in same if at in news]
         for old in same:
-            pairs[old].update(new for new in same if _is_later(new, old, statements))
+            pairs[old].update(new for new in later if _is_later(new, old, statements))
     order = {at: str(one.time) for at, one in enumerate(statements)}
-    return {old: sorted(news, key=lambda at: (order[at], at)) for old, news in pairs.items()}
+    return {old: sorted(news, key=lambda at: (order[at], at), reverse=True) for old, news in pairs.items()}
+
+
+def says_change(parsed: Parsed) -> bool:
+    """Whether a statement says that something is not as it was."""
+    if parsed.is_question or parsed.is_tentative or parsed.is_addition:
+        return False
+    return parsed.contradicts or any(clause.changes or clause.cancels for clause in parsed.clauses)
+
+
+def _may_replace(statement: Statement) -> bool:
+    parsed = statement.parsed
+    if parsed.is_question or parsed.is_tentative or parsed.is_addition:
+        return False
+    return says_change(parsed) or any(clause.values for clause in parsed.clauses)
 
 
 def _is_later(new: int, old: int, statements: Sequence[Statement]) -> bool:
@@ -77,7 +95,18 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
     if not elsewhere and _names_former(later, earlier, old, extra):
         return True
     return any(
-        _clause_replaces(_Pair(one, other, later, earlier, extra, changed=changed or one.changes, is_reply=is_reply, elsewhere=elsewhere))
+        _clause_replaces(
+            _Pair(
+                one,
+                other,
+                later,
+                earlier,
+                extra,
+                changed=changed or one.changes,
+                is_reply=is_reply,
+                elsewhere=elsewhere,
+            )
+        )
         for one in later.clauses
         for other in earlier.clauses
     )
@@ -85,14 +114,14 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
 
 def _is_of_others(new: Statement, old: Statement) -> bool:
     """Whether one of the two is about its speaker, and the other one by somebody else."""
-    personal = new.parsed.is_personal or old.parsed.is_personal
-    roles = cues.ROLE.search(new.text) is not None and cues.CHANGE.search(new.text) is not None
-    return personal and new.speaker != old.speaker and not roles
+    if new.speaker == old.speaker or not (new.parsed.is_personal or old.parsed.is_personal):
+        return False
+    return not (new.parsed.changes and any(clause.has_role for clause in new.parsed.clauses))
 
 
 def _names_former(later: Parsed, earlier: Parsed, old: Statement, extra: frozenset[str]) -> bool:
     """Whether the later statement says that a value of the earlier one holds no longer, on the same subject."""
-    if not any(clause.changes for clause in later.clauses) and not later.contradicts:
+    if not later.former or not (later.changes or later.contradicts):
         return False
     named = later.former & list_tokens(old.text)
     shared = ((later.stems | extra) & earlier.stems) - named
@@ -105,7 +134,16 @@ class _Pair:
     """A later and an earlier clause with their subjects."""
 
     def __init__(
-        self, new: Clause, old: Clause, later: Parsed, earlier: Parsed, extra: frozenset[str], *, changed: bool, is_reply: bool, elsewhere: bool
+        self,
+        new: Clause,
+        old: Clause,
+        later: Parsed,
+        earlier: Parsed,
+        extra: frozenset[str],
+        *,
+        changed: bool,
+        is_reply: bool,
+        elsewhere: bool,
     ) -> None:
         self.new, self.old, self.later, self.earlier = new, old, later, earlier
         self.changed, self.is_reply, self.elsewhere = changed, is_reply, elsewhere
@@ -124,8 +162,13 @@ def _clause_replaces(pair: _Pair) -> bool:
     kinds = _differing_kinds(pair)
     if pair.changed:
         if kinds and _is_same_subject(pair):
-            return not (pair.later.is_temporary and not pair.earlier.is_temporary and kinds <= _UNLASTING and "date" not in _kinds(pair.old))
-        return _is_new_holder(pair)
+            return not (
+                pair.later.is_temporary
+                and not pair.earlier.is_temporary
+                and kinds <= _UNLASTING
+                and "date" not in _kinds(pair.old)
+            )
+        return (not kinds or pair.old.has_role) and _is_new_holder(pair)
     return len(kinds) == 1 and _is_one_subject(pair)
 
 
@@ -189,14 +232,59 @@ def _conflict(new: Clause, old: Clause, former: frozenset[str]) -> bool:
 
 def _is_new_holder(pair: _Pair) -> bool:
     """Whether another person, tool or place takes the place of the former one."""
-    if not pair.only_old or (len(pair.only_old) > MAX_OWN_WORDS and not pair.is_reply) or len(pair.only_new) > MAX_OWN_WORDS:
+    most = MAX_OWN_WORDS
+    if (
+        not pair.only_old
+        or not pair.only_new
+        or (len(pair.only_old) > most and not pair.is_reply)
+        or len(pair.only_new) > most
+    ):
         return False
-    new, old = pair.new.text, pair.old.text
-    if cues.ROLE.search(old) and (cues.ROLE.search(new) or pair.is_reply):
-        return bool(pair.only_new) and _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
-    if cues.USE.search(old) and (cues.USE.search(new) or cues.COPULA.search(new)):
-        return bool(pair.only_new) and _shares_beyond(pair, cues.USE) and not _differs_in_object(pair, cues.USE)
-    return _is_moved(pair)
+    if _differ_in_amounts(pair) or _differ_in_subject(pair):
+        return False
+    if pair.old.has_role and (pair.new.has_role or pair.is_reply):
+        return _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
+    if pair.old.has_use and (pair.new.has_use or cues.COPULA.search(pair.new.text)):
+        return _shares_beyond(pair, cues.USE) and not _differs_in_object(pair, cues.USE)
+    return not _only_describes(pair.new, pair.shared) and (_is_moved(pair) or _is_renamed(pair))
+
+
+def _differ_in_amounts(pair: _Pair) -> bool:
+    """Whether the clauses give different versions or numbers, other than those in the names that differ."""
+    amounts = []
+    for clause, own in ((pair.new, pair.only_new), (pair.old, pair.only_old)):
+        ends = {word.start + len(word.stem) for word in clause.words if word.stem in own}
+        free = {
+            value.form
+            for value in clause.values
+            if value.kind in {"version", "number", "money"} and not any(0 <= value.start - end <= 4 for end in ends)
+        }
+        amounts.append(free)
+    return bool(amounts[0] and amounts[1] and not amounts[0] & amounts[1])
+
+
+def _differ_in_subject(pair: _Pair) -> bool:
+    """Whether the same person or thing has a role for something else now: Anna owns billing, Anna owns search."""
+    first = [word for clause in (pair.new, pair.old) for word in clause.words[:1]]
+    roles = [cues.ROLE.search(clause.text) for clause in (pair.new, pair.old)]
+    if not all(roles) or len(first) < 2 or first[0].stem != first[1].stem or not all(word.named for word in first):
+        return False
+    return all(role is not None and word.start < role.start() for role, word in zip(roles, first, strict=True))
+
+
+def _is_renamed(pair: _Pair) -> bool:
+    """Whether the clauses differ only in a name that follows what they share."""
+    for clause, own in ((pair.new, pair.only_new), (pair.old, pair.only_old)):
+        shared = [word.start for word in clause.words if word.stem in pair.shared]
+        names = [word for word in clause.words if word.stem in own]
+        if (
+            not names
+            or not shared
+            or not all(word.named for word in names)
+            or min(word.start for word in names) < min(shared)
+        ):
+            return False
+    return not _conflict(pair.new, pair.old, pair.only_new | pair.only_old)
 
 
 def _shares_beyond(pair: _Pair, relation: object) -> bool:
@@ -222,7 +310,11 @@ def _differs_in_object(pair: _Pair, relation: object) -> bool:
 def _is_moved(pair: _Pair) -> bool:
     """Whether the same subject is said to be in another place: it comes first in both, the place after it."""
     places = [_place_words(clause) for clause in (pair.new, pair.old)]
-    if not all(places) or not _is_before(pair.new, pair.shared, places[0]) or not _is_before(pair.old, pair.shared, places[1]):
+    if (
+        not all(places)
+        or not _is_before(pair.new, pair.shared, places[0])
+        or not _is_before(pair.old, pair.shared, places[1])
+    ):
         return False
     return not (places[0] & places[1]) and not _conflict(pair.new, pair.old, places[0] | places[1])
 

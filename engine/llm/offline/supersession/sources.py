@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
-from engine.llm.offline.supersession.clauses import Statement
-from engine.llm.offline.supersession.relation import find_replacements
+from engine.llm.offline.supersession.clauses import Statement, parse_text
+from engine.llm.offline.supersession.relation import find_replacements, says_change
 from engine.models import Replacement
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
     from engine.models import Source
 
-MAX_STATEMENTS = 600  # sentences that are compared, those of the best sources
+MAX_STATEMENTS = 400  # sentences that are compared, those of the best sources
 MAX_QUOTES = 4
 
 
@@ -26,12 +27,16 @@ def put_newer_first(candidates: Sequence[Candidate], chosen: Sequence[int]) -> t
     A chosen sentence that was replaced follows the one that replaces it; one that replaces another is followed by it.
     """
     replaced = find_replaced(candidates) if chosen else {}
-    marked = [_mark(one, candidates[replaced[at]] if at in replaced else None) for at, one in enumerate(candidates)]
-    order: list[int] = []
+    groups: dict[int, list[int]] = {}
+    for old in sorted(replaced, key=lambda at: _sort_key(at, candidates)):
+        groups.setdefault(_find_newest(old, replaced), []).append(old)
+    marked, order = list(candidates), list[int]()
+    for newest, former in groups.items():
+        for old, newer in pairwise([*former, newest]):
+            marked[old] = replace(candidates[old], until=f"{candidates[newer].source.time:%Y-%m-%d}")
     for at in chosen:
         newest = _find_newest(at, replaced)
-        former = sorted((old for old in replaced if _find_newest(old, replaced) == newest), key=lambda old: _sort_key(old, candidates))
-        order += [newest, *former[::-1]]
+        order += [newest, *groups.get(newest, [])[::-1]]
     return marked, list(dict.fromkeys(order))[: max(MAX_QUOTES, len(chosen))]
 
 
@@ -44,15 +49,19 @@ def find_replaced_sources(sources: Sequence[Source]) -> tuple[Replacement, ...]:
     """Which of the sources replaces what another one says, by the order of the replaced ones."""
     candidates = build_candidates(sources)
     found = [
-        Replacement(candidates[new].source.number, candidates[old].source.number, candidates[old].text, candidates[new].text)
+        Replacement(
+            candidates[new].source.number, candidates[old].source.number, candidates[old].text, candidates[new].text
+        )
         for old, new in find_replaced(candidates).items()
     ]
     return tuple(sorted(found, key=lambda each: (each.older, each.newer)))
 
 
-def _mark(one: Candidate, newer: Candidate | None) -> Candidate:
-    time = newer.source.time if newer is not None else None
-    return replace(one, until=f"{time:%Y-%m-%d}") if time is not None else one
+def list_changes(sources: Sequence[Source]) -> list[str]:
+    """The statements that say that something changed, the newest last."""
+    candidates = [one for one in build_candidates(sources)[-MAX_STATEMENTS:] if one.source.time is not None]
+    found = [one for one in candidates if says_change(parse_text(one.text))]
+    return [one.text for one in sorted(found, key=lambda one: str(one.source.time))]
 
 
 def _find_newest(at: int, replaced: dict[int, int]) -> int:
@@ -68,7 +77,15 @@ def _sort_key(at: int, candidates: Sequence[Candidate]) -> tuple[str, int]:
 def _to_statement(at: int, candidates: Sequence[Candidate]) -> Statement:
     one = candidates[at]
     heading = "" if one.speaker else f"{one.source.title} {one.source.label}"
-    return Statement(one.text, one.source.time, one.speaker, one.source.room, one.source.document, _find_previous(at, candidates), heading)
+    return Statement(
+        one.text,
+        one.source.time,
+        one.speaker,
+        one.source.room,
+        one.source.document,
+        _find_previous(at, candidates),
+        heading,
+    )
 
 
 def _find_previous(at: int, candidates: Sequence[Candidate]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from engine.llm.offline.supersession import cues
@@ -77,16 +78,34 @@ _PATTERNS = tuple(
         ("date", r"(?<![\d.])(?P<day>\d{1,2})\.(?P<number>\d{1,2})\.(?:\d{4}|\d\d)(?!\d)"),
         ("date", r"\b(?:am|den|dem|vom|bis|zum|ab|der|auf den|statt)\s(?P<day>\d{1,2})\.(?P<number>\d{1,2})\.(?!\d)"),
         ("date", r"(?P<number>\d{1,2})月(?P<day>\d{1,2})日|(?<!月)(?<!\d)\d{1,2}日"),
-        ("date", r"\b(?:the|am|el|le|dia|día|den|zum|to|vom)\s\d{1,2}(?:st|nd|rd|th|\.)(?!\d)|\b\d{1,2}(?:st|nd|rd|th)\b"),
+        (
+            "date",
+            r"\b(?:the|am|el|le|dia|día|den|zum|to|vom)\s\d{1,2}(?:st|nd|rd|th|\.)(?!\d)|\b\d{1,2}(?:st|nd|rd|th)\b",
+        ),
         ("date", r"\b(?:le|el día|dia)\s\d{1,2}\b(?!\s?[:h€%])"),
-        ("date", rf"\b(?:{_LATIN_WEEKDAYS})(?:-feira)?\b|[月火水木金土日]曜日?"),
-        ("date", rf"\b(?:in|im|en|em|by|until|to|auf|bis|au|para)\s(?P<month>{_MONTH})\b|\bQ[1-4]\b|\b(?:week|KW)\s\d{{1,2}}\b"),
-        ("time", r"\b\d{1,2}:\d\d(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}(?:\.\d\d)?\s?(?:uhr\b|[ap]m\b|[ap]\.m\.|heures\b|horas\b)"),
-        ("time", r"\b\d{1,2}\s?h(?:\d\d)?\b|\d{1,2}時(?:半|\d{1,2}分)?|\b(?:noon|midday|midnight|mittags|midi|minuit|mediodía)\b"),
-        ("version", r"\bv\.?\s?\d+(?:\.\d+){0,4}\b|\b\d+(?:\.\d+){2,4}\b|\b(?:version|versión|versão|バージョン)\s?\d+(?:\.\d+){0,4}"),
-        ("time", r"\b(?:at|um|a las|às|à|gegen)\s\d{1,2}(?=\s*(?:$|[.,;!)]|\b(?:on|in|instead|statt|now|am|im|en|o)\b))"),
+        ("date", rf"\b(?:{_LATIN_WEEKDAYS})(?:-feira|s)?\b|[月火水木金土日]曜日?"),
+        (
+            "date",
+            rf"\b(?:in|im|en|em|by|until|to|auf|bis|au|para|from|since|ab|seit|depuis|desde)\s(?P<month>{_MONTH})\b|\bQ[1-4]\b|\b(?:week|KW)\s\d{{1,2}}\b",
+        ),
+        (
+            "time",
+            r"\b\d{1,2}:\d\d(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}(?:\.\d\d)?\s?(?:uhr\b|[ap]m\b|[ap]\.m\.|heures\b|horas\b)",
+        ),
+        (
+            "time",
+            r"\b\d{1,2}\s?h(?:\d\d)?\b|\d{1,2}時(?:半|\d{1,2}分)?|\b(?:noon|midday|midnight|mittags|midi|minuit|mediodía)\b",
+        ),
+        (
+            "version",
+            r"\bv\.?\s?\d+(?:\.\d+){0,4}\b|\b\d+(?:\.\d+){2,4}\b|(?:\bversion|\bversión|\bversão|バージョン)\s?\d+(?:\.\d+){0,4}",
+        ),
+        (
+            "time",
+            r"\b(?:at|um|a las|às|à|gegen)\s\d{1,2}(?=\s*(?:$|[.,;!)]|\b(?:on|in|instead|statt|now|am|im|en|o)\b))",
+        ),
         ("code", r"(?<!\w)#[\w-]{1,80}|\b(?=[A-Z]{1,5}-?\d)(?-i:[A-Z]{1,5}-?\d[\w-]{0,20})\b"),
-        ("number", r"(?<![\w.,])\d{1,9}(?:[.,]\d{1,3}){0,3}\s?%?(?![\w.]\d)"),
+        ("number", r"(?<![A-Za-z0-9_.,])\d{1,9}(?:[.,]\d{1,3}){0,3}\s?%?(?![\w.]\d)"),
         ("number", rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b"),
     )
 )
@@ -106,14 +125,15 @@ class Value(NamedTuple):
     unit: str = ""
 
 
-def find_values(text: str) -> list[Value]:
+@lru_cache(maxsize=8192)
+def find_values(text: str) -> tuple[Value, ...]:
     """The values of a text in order; two of a kind with a dash or "to" between them are one, a range."""
     found: list[Value] = []
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
             if all(match.end() <= each.start or match.start() >= each.stop for each in found):
                 found.append(_build_value(kind, match, text))
-    return _join_ranges(sorted(found, key=lambda each: each.start), text)
+    return tuple(_join_ranges(sorted(found, key=lambda each: each.start), text))
 
 
 def _build_value(kind: str, match: re.Match[str], text: str) -> Value:
