@@ -1,8 +1,8 @@
 """How often a newer statement comes first, and how often one is wrongly taken to be replaced.
 
-`python -m benchmarks.newer [--half choose|hold|all] [--show]` asks the question of each line of `pairs.txt` and `near.txt`
-through the engine with the built-in embedder and without a model. All statements of a half are in one channel and its
-files. The rules were chosen on the half "choose".
+`python -m benchmarks.newer [--half choose|hold|all] [--show]` asks the question of each line of `pairs.txt` and
+`near.txt` through the engine with the built-in embedder and without a model. All statements of a half are in one
+channel and its files. The rules were chosen on the half "choose".
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,12 +36,12 @@ class Line:
     later: str
     former_value: str
     later_value: str
-    row: int
+    row: int = 0
 
 
 def read_lines(name: str, half: str) -> list[Line]:
     rows = [row for row in (FOLDER / name).read_text(encoding="utf-8").splitlines() if row and not row.startswith("#")]
-    lines = [Line(*(part.strip() for part in row.split(" ; ")), row=at) for at, row in enumerate(rows)]
+    lines = [replace(Line(*map(str.strip, row.split(" ; "))), row=at) for at, row in enumerate(rows)]
     return [line for line in lines if half == "all" or (line.row % 2 == 0) == (half == "choose")]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.llm.offline.supersession import cues
 from engine.llm.offline.supersession.values import CALENDAR_NAMES, Value, find_values
 from engine.llm.offline.words import is_generic, is_stop_word, stem
+from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,11 +19,18 @@ if TYPE_CHECKING:
 MAX_LENGTH = 600  # characters of a statement that are looked at
 _BREAK = re.compile(
     r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。、；！？]"
-    r"|\s(?=(?:because|so|since|but|and (?:is|are|will)|weil|denn|aber|parce que|car|mais|porque|pero|pois|porém)\s)",
+    r"|\s(?=(?:because|so|since (?:the|we|they|he|she|it|i|our|there)|but|and (?:is|are|will)|weil|denn|aber|parce que|car|mais|porque|pero|pois|porém)\s)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[ァ-ヴー]+|[一-龥々]+|(?:(?![ぁ-ヿ一-龥])\w)+(?:[-'’_](?:(?![ぁ-ヿ一-龥])\w)+)*")
 _QUESTION = re.compile(r"[?？][\"'”’»)\]]*\Z|ですか[。]?\Z|ますか[。]?\Z")
+_NOT_AFTER_WEEKDAY = word_set(
+    """
+    now instead morning afternoon evening night noon next week sharp jetzt statt statts früh nachmittag abend vormittag
+    um prochain matin soir midi désormais próximo por tarde noche ahora agora noite that because already
+    """
+)
+_SUBJECT_VERBS = word_set("is are was ist wird est es é será sera")
 _POSSESSIVE = re.compile(r"['’]s\Z")
 
 
@@ -145,13 +153,15 @@ def parse_text(text: str) -> Parsed:
 
 
 def _split(text: str) -> list[str]:
-    """The clauses; a break within a value, and before a clause without a subject, is none."""
+    """The clauses; a break within a value is none."""
     values = find_values(text)
-    cuts = [0]
-    for found in _BREAK.finditer(text):
-        if not any(value.start < found.start() < value.stop - 1 for value in values):
-            cuts.append(found.end())
-    return [text[start:stop].strip() for start, stop in pairwise([*cuts, len(text)]) if text[start:stop].strip()]
+    breaks = (
+        found.end()
+        for found in _BREAK.finditer(text)
+        if not any(value.start < found.start() < value.stop - 1 for value in values)
+    )
+    parts = (text[start:stop].strip() for start, stop in pairwise([0, *breaks, len(text)]))
+    return [part for part in parts if part]
 
 
 def _parse_clause(text: str) -> Clause | None:
@@ -183,10 +193,8 @@ def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
         is_next = bool(found) and not "".join(gap).replace("-", "").replace("の", "")
         is_linked = not is_next and bool(found) and all(word in cues.LINK_WORDS for word in gap)
         link = 0 if not is_linked else 2 if any(word in cues.PREPOSITIONS for word in gap) else 1
-        named = (
-            raw[:1].isupper()
-            and (match.start() > 0 or not is_generic(raw))
-            or (raw[0] > "\u3000" and "は" in text[: match.start()])
+        named = (raw[:1].isupper() and (match.start() > 0 or not is_generic(raw))) or (
+            raw[0] > "\u3000" and "は" in text[: match.start()]
         )
         found.append(Word(stem(base), match.start(), named or raw[:1].isdigit(), is_next, link))
         last_stop = match.end()
@@ -198,8 +206,8 @@ def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
     if value.kind in {"number", "code"}:
         before = re.search(r"([^\W\d_]{3,30})[ -]\Z", text[max(0, value.start - 32) : value.start])
         named = before is not None and _matters(before[1], 1) and not cues.CHANGE.fullmatch(before[1])
-        rest = text[value.stop : value.stop + 6].casefold().split()
-        is_subject = bool(rest) and rest[0] in {"is", "are", "was", "ist", "wird", "est", "es", "é", "será", "sera"}
+        verb = text[value.stop : value.stop + 6].casefold().split()
+        is_subject = bool(verb) and verb[0] in _SUBJECT_VERBS
         return named and (
             is_subject or any(each.start > value.start and each.kind not in {"number", "code"} for each in values)
         )
@@ -210,12 +218,6 @@ def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
         return True
     following = re.match(r" ([a-z]{3,30})\b", rest)
     return following is not None and not is_stop_word(following[1]) and following[1] not in _NOT_AFTER_WEEKDAY
-
-
-_NOT_AFTER_WEEKDAY = frozenset(
-    "now instead morning afternoon evening night noon next week sharp jetzt statt statts früh nachmittag abend vormittag um prochain"
-    " matin soir midi désormais próximo por tarde noche ahora agora noite that because already already".split()
-)
 
 
 def _matters(word: str, start: int) -> bool:

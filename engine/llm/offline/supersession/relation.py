@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.supersession import cues
 from engine.llm.offline.supersession.clauses import list_tokens
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
     from engine.llm.offline.supersession.clauses import Clause, Parsed, Statement
@@ -83,33 +85,22 @@ def _is_reply(new: int, old: int, statements: Sequence[Statement]) -> bool:
 
 
 def replaces(new: Statement, old: Statement, context: Statement | None = None, *, is_reply: bool = False) -> bool:
-    """Whether a later statement replaces an earlier one; `context`: the message that it contradicts, `is_reply`: `old`."""
+    """Whether a later statement replaces an earlier one.
+
+    `context`: the message that the later one contradicts; `is_reply`: this is the earlier one.
+    """
     later, earlier = new.parsed, old.parsed
     if later.is_question or earlier.is_question or later.is_tentative or earlier.is_tentative or later.is_addition:
         return False
     if _is_of_others(new, old) or (later.is_temporary and earlier.is_recurring):
         return False
+    extra = context.parsed.stems if context is not None else frozenset[str]()
     elsewhere = new.room != old.room and bool(new.speaker) and bool(old.speaker)
-    changed = context is not None or any(clause.changes and not clause.values for clause in later.clauses)
-    extra = context.parsed.stems if context is not None else frozenset()
     if not elsewhere and _names_former(later, earlier, old, extra):
         return True
-    return any(
-        _clause_replaces(
-            _Pair(
-                one,
-                other,
-                later,
-                earlier,
-                extra,
-                changed=changed or one.changes,
-                is_reply=is_reply,
-                elsewhere=elsewhere,
-            )
-        )
-        for one in later.clauses
-        for other in earlier.clauses
-    )
+    changed = context is not None or any(clause.changes and not clause.values for clause in later.clauses)
+    of = _Meeting(later, earlier, extra, changed, is_reply, elsewhere)
+    return any(_clause_replaces(_pair(one, other, of)) for one in later.clauses for other in earlier.clauses)
 
 
 def _is_of_others(new: Statement, old: Statement) -> bool:
@@ -130,32 +121,46 @@ def _names_former(later: Parsed, earlier: Parsed, old: Statement, extra: frozens
     return not any(_conflict(one, other, named) for one in later.clauses for other in earlier.clauses)
 
 
-class _Pair:
-    """A later and an earlier clause with their subjects."""
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """What two statements are to each other: `extra` are the words of the message that the later one contradicts."""
 
-    def __init__(
-        self,
-        new: Clause,
-        old: Clause,
-        later: Parsed,
-        earlier: Parsed,
-        extra: frozenset[str],
-        *,
-        changed: bool,
-        is_reply: bool,
-        elsewhere: bool,
-    ) -> None:
-        self.new, self.old, self.later, self.earlier = new, old, later, earlier
-        self.changed, self.is_reply, self.elsewhere = changed, is_reply, elsewhere
-        self.new_stems = (new.stems or later.stems) | extra
-        self.old_stems = old.stems or earlier.stems
-        self.shared = self.new_stems & self.old_stems
-        self.only_new = new.stems - self.old_stems - earlier.stems
-        self.only_old = self.old_stems - new.stems - later.stems
+    later: Parsed
+    earlier: Parsed
+    extra: frozenset[str]
+    changed: bool
+    is_reply: bool
+    elsewhere: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A later and an earlier clause with the words of their subjects, those they share, and those only one has."""
+
+    new: Clause
+    old: Clause
+    of: _Meeting
+    new_stems: frozenset[str]
+    old_stems: frozenset[str]
+    shared: frozenset[str]
+    only_new: frozenset[str]
+    only_old: frozenset[str]
+
+    @property
+    def changed(self) -> bool:
+        return self.of.changed or self.new.changes
+
+
+def _pair(new: Clause, old: Clause, of: _Meeting) -> _Pair:
+    new_stems = (new.stems or of.later.stems) | of.extra
+    old_stems = old.stems or of.earlier.stems
+    only_new = new.stems - old_stems - of.earlier.stems
+    only_old = old_stems - new.stems - of.later.stems
+    return _Pair(new, old, of, new_stems, old_stems, new_stems & old_stems, only_new, only_old)
 
 
 def _clause_replaces(pair: _Pair) -> bool:
-    if not pair.shared or (pair.elsewhere and len(pair.shared) < 2):
+    if not pair.shared or (pair.of.elsewhere and len(pair.shared) < 2):
         return False
     if pair.new.cancels:
         return _is_same_subject(pair) and bool(pair.old.values)
@@ -163,8 +168,8 @@ def _clause_replaces(pair: _Pair) -> bool:
     if pair.changed:
         if kinds and _is_same_subject(pair):
             return not (
-                pair.later.is_temporary
-                and not pair.earlier.is_temporary
+                pair.of.later.is_temporary
+                and not pair.of.earlier.is_temporary
                 and kinds <= _UNLASTING
                 and "date" not in _kinds(pair.old)
             )
@@ -194,9 +199,9 @@ def _only_describes(clause: Clause, shared: frozenset[str]) -> bool:
 
 def _is_one_subject(pair: _Pair) -> bool:
     """Whether two clauses differ in a value alone, and each could hold only until the other."""
-    if pair.later.is_past or pair.earlier.is_past or len(pair.shared) < 2 or pair.elsewhere:
+    if pair.of.later.is_past or pair.of.earlier.is_past or len(pair.shared) < 2 or pair.of.elsewhere:
         return False
-    if pair.later.is_temporary or "–" in "".join(value.form for value in (*pair.new.values, *pair.old.values)):
+    if pair.of.later.is_temporary or "–" in "".join(value.form for value in (*pair.new.values, *pair.old.values)):
         return False
     share = len(pair.shared) / len(pair.new.stems | pair.old.stems)
     return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
@@ -217,7 +222,7 @@ def _differ(kind: str, new: Clause, old: Clause) -> bool:
     if kind == "number":
         units = {unit for _, unit in ours} & {unit for _, unit in theirs}
         ours, theirs = ({each for each in side if each[1] in units} for side in (ours, theirs))
-    return bool(ours and theirs and ours - theirs) and not (theirs - ours == set())
+    return bool(ours and theirs and ours - theirs) and theirs - ours != set()
 
 
 def _conflict(new: Clause, old: Clause, former: frozenset[str]) -> bool:
@@ -236,13 +241,13 @@ def _is_new_holder(pair: _Pair) -> bool:
     if (
         not pair.only_old
         or not pair.only_new
-        or (len(pair.only_old) > most and not pair.is_reply)
+        or (len(pair.only_old) > most and not pair.of.is_reply)
         or len(pair.only_new) > most
     ):
         return False
     if _differ_in_amounts(pair) or _differ_in_subject(pair):
         return False
-    if pair.old.has_role and (pair.new.has_role or pair.is_reply):
+    if pair.old.has_role and (pair.new.has_role or pair.of.is_reply):
         return _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
     if pair.old.has_use and (pair.new.has_use or cues.COPULA.search(pair.new.text)):
         return _shares_beyond(pair, cues.USE) and not _differs_in_object(pair, cues.USE)
@@ -287,16 +292,16 @@ def _is_renamed(pair: _Pair) -> bool:
     return not _conflict(pair.new, pair.old, pair.only_new | pair.only_old)
 
 
-def _shares_beyond(pair: _Pair, relation: object) -> bool:
+def _shares_beyond(pair: _Pair, relation: re.Pattern[str]) -> bool:
     """Whether both share more than the word for the relation itself."""
     return bool(pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}"))))
 
 
-def _matches(relation: object, text: str) -> list[str]:
-    return [match[0] for match in relation.finditer(text)]  # type: ignore[attr-defined]
+def _matches(relation: re.Pattern[str], text: str) -> list[str]:
+    return [match[0] for match in relation.finditer(text)]
 
 
-def _differs_in_object(pair: _Pair, relation: object) -> bool:
+def _differs_in_object(pair: _Pair, relation: re.Pattern[str]) -> bool:
     """Whether what differs stands within the name of what is shared: the staging server, the production server."""
     objects = pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}")))
     for word in objects:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
     from engine.models import Source
 
-MAX_STATEMENTS = 400  # sentences that are compared, those of the best sources
+MAX_STATEMENTS = 160  # sentences that are compared, those of the best sources
 MAX_QUOTES = 4
 
 

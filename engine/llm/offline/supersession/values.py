@@ -86,7 +86,10 @@ _PATTERNS = tuple(
         ("date", rf"\b(?:{_LATIN_WEEKDAYS})(?:-feira|s)?\b|[月火水木金土日]曜日?"),
         (
             "date",
-            rf"\b(?:in|im|en|em|by|until|to|auf|bis|au|para|from|since|ab|seit|depuis|desde)\s(?P<month>{_MONTH})\b|\bQ[1-4]\b|\b(?:week|KW)\s\d{{1,2}}\b",
+            (
+                rf"\b(?:in|im|en|em|by|until|to|auf|bis|au|para|from|since|ab|seit|depuis|desde)\s(?P<month>{_MONTH})\b|"
+                rf"\bQ[1-4]\b|\b(?:week|KW)\s\d{{1,2}}\b"
+            ),
         ),
         (
             "time",
@@ -94,11 +97,17 @@ _PATTERNS = tuple(
         ),
         (
             "time",
-            r"\b\d{1,2}\s?h(?:\d\d)?\b|\d{1,2}時(?:半|\d{1,2}分)?|\b(?:noon|midday|midnight|mittags|midi|minuit|mediodía)\b",
+            (
+                r"\b\d{1,2}\s?h(?:\d\d)?\b|\d{1,2}時(?:半|\d{1,2}分)?|\b(?:noon|midday|midnight|mittags|midi|minuit|"
+                r"mediodía)\b"
+            ),
         ),
         (
             "version",
-            r"\bv\.?\s?\d+(?:\.\d+){0,4}\b|\b\d+(?:\.\d+){2,4}\b|(?:\bversion|\bversión|\bversão|バージョン)\s?\d+(?:\.\d+){0,4}",
+            (
+                r"\bv\.?\s?\d+(?:\.\d+){0,4}\b|\b\d+(?:\.\d+){2,4}\b|(?:\bversion|\bversión|\bversão|"
+                r"バージョン)\s?\d+(?:\.\d+){0,4}"
+            ),
         ),
         (
             "time",
@@ -192,7 +201,8 @@ def _join_ranges(values: list[Value], text: str) -> list[Value]:
 
 
 _BEFORE_CHANGE = re.compile(
-    r"\b(?:mov\w+|chang\w+|rais\w+|increas\w+|lower\w+|drop\w+|postpon\w+|shift\w+|went|goes|bump\w*|upgrad\w+|switch\w+|"
+    r"\b(?:mov\w+|chang\w+|rais\w+|increas\w+|lower\w+|drop\w+|postpon\w+|shift\w+|went|goes|bump\w*|upgrad\w+|"
+    r"switch\w+|"
     r"reduc\w+|reschedul\w+|verschoben|verlegt|erhöht|gesenkt|steigt|sinkt|report\w+|déplac\w+|pass\w+|augment\w+|"
     r"cambi\w+|aplaz\w+|sub\w+|baj\w+|mud\w+|adiad\w+)\b[^.;]{0,40}\Z",
     re.IGNORECASE,
