@@ -11,4 +11,5 @@ _UNTIL = re.compile(r"^(- )?Until (\d{4}-\d\d-\d\d): (?=.*“)", re.MULTILINE)
 
 def translate_until(text: str) -> str:
     """An answer of quotations with "Until 2026-05-03:" before what was replaced in the active language."""
-    return _UNTIL.sub(lambda found: f"{found[1] or ''}{gettext('Until {day}:').format(day=found[2])} ", text)
+    until = gettext("Until {day}:")
+    return _UNTIL.sub(lambda found: f"{found[1] or ''}{until.format(day=found[2])} ", text)
