@@ -33,6 +33,7 @@ from bot.i18n import gettext, use_language
 from bot.permissions.askers import AskerPolicy
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card
+from bot.texts.replaced import translate_until
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ class AnswerService:
             text += piece
             if overheard and not (answer.sources or bypass):
                 continue  # a model's "I found nothing" cites nothing
-            draft.text = text
+            draft.text = translate_until(text) if answer.is_extractive else text
             delivery.set_text(draft.text)
             if delivery.withdrawal_text:
                 return

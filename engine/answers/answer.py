@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
 from engine.answers.cache import answer_cache_key, keep_if_possible
 from engine.answers.citations import CitationFilter
+from engine.answers.former_statements import add_former_statements
 from engine.answers.inferred_filters import retrieve_with_filters
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_rewriter import QueryRewriter
@@ -175,6 +176,8 @@ class AnswerService:
             question = await restrict_to_writers(ledger, question)
             if question.overview is not None:
                 recalled = await retrieve_overview(ledger, question, question.overview)
+                if question.overview.kind == "digest":
+                    recalled = await add_former_statements(self.retriever, question, recalled, meter)
             else:
                 query = self.query_rewriter.build_query(question, meter)
                 recalled = await retrieve_with_filters(self.runtime, self.retriever, question, query, meter)

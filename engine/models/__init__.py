@@ -269,6 +269,16 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """The numbers of a source and of an earlier one that it replaces in part, with the sentences that differ."""
+
+    newer: int
+    older: int
+    older_text: str
+    newer_text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContextEntity:
     """An entity of the context; `sources` are the numbers of the passages that support it."""
 
@@ -305,7 +315,8 @@ class Context:
     `prompt_rows`: the entities and relations that the prompt shows; None for all of them.
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
-    the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed.
+    the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed. `replacements`:
+    which sources replace what earlier ones say.
     """
 
     question: SearchQuery
@@ -321,6 +332,7 @@ class Context:
     inferred: InferredFilters | None = None
     prompt_rows: GraphRows | None = None
     unranked: bool = False
+    replacements: tuple[Replacement, ...] = ()
 
     @property
     def failed_helpers(self) -> tuple[HelperCall, ...]:

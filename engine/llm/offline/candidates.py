@@ -26,7 +26,7 @@ class Candidate:
 
     `stems` are those of its words (for a message also those of the speaker), `nearby_stems` those of title and heading,
     and of the two sentences before it in its passage or conversation; `preceding` are the positions of these two,
-    nearest last.
+    nearest last. `until`: the day on which a newer one replaced it.
     """
 
     source: Source
@@ -37,6 +37,7 @@ class Candidate:
     nearby_stems: frozenset[str]
     is_title: bool
     preceding: tuple[int, ...]
+    until: str = ""
 
     @property
     def attributed_text(self) -> str:

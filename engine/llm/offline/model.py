@@ -13,6 +13,7 @@ from engine.llm.offline.highlights import find_highlights, merge_digests, merge_
 from engine.llm.offline.quotes import build_quotations, render_quotations, select_answers
 from engine.llm.offline.ranking import rank_sentences
 from engine.llm.offline.sentences import merge_lead_sentences
+from engine.llm.offline.supersession.sources import put_newer_first
 from engine.llm.prompts import render_answer
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 1
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 8
+ANSWER_VERSION = 10
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
@@ -114,5 +115,5 @@ class OfflineModel:
         if not context.sources or not question:
             return NOTHING_FOUND
         candidates, clauses = await rank_sentences(question, context.sources, self._embedder, meter)
-        chosen = select_answers(candidates, clauses)
+        candidates, chosen = put_newer_first(candidates, select_answers(candidates, clauses))
         return render_quotations(build_quotations(chosen, candidates)) or NOTHING_FOUND

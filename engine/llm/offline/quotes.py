@@ -36,12 +36,13 @@ _SHORT_WORDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """One or more consecutive sentences quoted from one source."""
+    """One or more consecutive sentences quoted from one source. `until`: the day on which a newer one replaced them."""
 
     number: int
     text: str
     speaker: str = ""
     time_text: str = ""
+    until: str = ""
 
 
 def select_answers(candidates: Sequence[Candidate], clauses: Sequence[ClauseScores]) -> list[int]:
@@ -116,7 +117,8 @@ def build_quotation(run: Sequence[Candidate]) -> Quotation:
     """Join consecutive sentences of one source; those without end punctuation, as list items, get a separator."""
     last = run[-1]
     texts = (one.text + ("" if _TERMINATED.search(one.text) else ":" if one.is_title else ";") for one in run[:-1])
-    return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text)
+    until = max(one.until for one in run)
+    return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text, until)
 
 
 def render_quotations(quoted: Sequence[Quotation]) -> str:
@@ -126,10 +128,11 @@ def render_quotations(quoted: Sequence[Quotation]) -> str:
 
 
 def _render_quote(quotation: Quotation) -> str:
-    """One line: “the words” [n]; for messages after speaker and time."""
+    """One line: “the words” [n]; for messages after speaker and time, for what was replaced after the day of that."""
     words = _CITATION.sub(r"(\1)", quotation.text)  # a number in the source is not one of our citations
     who = f"{quotation.speaker} ({quotation.time_text} UTC): " if quotation.speaker else ""
-    return f"{who}“{words}” [{quotation.number}]"
+    until = f"Until {quotation.until}: " if quotation.until else ""
+    return f"{until}{who}“{words}” [{quotation.number}]"
 
 
 def _quote_runs(at: int, candidates: Sequence[Candidate]) -> list[list[int]]:

@@ -77,6 +77,16 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
     assert not is_verified(await bot.ask(HALL, "bob", "Summarize the Tiles since Monday."))
 
 
+async def test_a_verified_answer_whose_source_was_replaced_asks_to_be_checked(bot: BotFixture) -> None:
+    await verify(bot)
+    bot.clock.advance(3600)
+    await bot.post_indexed(ROOF, "ada", "The Tiles come on Thursday now.")
+    again = await bot.ask(HALL, "bob", AGAIN)
+    assert is_verified(again)
+    assert again.closing is not None
+    assert "seems to replace what this answer rests on" in again.closing.notice
+
+
 @pytest.mark.parametrize("person", ["bob", "gus", "nobody"])
 async def test_others_cannot_verify(bot: BotFixture, person: str) -> None:
     bot.platform.add_guest("gus")
