@@ -151,6 +151,7 @@ class SearchQuery:
     """A question that makes sense without its history, with keywords: `high` for themes, `low` for names.
 
     `ignored`: the message was not meant for the program. `proposed`: the filters that a model sees in it.
+    `corrections`: misspelled words with what was searched instead.
     """
 
     question: str
@@ -158,6 +159,7 @@ class SearchQuery:
     low: tuple[str, ...] = ()
     ignored: bool = False
     proposed: ProposedFilters | None = None
+    corrections: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,19 @@ COMMON_WORDS = word_set(
     """
 )
 
+# Words that belong to a series, of which each means something else: similar vectors do not make them the same.
+CONTRASTING_WORDS = word_set(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+    october november december spring summer autumn fall winter red green blue yellow black white grey gray brown orange
+    purple pink first second third fourth fifth sixth north south east west northern southern eastern western left right
+    upper lower morning noon afternoon evening night day week weekend month quarter year daily weekly monthly yearly
+    quarterly annual before after early late earlier later open closed opening closing start begin end finish buy sell
+    import export internal external inside outside male female father mother son daughter brother sister husband wife
+    minimum maximum min max old new former arrive depart arrival departure win lose hot cold high low
+    """
+)
+
 CALENDAR_WORDS = word_set(
     """
     monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays

@@ -34,8 +34,32 @@ _ANSWER_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
         re.compile(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fines?|fare|charge)\b", re.IGNORECASE),
     ),
     ("time", re.compile(r"\bwhen\b|\b(?:what|which)\s+(?:time|day|date|hour|month|year)\b", re.IGNORECASE)),
-    ("reason", re.compile(r"\bwhy\b|\breasons?\b", re.IGNORECASE)),
-    ("person", re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)),
+    (
+        "reason",
+        re.compile(
+            r"\b(?:why|reasons?|how come|warum|wieso|weshalb|por qué|pourquoi|por que)\b|なぜ|どうして|为什么|為什麼",
+            re.IGNORECASE,
+        ),
+    ),
+    ("person", re.compile(r"\b(?:who(?:m|se)?|wer|wen|wem|wessen|quién(?:es)?)\b", re.IGNORECASE)),
+)
+_LIST_REQUEST = re.compile(
+    r"\A\W{0,3}(?:please )?(?:can you |could you )?(?:list|enumerate|name (?:all|the|every|me)|(?:show|give|tell) me (?:all|the list|every))\b"
+    r"|\bwhat (?:all )?(?:was|were|did .{1,40}) (?:decided?|agreed?|resolved?|approved?)\b|\bsteps?\b|\bchecklist\b"
+    r"|\bhow (?:do|does|can|could|should|must|to)\b|\bwhat (?:must|do|should|needs?) .{1,60}\b(?:before|after|when)\b"
+    r"|\bwhat (?:must|should|needs?|has|have) (?:to )?be done\b"
+    r"|\b(?:liste|zähle .{1,60} auf|nenne (?:alle|die)|welche schritte|enumera|haz una lista|cuáles son|quels sont|quelles sont"
+    r"|quais são)\b|一覧|列出|有哪些",
+    re.IGNORECASE,
+)
+_PLURAL = re.compile(r"\b(?:which|what(?: are)?(?: the| all the| our| my| your)?|who are the)\s+(?:\w+\s+){0,2}?(\w+s)\b", re.IGNORECASE)
+_LIST_NOUNS = frozenset(
+    map(
+        stem,
+        word_set(
+            "list enumerate steps step items item points point things all every show give checklist liste schritte"
+        ),
+    )
 )
 _NUMBER_WORDS = word_set(
     """
@@ -73,7 +97,12 @@ _HOUR = stem("hour")  # a time span in hours may also be given as a day or a tim
 _SYNONYMS = {key: frozenset(stems) - {key} for group in SYNONYMS for stems in [set(map(stem, group))] for key in stems}
 _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
     "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
-    "reason": re.compile(r"\b(?:because|since|so that|due to|therefore|in order to|reason)\b", re.IGNORECASE),
+    "reason": re.compile(
+        r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused|weil|damit|deshalb|wegen|porque"
+        r"|ya que|por eso|parce que|puisque|à cause)\b|\bas (?:it|they|we|he|she|the|its|their|our|his|her|nobody|no"
+        r"|nothing|there|this|these|some|most|many)\b|から|ため|因为|因為",
+        re.IGNORECASE,
+    ),
 }
 
 
@@ -95,6 +124,18 @@ def split_hint(clause: str) -> tuple[str, str]:
     """The clause without the hint in brackets at its end, and the hint."""
     found = _HINTS.search(clause)
     return (clause[: found.start()], found[1]) if found else (clause, "")
+
+
+def wants_list(clause: str) -> bool:
+    """Whether it asks for several things, or for the steps of something."""
+    found = _PLURAL.search(clause)
+    is_plural = found is not None and found[1].endswith("s") and not found[1].endswith(("ss", "us", "is"))
+    return is_plural or bool(_LIST_REQUEST.search(clause))
+
+
+def is_list_noun(word: str) -> bool:
+    """Whether it only says that a list is wanted."""
+    return stem(word) in _LIST_NOUNS
 
 
 def answer_type(clause: str) -> AnswerType:

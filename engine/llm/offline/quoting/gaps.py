@@ -1,0 +1,55 @@
+"""Find what a question names and its answer does not: then it is about something else. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.candidates import content_stems
+from engine.llm.offline.question import is_list_noun
+from engine.llm.offline.words import is_generic, is_stop_word, split_words, stem, word_family
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.llm.offline.candidates import Candidate
+    from engine.llm.offline.ranking import ClauseScores, Term
+
+
+def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> list[str]:
+    """The words of a question that its answer should have and has not, as they are written.
+
+    These are names, ids and numbers, and words before a word that the answer has after another one: for "the winter
+    party" an answer about the summer party lacks "winter".
+    """
+    if not positions:
+        return []
+    known = set[str]()
+    for at in positions:
+        each = candidates[at]
+        known |= each.stems | each.nearby_stems | content_stems(each.source.text)
+    families = set(map(word_family, known))
+    missing = [term for term in clause.terms if not _is_known(term, clause, known, families)]
+    named = [term.word for term in missing if term.is_name and not is_generic(term.word)]
+    quoted = " ".join(candidates[at].text for at in positions)
+    others = [term.word for term in missing if not term.is_name and _qualifies_another(term, clause, quoted)]
+    return named + others
+
+
+def _is_known(term: Term, clause: ClauseScores, known: set[str], families: set[str]) -> bool:
+    alike = clause.alike.get(term.stem, frozenset()) | clause.other_words.get(term.stem, frozenset())
+    return term.stem in known or (not term.is_name and word_family(term.stem) in families) or not alike.isdisjoint(known)
+
+
+def _qualifies_another(term: Term, clause: ClauseScores, quoted: str) -> bool:
+    """Whether the word after it in the question stands after another word in the answer, or heads its cell."""
+    if is_generic(term.word) or is_list_noun(term.word):
+        return False
+    words = split_words(clause.text)
+    stems = [stem(word) for word in words]
+    heads = {stems[at + 1] for at, word in enumerate(words[:-1]) if stem(word) == term.stem}
+    heads = {head for at, head in enumerate(stems) if head in heads and not is_stop_word(words[at])}
+    said = split_words(quoted)
+    for before, word in zip(said, said[1:], strict=False):
+        if stem(word) in heads and not is_stop_word(before) and stem(before) not in stems:
+            return True
+    return any(f"{word}:" in quoted for word in said if stem(word) in heads)
