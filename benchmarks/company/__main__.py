@@ -18,8 +18,8 @@ from statistics import median
 
 from benchmarks.company.corpus import SPACE, CompanyQuestion, load_conversations, load_files, load_questions
 from engine import Engine, MiniLMEmbedder, Question, Scope
-from engine.llm.offline.quoting.notices import is_closest
 from engine.llm.offline.model import NOTHING_FOUND
+from engine.llm.offline.quoting.notices import is_closest
 
 OUTCOMES = ("right", "nearest", "partly", "beside", "nothing", "false")
 

@@ -34,6 +34,7 @@ GENERIC_WORDS = word_set(
     exact exactly total thing something anything everything nothing someone anyone anybody somebody everybody person
     people man woman kind type sort way part place time day date week month year hour minute moment number amount name
     reason case fact detail information question answer list material machine tool animal colour color object item far
+    maximum minimum average typical main full whole entire overall
     ago away around back well until against really actually usually normally currently together per after all
     """
 )

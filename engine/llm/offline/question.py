@@ -44,15 +44,23 @@ _ANSWER_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     ("person", re.compile(r"\b(?:who(?:m|se)?|wer|wen|wem|wessen|quién(?:es)?)\b", re.IGNORECASE)),
 )
 _LIST_REQUEST = re.compile(
-    r"\A\W{0,3}(?:please )?(?:can you |could you )?(?:list|enumerate|name (?:all|the|every|me)|(?:show|give|tell) me (?:all|the list|every))\b"
+    r"\A\W{0,3}(?:please )?(?:can you |could you )?(?:list|enumerate|name (?:all|the|every|me)"
+    r"|(?:show|give|tell) me (?:all|the list|every))\b"
     r"|\bwhat (?:all )?(?:was|were|did .{1,40}) (?:decided?|agreed?|resolved?|approved?)\b|\bsteps?\b|\bchecklist\b"
     r"|\bhow (?:do|does|can|could|should|must|to)\b|\bwhat (?:must|do|should|needs?) .{1,60}\b(?:before|after|when)\b"
     r"|\bwhat (?:must|should|needs?|has|have) (?:to )?be done\b"
-    r"|\b(?:liste|zähle .{1,60} auf|nenne (?:alle|die)|welche schritte|enumera|haz una lista|cuáles son|quels sont|quelles sont"
-    r"|quais são)\b|一覧|列出|有哪些",
+    r"|\b(?:liste|zähle .{1,60} auf|nenne (?:alle|die)|welche schritte|enumera|haz una lista|cuáles son|quels sont"
+    r"|quelles sont|quais são)\b|一覧|列出|有哪些",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(r"\b(?:which|what(?: are)?(?: the| all the| our| my| your)?|who are the)\s+(?:\w+\s+){0,2}?(\w+s)\b", re.IGNORECASE)
+_PLURAL = re.compile(
+    r"\b(?:which|what(?: are)?(?: the| all the| our| my| your)?|who are the)\s+(?:\w+\s+){0,2}?(\w+s)\b", re.IGNORECASE
+)
+_HOW = re.compile(
+    r"\bhow (?:do|does|can|could|should|must|to|are|is)\b|\bwie (?:kann|geht|muss|mache|bekomme|komme)\b"
+    r"|\bcómo (?:se|puedo|hago)\b|\bcomment (?:faire|puis|est-ce)\b|\bcomo (?:faço|posso|se)\b|どうやって|怎么|怎麼",
+    re.IGNORECASE,
+)
 _LIST_NOUNS = frozenset(
     map(
         stem,
@@ -98,9 +106,9 @@ _SYNONYMS = {key: frozenset(stems) - {key} for group in SYNONYMS for stems in [s
 _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
     "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
     "reason": re.compile(
-        r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused|weil|damit|deshalb|wegen|porque"
-        r"|ya que|por eso|parce que|puisque|à cause)\b|\bas (?:it|they|we|he|she|the|its|their|our|his|her|nobody|no"
-        r"|nothing|there|this|these|some|most|many)\b|から|ため|因为|因為",
+        r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused|weil|damit|deshalb|wegen"
+        r"|porque|ya que|por eso|parce que|puisque|à cause)\b"
+        r"|\bas (?:it|they|we|he|she|the|its|their|our|his|her|nobody|no|nothing|there|this|these|some|most|many)\b|から|ため|因为|因為",
         re.IGNORECASE,
     ),
 }
@@ -131,6 +139,11 @@ def wants_list(clause: str) -> bool:
     found = _PLURAL.search(clause)
     is_plural = found is not None and found[1].endswith("s") and not found[1].endswith(("ss", "us", "is"))
     return is_plural or bool(_LIST_REQUEST.search(clause))
+
+
+def asks_how(clause: str) -> bool:
+    """Whether it asks how something is done."""
+    return bool(_HOW.search(clause))
 
 
 def is_list_noun(word: str) -> bool:

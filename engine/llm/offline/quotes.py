@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.llm.offline.candidates import PRECEDING_COUNT, is_adjacent
-from engine.llm.offline.question import has_answer_type, wants_list
+from engine.llm.offline.question import asks_how, has_answer_type, wants_list
+from engine.llm.offline.quoting.bridges import find_bridge
 from engine.llm.offline.quoting.lists import complete_list, find_list
-from engine.llm.offline.quoting.replies import find_explanation, find_reply
+from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +55,11 @@ def select_answers(candidates: Sequence[Candidate], clauses: Sequence[ClauseScor
     for clause in clauses:
         answers = _select_for_clause(clause, candidates, share)
         adjacent = _find_adjacent_answer(chosen, clause, candidates)
+        bridge = find_bridge(answers[0], clause, candidates) if answers else None
         if adjacent and (clause.has_hint or not answers):
             chosen += adjacent
+        elif bridge is not None:
+            chosen += [answers[0], bridge]
         else:
             chosen += _filter_by_answer_type(answers, clause, candidates)
     return list(dict.fromkeys(chosen))[:MAX_QUOTES]
@@ -69,6 +73,7 @@ def complete_answers(
     A list that a clause asks for comes first.
     """
     whole = any(wants_list(clause.text) for clause in clauses)
+    wants_steps = any(asks_how(clause.text) for clause in clauses)
     wants_reason = any(clause.answer_type == "reason" for clause in clauses)
     positions = [at for clause in clauses for at in find_list(clause, candidates)]
     for at in chosen:
@@ -76,6 +81,7 @@ def complete_answers(
         reply = find_reply(at, candidates) if candidates[at].is_question else None
         positions += [reply] if reply is not None else []
         positions += find_explanation(at, candidates) if wants_reason and reply is None else []
+        positions += find_continuation(at, candidates) if wants_steps else []
     return list(dict.fromkeys(positions))
 
 

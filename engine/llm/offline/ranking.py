@@ -128,7 +128,7 @@ def score_clause(
     kind, counted = analysis.answer_type(asked), analysis.counted_stems(asked)
     others = _list_other_words(clause, terms)
     own = _cover_all(terms, others, alike, [one.stems for one in candidates])
-    nearby = _cover_all(terms, others, _NO_WORDS, [one.nearby_stems for one in candidates])
+    nearby = _cover_all(terms, _NO_WORDS, _NO_WORDS, [one.nearby_stems for one in candidates])
     coverage = np.maximum(own, NEARBY_SHARE * (nearby > 0))
     names = np.array([term.is_name for term in terms], dtype=bool)
     topics = ~names if not names.all() else names
@@ -166,7 +166,7 @@ def _cover_all(
     terms: Sequence[Term], others: OtherWords, alike: OtherWords, texts: Sequence[frozenset[str]]
 ) -> np.ndarray:
     """How much each text, given by the stems of its words, covers each term: shape (texts, terms)."""
-    meant = [others[term.stem] | alike.get(term.stem, frozenset()) for term in terms]
+    meant = [others.get(term.stem, frozenset()) | alike.get(term.stem, frozenset()) for term in terms]
     derived = ["" if term.is_name else word_family(term.stem) for term in terms]
     covered = np.zeros((len(texts), len(terms)))
     for row, stems in enumerate(texts):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.candidates import content_stems
 from engine.llm.offline.question import is_list_noun
-from engine.llm.offline.words import is_generic, is_stop_word, split_words, stem, word_family
+from engine.llm.offline.words import content_stems, is_generic, is_stop_word, split_words, stem, word_family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores, Term
+
+MIN_BEGINNING = 4  # letters that two forms of a name share
 
 
 def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> list[str]:
@@ -23,21 +25,39 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     """
     if not positions:
         return []
-    known = set[str]()
-    for at in positions:
-        each = candidates[at]
-        known |= each.stems | each.nearby_stems | content_stems(each.source.text)
+    quoted = [candidates[at] for at in positions]
+    known = set[str]().union(*(each.stems | each.nearby_stems for each in quoted))
+    known = known.union(*map(content_stems, {each.source.text for each in quoted}))
     families = set(map(word_family, known))
     missing = [term for term in clause.terms if not _is_known(term, clause, known, families)]
-    named = [term.word for term in missing if term.is_name and not is_generic(term.word)]
-    quoted = " ".join(candidates[at].text for at in positions)
-    others = [term.word for term in missing if not term.is_name and _qualifies_another(term, clause, quoted)]
+    named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text)
+    text = " ".join(each.text for each in quoted)
+    others = [term.word for term in missing if not term.is_name and _qualifies_another(term, clause, text)]
     return named + others
 
 
+def join_names(words: Sequence[str], text: str) -> list[str]:
+    """The words, with those that follow each other in a text as one."""
+    joined: list[str] = []
+    for word in words:
+        if joined and f"{joined[-1]} {word}" in text:
+            joined[-1] = f"{joined[-1]} {word}"
+        else:
+            joined.append(word)
+    return joined
+
+
 def _is_known(term: Term, clause: ClauseScores, known: set[str], families: set[str]) -> bool:
-    alike = clause.alike.get(term.stem, frozenset()) | clause.other_words.get(term.stem, frozenset())
-    return term.stem in known or (not term.is_name and word_family(term.stem) in families) or not alike.isdisjoint(known)
+    if term.stem in known or (not term.is_name and word_family(term.stem) in families):
+        return True
+    others = clause.alike.get(term.stem, frozenset()) | clause.other_words.get(term.stem, frozenset())
+    return not others.isdisjoint(known) or (term.is_name and _has_form(term.stem, known))
+
+
+def _has_form(key: str, known: set[str]) -> bool:
+    """Whether another form of a name is known, with another ending: German writes all nouns like names."""
+    beginning = key[: max(MIN_BEGINNING, len(key) - 2)]
+    return key.isalpha() and len(key) >= MIN_BEGINNING and any(each.startswith(beginning) for each in known)
 
 
 def _qualifies_another(term: Term, clause: ClauseScores, quoted: str) -> bool:
@@ -49,7 +69,7 @@ def _qualifies_another(term: Term, clause: ClauseScores, quoted: str) -> bool:
     heads = {stems[at + 1] for at, word in enumerate(words[:-1]) if stem(word) == term.stem}
     heads = {head for at, head in enumerate(stems) if head in heads and not is_stop_word(words[at])}
     said = split_words(quoted)
-    for before, word in zip(said, said[1:], strict=False):
+    for before, word in pairwise(said):
         if stem(word) in heads and not is_stop_word(before) and stem(before) not in stems:
             return True
     return any(f"{word}:" in quoted for word in said if stem(word) in heads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.question import has_answer_type
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
     from engine.llm.offline.candidates import Candidate
 
+MAX_CONTINUATION = 2  # further sentences
 REPLY_WINDOW = 3  # number of following messages that may answer
 
 
@@ -34,6 +36,12 @@ def find_explanation(at: int, candidates: Sequence[Candidate]) -> list[int]:
     if has_answer_type(candidates[at].text, "reason"):
         return []
     return _explain_message(at, candidates) if candidates[at].speaker else _explain_sentence(at, candidates)
+
+
+def find_continuation(at: int, candidates: Sequence[Candidate]) -> list[int]:
+    """The next sentences of the same passage of prose: how to do something takes several."""
+    following = range(at + 1, min(at + 1 + MAX_CONTINUATION, len(candidates)))
+    return list(takewhile(lambda place: _is_beside(at, place, candidates), following))
 
 
 def _explain_message(at: int, candidates: Sequence[Candidate]) -> list[int]:
