@@ -44,31 +44,60 @@ SYNONYMS = tuple(
     word_set(line)
     for line in """
     admission entrance entry
+    accommodation hotel
+    agreement contract
     ban forbid prohibit
     bicycle bike
+    bill invoice receipt
     boss chief head manager
+    bug defect fault
     buy purchase
+    cafeteria canteen
     car vehicle automobile
+    chair seat
     child kid
+    choose decide pick select
+    client customer
     clean wash
     close shut
+    colleague employee staff worker
+    company firm
+    computer laptop notebook
     contact reach
+    decline refuse reject
+    defer delay postpone
+    delete erase remove
+    delivery shipment
+    dismiss fire
     doctor physician
+    down downtime outage
     eat dine
+    elevator lift
     film movie
     fix mend repair
+    flight fly plane
     flat apartment
     forest wood
+    garbage rubbish trash waste
+    guest visitor
     hire lease rent
-    holiday vacation
+    holiday leave vacation
     ill sick
     allow permit
     lawyer attorney
+    journey travel trip
     letter mail
+    passcode passphrase password
     phone telephone
+    photo photograph picture
+    rail train
+    quit resign
+    restroom toilet
+    road street
     rule regulation
     salary wage
     shop store
+    supplier vendor
     wed marry
     """.strip().splitlines()
 )

@@ -108,7 +108,8 @@ _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
     "reason": re.compile(
         r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused|weil|damit|deshalb|wegen"
         r"|porque|ya que|por eso|parce que|puisque|à cause)\b"
-        r"|\bas (?:it|they|we|he|she|the|its|their|our|his|her|nobody|no|nothing|there|this|these|some|most|many)\b|から|ため|因为|因為",
+        r"|\bas (?:it|they|we|he|she|the|its|their|our|his|her|nobody|no|nothing|there|this|these|some"
+        r"|most|many)\b|から|ため|因为|因為",
         re.IGNORECASE,
     ),
 }

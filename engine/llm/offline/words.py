@@ -18,11 +18,12 @@ MONEY = "€"
 _PRICE = re.compile(r"[€$£¥]|\b(?:euros?|cents?|dollars?|pounds?|pence|francs?|crowns?|free)\b", re.IGNORECASE)
 _ENDINGS = ("ings", "ing", "edly", "ed", "s", "ly")
 _SIBILANT_ENDINGS = ("sses", "xes", "zes", "ches", "shes")
-# Endings of words derived from others, the longest first, and what the base has instead.
+# Endings of words derived from others, the longest first, what the base has instead, and its least length.
 _DERIVATIONS = (
-    ("ization", "iz"), ("isation", "is"), ("ation", ""), ("ition", ""), ("sion", "d"), ("ment", ""), ("ance", ""),
-    ("anc", ""), ("ence", ""), ("enc", ""), ("able", ""), ("abl", ""), ("ible", ""), ("ibl", ""), ("ness", ""),
-    ("ship", ""), ("ion", ""), ("ive", ""), ("iv", ""), ("ure", ""), ("ery", ""), ("er", ""), ("or", ""), ("al", ""),
+    ("ization", "iz", 4), ("isation", "is", 4), ("ation", "", 4), ("ition", "", 4), ("sion", "d", 4), ("ment", "", 4),
+    ("ance", "", 4), ("anc", "", 4), ("ence", "", 4), ("enc", "", 4), ("able", "", 4), ("abl", "", 4), ("ible", "", 4),
+    ("ibl", "", 4), ("ness", "", 4), ("ship", "", 4), ("ion", "", 4), ("ive", "", 5), ("iv", "", 5), ("ure", "", 5),
+    ("ery", "", 5), ("er", "", 5), ("or", "", 5), ("al", "", 5),
 )  # fmt: skip
 MIN_FAMILY_LENGTH = 4
 _STATE = re.compile(
@@ -73,9 +74,9 @@ def content_stems(text: str) -> frozenset[str]:
 @lru_cache(maxsize=65536)
 def word_family(key: str) -> str:
     """What a stem shares with those derived from the same word: supplier and supply, decision and decide."""
-    for ending, restored in _DERIVATIONS:
+    for ending, restored, least in _DERIVATIONS:
         rest = key.removesuffix(ending)
-        if rest != key and len(rest) >= MIN_FAMILY_LENGTH:
+        if rest != key and len(rest) >= least:
             return f"{rest}{restored}".rstrip("eiy")
     bare = key.rstrip("eiy")
     return bare if len(bare) >= MIN_FAMILY_LENGTH else key

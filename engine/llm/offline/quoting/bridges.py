@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.ranking import ClauseScores
 
 MIN_MISSING = 0.15  # the share of a question's words that the first sentence lacks
-MIN_ADDED = 0.6  # of these, in the second sentence
+MIN_ADDED = 0.35  # of these, in the second sentence
 MIN_SIMILARITY = 0.2
 MAX_OCCURRENCES = 6  # sentences that have a word which leads on
 NEARBY_LOSS = 0.2

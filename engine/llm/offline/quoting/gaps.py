@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.question import is_list_noun
-from engine.llm.offline.words import content_stems, is_generic, is_stop_word, split_words, stem, word_family
+from engine.llm.offline.words import is_generic, is_stop_word, split_words, stem, word_family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores, Term
 
+MAX_BEFORE = 4  # sentences that say what a sentence is about
 MIN_BEGINNING = 4  # letters that two forms of a name share
 
 
@@ -26,14 +27,20 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     if not positions:
         return []
     quoted = [candidates[at] for at in positions]
-    known = set[str]().union(*(each.stems | each.nearby_stems for each in quoted))
-    known = known.union(*map(content_stems, {each.source.text for each in quoted}))
+    known = set[str]().union(*(each.nearby_stems for each in quoted))
+    known = known.union(*(each.stems for at in positions for each in _list_before(at, candidates)))
     families = set(map(word_family, known))
     missing = [term for term in clause.terms if not _is_known(term, clause, known, families)]
     named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text)
     text = " ".join(each.text for each in quoted)
     others = [term.word for term in missing if not term.is_name and _qualifies_another(term, clause, text)]
     return named + others
+
+
+def _list_before(at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """A sentence after those before it in the same source."""
+    source = candidates[at].source
+    return [each for each in candidates[max(0, at - MAX_BEFORE) : at + 1] if each.source is source]
 
 
 def join_names(words: Sequence[str], text: str) -> list[str]:
