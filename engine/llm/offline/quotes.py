@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MIN_SUPPORT = 0.7  # of an answer; below, nothing was found
 MAX_QUOTES = 4
+MAX_REASONS = 3
 MAX_RANKED = 12  # the best sentences, among which questions without a reply are left out
 SCORE_MARGIN = 0.35  # a further quotation is at most this much worse than the best
 # What the sentence that carries the other half shares with the best one, and adds to it, of the words of the question.
@@ -59,7 +60,7 @@ def select_answers(candidates: Sequence[Candidate], clauses: Sequence[ClauseScor
         if adjacent and (clause.has_hint or not answers):
             chosen += adjacent
         elif bridge is not None:
-            chosen += [answers[0], bridge]
+            chosen += [answers[0], bridge, *_filter_by_answer_type(answers, clause, candidates)][:share]
         else:
             chosen += _filter_by_answer_type(answers, clause, candidates)
     return list(dict.fromkeys(chosen))[:MAX_QUOTES]
@@ -117,9 +118,9 @@ def _filter_by_answer_type(positions: list[int], clause: ClauseScores, candidate
     """
     fits = {at: has_answer_type(candidates[at].text, clause.answer_type, clause.counted_stems) for at in positions}
     fitting = [at for at in positions if fits[at]]
-    if fitting and not fits[positions[0]] and clause.answer_type == "reason":
-        explained = find_explanation(positions[0], candidates)
-        return [positions[0], *(explained or fitting)]
+    if fitting and clause.answer_type == "reason":  # what gives a reason may give that of something else
+        explained = [] if fits[positions[0]] else find_explanation(positions[0], candidates)
+        return [positions[0], *explained] if explained else [*fitting, *positions][:MAX_REASONS]
     if fitting:
         return fitting
     if positions and candidates[positions[0]].is_question:
