@@ -60,7 +60,7 @@ SYNONYMS = tuple(
     client customer
     clean wash
     close shut
-    colleague employee staff worker
+    colleague employee person staff worker
     company firm
     computer laptop notebook
     contact reach

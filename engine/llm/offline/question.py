@@ -115,6 +115,23 @@ _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
 }
 
 
+_TIME_PREPOSITIONS = word_set(
+    """
+    at from until till by before after since on in to past um ab bis vor nach seit am im las les el le à a às des depuis
+    desde hasta até avant après
+    """
+)
+_CLOCK = re.compile(
+    r"\b\d{1,2}:\d\d\b|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b|\d[日月年時时点]",
+    re.IGNORECASE,
+)
+
+
+def is_number(word: str) -> bool:
+    """Whether it is a number, in digits or as a word."""
+    return word.casefold() in _NUMBER_WORDS or any(map(str.isdigit, word))
+
+
 def split_clauses(question: str) -> list[str]:
     """The clauses of a question; a clause of one word gets the first clause as a hint in brackets."""
     clauses: list[str] = []
@@ -166,7 +183,8 @@ def counted_stems(clause: str) -> frozenset[str]:
     """The stems of what is counted or measured, or of what "who" asks about, which is no answer itself."""
     units = [" ".join(_MEASURES[word.lower()]) for word in _DEGREE.findall(clause) if word.lower() != "often"]
     about = [clause] if answer_type(clause) == "person" else _COUNTED.findall(clause) or units
-    return frozenset(stem(word) for found in about for word in split_words(found) if not is_stop_word(word))
+    counted = {stem(word) for found in about for word in split_words(found) if not is_stop_word(word)}
+    return frozenset(counted.union(*map(synonym_stems, counted)))
 
 
 def measured_stems(clause: str) -> dict[str, frozenset[str]]:
@@ -199,5 +217,6 @@ def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset(
         fits = any(not of.isdisjoint(map(stem, each)) for each in near) or (timed and _HOUR in of)
         return fits or (False if of <= _UNITS else None)
     if kind == "time":
-        return any(numbers) or timed
+        at_time = any(numbers[at] and words[at - 1] in _TIME_PREPOSITIONS for at in range(1, len(words)))
+        return timed or at_time or bool(_CLOCK.search(text)) or (None if any(numbers) else False)
     return any(numbers) if kind == "quantity" else None

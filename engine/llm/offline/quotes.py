@@ -83,7 +83,19 @@ def complete_answers(
         positions += [reply] if reply is not None else []
         positions += find_explanation(at, candidates) if wants_reason and reply is None else []
         positions += find_continuation(at, candidates) if wants_steps else []
-    return list(dict.fromkeys(positions))
+    return list(dict.fromkeys([*positions, *_list_holes(positions, candidates)] if wants_steps else positions))
+
+
+def _list_holes(positions: Sequence[int], candidates: Sequence[Candidate]) -> list[int]:
+    """The single sentences between two of these in one source that is no conversation."""
+    chosen = set(positions)
+    inside = [at + 1 for at in chosen if at + 1 not in chosen and at + 2 in chosen]
+    return [
+        at
+        for at in sorted(inside)
+        if not candidates[at].speaker
+        and candidates[at - 1].source is candidates[at].source is candidates[at + 1].source
+    ]
 
 
 def _select_for_clause(clause: ClauseScores, candidates: Sequence[Candidate], most: int) -> list[int]:

@@ -19,7 +19,7 @@ from engine.llm.base import embed_queries
 from engine.llm.offline import question as analysis
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.quoting.similar_words import find_similar_words
-from engine.llm.offline.words import content_words, is_common, is_generic, stem, word_family
+from engine.llm.offline.words import content_words, is_common, is_generic, split_words, stem, word_family
 from engine.scheduling.tasks import gather_or_cancel
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ PREVIOUS_SHARE, WITH_PREVIOUS_SHARE = 0.6, 0.92  # a sentence together with the 
 RIGHT_TYPE_SCORE, WRONG_TYPE_SCORE = 0.1, -0.15
 RECENCY_SCORE = 0.08
 NAME_LOSS = 0.35
+SPEAKER_LOSS = 0.35  # of a message that has only the name of its speaker in common with a question
 MIN_OWN_WORDS = 2  # of a question for yes or no, in the sentence that answers
 
 OtherWords = Mapping[str, frozenset[str]]
@@ -142,10 +143,20 @@ def score_clause(
     if analysis.is_yes_or_no(asked):
         answers &= (own > 0).sum(axis=1) >= min(MIN_OWN_WORDS, len(terms))
     score = covered + similar + form + _recency_scores(candidates)
-    support = np.where(answers, support, 0.0)
+    only_speaker = _find_only_speaker(terms, own, candidates)
+    score = score - SPEAKER_LOSS * only_speaker
+    support = np.where(answers & ~only_speaker, support, 0.0)
     return ClauseScores(
         clause, tuple(terms), others, alike, kind, counted, bool(hint), weights, coverage, own, similar, score, support
     )
+
+
+def _find_only_speaker(terms: Sequence[Term], own: np.ndarray, candidates: Sequence[Candidate]) -> np.ndarray:
+    """Whether a message has words of the clause in the name of its speaker alone."""
+    spoken = [frozenset(map(stem, split_words(one.speaker))) for one in candidates]
+    named = np.array([[term.stem in stems for term in terms] for stems in spoken], dtype=bool).reshape(own.shape)
+    result: np.ndarray = (own > 0).any(axis=1) & ~((own > 0) & ~named).any(axis=1)
+    return result
 
 
 def _is_name(word: str, clause: str) -> bool:
@@ -159,7 +170,13 @@ def _list_other_words(clause: str, terms: Sequence[Term]) -> OtherWords:
     """The stems of the synonyms of each term, and of the units by which it is answered."""
     measured = analysis.measured_stems(clause)
     synonyms = {term.stem: frozenset() if term.is_name else analysis.synonym_stems(term.stem) for term in terms}
-    return {key: measured.get(key, frozenset()) | same for key, same in synonyms.items()}
+    parts = {term.stem: _longest_part(term.word) for term in terms if "-" in term.word and not term.is_id}
+    return {key: measured.get(key, frozenset()) | same | parts.get(key, frozenset()) for key, same in synonyms.items()}
+
+
+def _longest_part(word: str) -> frozenset[str]:
+    """The stem of the longest part of a word with hyphens, which may also be written apart."""
+    return frozenset({stem(max(word.split("-"), key=len))})
 
 
 def _cover_all(

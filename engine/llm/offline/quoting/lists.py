@@ -90,9 +90,8 @@ def _topic_share(run: Sequence[int], clause: ClauseScores, candidates: Sequence[
     for term, weight in zip(clause.terms, clause.weights, strict=True):
         if is_list_noun(term.word):
             continue
-        has_word = word_family(term.stem) in families or not families.isdisjoint(
-            map(word_family, clause.alike.get(term.stem, ()))
-        )
+        others = clause.alike.get(term.stem, frozenset()) | clause.other_words.get(term.stem, frozenset())
+        has_word = not families.isdisjoint(map(word_family, (term.stem, *others)))
         if term.is_name and not has_word:
             return 0.0
         total += weight
