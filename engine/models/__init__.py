@@ -187,7 +187,8 @@ class SearchQuery:
     """A question that makes sense without its history, with keywords: `high` for themes, `low` for names.
 
     `ignored`: the message was not meant for the program. `proposed`: the filters that a model sees in it.
-    `unrewritten`: the question as it was asked, because the call that rewrites it failed.
+    `unrewritten`: the question as it was asked, because the call that rewrites it failed. `corrections`: misspelled
+    words with what was searched instead.
     """
 
     question: str
@@ -196,6 +197,7 @@ class SearchQuery:
     ignored: bool = False
     proposed: ProposedFilters | None = None
     unrewritten: bool = False
+    corrections: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

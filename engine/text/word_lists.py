@@ -34,6 +34,7 @@ GENERIC_WORDS = word_set(
     exact exactly total thing something anything everything nothing someone anyone anybody somebody everybody person
     people man woman kind type sort way part place time day date week month year hour minute moment number amount name
     reason case fact detail information question answer list material machine tool animal colour color object item far
+    maximum minimum average typical main full whole entire overall
     ago away around back well until against really actually usually normally currently together per after all
     """
 )
@@ -43,31 +44,60 @@ SYNONYMS = tuple(
     word_set(line)
     for line in """
     admission entrance entry
+    accommodation hotel
+    agreement contract
     ban forbid prohibit
     bicycle bike
+    bill invoice receipt
     boss chief head manager
+    bug defect fault
     buy purchase
+    cafeteria canteen
     car vehicle automobile
+    chair seat
     child kid
+    choose decide pick select
+    client customer
     clean wash
     close shut
+    colleague employee person staff worker
+    company firm
+    computer laptop notebook
     contact reach
+    decline refuse reject
+    defer delay postpone
+    delete erase remove
+    delivery shipment
+    dismiss fire
     doctor physician
+    down downtime outage
     eat dine
+    elevator lift
     film movie
     fix mend repair
+    flight fly plane
     flat apartment
     forest wood
+    garbage rubbish trash waste
+    guest visitor
     hire lease rent
-    holiday vacation
+    holiday leave vacation
     ill sick
     allow permit
     lawyer attorney
+    journey travel trip
     letter mail
+    passcode passphrase password
     phone telephone
+    photo photograph picture
+    rail train
+    quit resign
+    restroom toilet
+    road street
     rule regulation
     salary wage
     shop store
+    supplier vendor
     wed marry
     """.strip().splitlines()
 )
@@ -104,6 +134,19 @@ COMMON_WORDS = word_set(
     somewhere soon sorry specifically speaking sure surely ten thank thanks therefore though three thus today together
     tomorrow tonight true twice two unless unlike unfortunately upon usually visitors wait warning water weather welcome
     whatever whenever wherever whether whoever wind wonderful words work worse wow write yes yesterday
+    """
+)
+
+# Words that belong to a series, of which each means something else: similar vectors do not make them the same.
+CONTRASTING_WORDS = word_set(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+    october november december spring summer autumn fall winter red green blue yellow black white grey gray brown orange
+    purple pink first second third fourth fifth sixth north south east west northern southern eastern western left right
+    upper lower morning noon afternoon evening night day week weekend month quarter year daily weekly monthly yearly
+    quarterly annual before after early late earlier later open closed opening closing start begin end finish buy sell
+    import export internal external inside outside male female father mother son daughter brother sister husband wife
+    minimum maximum min max old new former arrive depart arrival departure win lose hot cold high low
     """
 )
 
