@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.entities import ExcerptFacts, NamedEntity, collect_excerpt_facts, find_entities
+from engine.llm.offline.entities import ExcerptFacts, collect_excerpt_facts, find_entities
+from engine.llm.offline.names.resolution import resolve_names
+from engine.llm.offline.names.types import NamedEntity
 from engine.llm.offline.sentences import ChatLine, split_chat_lines, split_sentences
 from engine.llm.offline.words import content_words, stem
 from engine.models import Extraction, Link, Mention
@@ -38,15 +40,15 @@ def extract_by_rules(excerpt: Excerpt) -> Extraction:
         (part, sentence) for part in parts for sentence in split_sentences(part if isinstance(part, str) else part.text)
     ]
     facts = collect_excerpt_facts([sentence for _, sentence in texts], people)
-    sentences = [_find_sentence_entities(part, sentence, facts) for part, sentence in texts]
+    named = resolve_names([find_entities(sentence, facts) for _, sentence in texts])
+    sentences = [_add_speaker(part, text, names) for (part, text), names in zip(texts, named, strict=True)]
     return Extraction(
         tuple(_build_mentions(sentences)),
         tuple(_build_links([*sentences, *_link_to_heading(excerpt.section, sentences, facts)])),
     )
 
 
-def _find_sentence_entities(part: ChatLine | str, sentence: str, facts: ExcerptFacts) -> _SentenceEntities:
-    found = find_entities(sentence, facts)
+def _add_speaker(part: ChatLine | str, sentence: str, found: Sequence[NamedEntity]) -> _SentenceEntities:
     if isinstance(part, str):
         return _SentenceEntities(sentence, tuple(found))
     speaker = NamedEntity(part.speaker, "person", -1)
