@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import ne
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.names.runs import CAPITALIZED_RUN, is_no_name, split_run
-from engine.llm.offline.names.types import EVENT_ENDINGS, PERSON, NamedEntity, guess_type
-from engine.llm.offline.names.vocabulary import GIVEN_NAMES, language_words, looks_common, place_names
+from engine.llm.offline.names.types import CONCEPT, EVENT_ENDINGS, LONE_NOUNS, PERSON, NamedEntity, guess_type
+from engine.llm.offline.names.vocabulary import GIVEN_NAMES, looks_common, place_names
 from engine.llm.offline.words import is_common
 from engine.text.names import clean_name, normalize_name
-from engine.text.word_lists import STOP_WORDS, word_set
+from engine.text.word_lists import IRREGULAR_FORMS, STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,12 +32,22 @@ _DETERMINERS = word_set(
     el los las una unos o os um uma ein eine einen einem einer
     """
 )
+# Function words that follow a verb, an adjective or an adverb rather than a name.
+_AFTER_NO_NAME = word_set(
+    """
+    a an the this that these those my your his her its our their me you him us them it what who whom which how where
+    when why than there here up down out of s very too
+    """
+)
 # Articles that begin names: "Los Angeles", "La Paz", "Le Havre", "El Paso".
 _ARTICLES = word_set("los las la le les el des du il lo")
+_ENGLISH = word_set("the and of is")
 _CONTRACTION = re.compile(r"['’](?:ll|re|ve|m|d)$")
 _DOTTED = re.compile(r"(?:^| )(?:[A-Za-z]\.)+[A-Za-z]$")
 _YEAR_BEFORE = re.compile(r"\b((?:1[5-9]|20)\d\d) $")
 _NEXT_WORD = re.compile(r" ([^\W\d_]+)")
+_LIST_GAPS = frozenset({", ", " and ", ", and ", " & ", "; ", " und ", " et ", " y ", " e "})
+_MAX_PERSON_WORDS = 4
 _MAX_ABBREVIATION = 4  # letters, with a period
 _CAPS_SHARE = 0.5
 _MIN_CAPS_LENGTH = 20
@@ -50,14 +60,18 @@ class ExcerptFacts:
     """What the whole excerpt shows about names, all in lower case.
 
     `people_by_name`: its speakers, by full name and by each part of it that no other speaker has. `capitalized_words`:
-    words that are capitalized within a sentence; `lowercase_words`: words that are not; `nouns`: those of them that follow
-    an article or the like.
+    words that are capitalized within a sentence; `lowercase_words`: words that are not; `nouns`: those of them that
+    follow an article or the like.
     """
 
     people_by_name: Mapping[str, str] = field(default_factory=dict)
     capitalized_words: frozenset[str] = frozenset()
     lowercase_words: frozenset[str] = frozenset()
     nouns: frozenset[str] = frozenset()
+
+    @property
+    def is_english(self) -> bool:
+        return not _ENGLISH.isdisjoint(self.lowercase_words)
 
 
 def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
@@ -128,7 +142,7 @@ def _find_capitalized(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
             one = _Run(" ".join(words), part, start, sentence, is_first=start == at and is_first)
             if entity := _read_name(one, facts, is_whole=start <= first):
                 found.append(entity)
-    return found
+    return _spread_persons(found, sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +186,40 @@ def _read_name(run: _Run, facts: ExcerptFacts, *, is_whole: bool) -> NamedEntity
 def _is_word(run: _Run, name: str, facts: ExcerptFacts) -> bool:
     """Whether a single word is an adjective, a noun or a cry here, and no name."""
     folded = name.casefold()
-    if folded in facts.nouns:
+    if folded in facts.nouns or folded in LONE_NOUNS:
         return True
     following = _NEXT_WORD.match(run.after)
-    qualifies = bool(following) and following[1].islower() and following[1] not in STOP_WORDS
-    if qualifies and (folded in language_words() or ("-" in name and name.rpartition("-")[2].islower())):
+    next_word = following[1] if following else ""
+    if "-" in name and name.rpartition("-")[2].islower() and next_word.islower() and next_word not in STOP_WORDS:
         return True
-    return run.is_first and run.after.startswith("!") and folded not in facts.capitalized_words
+    is_possessive = _strip_possessive(run.words) != run.words
+    if not run.is_first or is_possessive or folded in facts.capitalized_words or folded in facts.people_by_name:
+        return False
+    return run.after.startswith("!") or (facts.is_english and next_word.islower() and not _may_follow_name(next_word))
+
+
+def _may_follow_name(word: str) -> bool:
+    """Whether an English word may follow the subject of a sentence: a verb, an adverb, "and" and the like."""
+    return word in STOP_WORDS - _AFTER_NO_NAME or word in IRREGULAR_FORMS or word.endswith(("s", "ed", "ly"))
+
+
+def _spread_persons(names: list[NamedEntity], sentence: str) -> list[NamedEntity]:
+    """The names, with those of two and more words that stand next to a person in a list as persons, too."""
+    spread = list(names)
+    for order in (range(1, len(names)), range(len(names) - 2, -1, -1)):
+        step = -1 if order.step > 0 else 1
+        for at in order:
+            one, other = spread[at], spread[at + step]
+            left, right = (other, one) if step < 0 else (one, other)
+            gap = sentence[left.start + len(left.name) : right.start]
+            if one.type == CONCEPT and other.type == PERSON and gap in _LIST_GAPS and _may_be_person(one.name):
+                spread[at] = replace(one, type=PERSON)
+    return spread
+
+
+def _may_be_person(name: str) -> bool:
+    words = name.split()
+    return 1 < len(words) <= _MAX_PERSON_WORDS and all(word[:1].isupper() and not word.isupper() for word in words)
 
 
 def _begins_clause(sentence: str, start: int) -> bool:

@@ -11,11 +11,13 @@ from engine.llm.offline.names.types import CONCEPT, ENDINGS, PERSON, TITLES
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from engine.llm.offline.names.types import NamedEntity
 
 _COURTESY = re.compile(r"(?:Mr|Mrs|Ms|Miss|Master|Herr|Frau|Mme|Mlle)\.? ")
+# Titles that a full name does not need.
+_OFFICE = re.compile(r"(?:Dr|Prof|Professor|President|Senator|Judge|Captain|General|Colonel|Rev|Sir)\.? ")
 # Titles after which a family name may be that of any full name.
 _NEUTRAL = re.compile(rf"(?!(?:Mrs|Ms|Miss|Frau|Lady|Dame|Mme|Mlle|Queen|Princess|Madame|Señora|Doña)\b){TITLES}\.? ")
 
@@ -28,13 +30,13 @@ def resolve_names(sentences: Sequence[Sequence[NamedEntity]]) -> list[list[Named
     """
     known = [one for sentence in sentences for one in sentence]
     types = _collect_types(known)
-    full = _index_parts(name for name, type_ in types.items() if type_ == PERSON)
+    full = _index_parts(types)
     tails = {words[-1] for name in types if len(words := normalize_name(name).split()) > 1} & ENDINGS
     resolved = []
     for sentence in sentences:
         named: dict[str, NamedEntity] = {}
         for one in sentence:
-            name = _find_full_name(one.name, full)
+            name = _find_full_name(one.name, full, types)
             if name.casefold() not in tails:
                 type_ = types.get(name, types.get(one.name, one.type))
                 named.setdefault(normalize_name(name), replace(one, name=name, type=type_))
@@ -64,23 +66,28 @@ def _most_frequent(types: Counter[str]) -> str:
     return min(types, key=lambda type_: (type_ == CONCEPT, -types[type_], type_))
 
 
-def _index_parts(persons: Iterable[str]) -> dict[str, str]:
-    """The full name of a person by its first and last word, and "" if several have it."""
+def _index_parts(types: Mapping[str, str]) -> dict[str, str]:
+    """The full name by the parts that mean it alone: the first and last word of a person, the last of another.
+
+    Parts that several names have are left out, and so are names with a title.
+    """
     found: dict[str, str] = {}
-    for name in persons:
-        words = _COURTESY.sub("", name).split()
+    for name, type_ in types.items():
+        words = name.split()
         if len(words) < 2 or _NEUTRAL.match(name) or _COURTESY.match(name):
             continue
-        for word in (words[0], words[-1]):
+        parts = [words[0], words[-1]] if type_ == PERSON else words[1:] if (type_, len(words)) == (CONCEPT, 2) else []
+        for word in parts:
             found[word] = name if found.get(word, name) == name else ""
     return {word: name for word, name in found.items() if name}
 
 
-def _find_full_name(name: str, full: Mapping[str, str]) -> str:
+def _find_full_name(name: str, full: Mapping[str, str], alone: Container[str]) -> str:
     """The full name of a person whose part this is, with or without a title; else the name itself."""
-    if courtesy := _COURTESY.match(name):
-        rest = name[courtesy.end() :]
-        if " " in rest:
+    courtesy, title = _COURTESY.match(name), _NEUTRAL.match(name)
+    if held := courtesy or _OFFICE.match(name):
+        rest = name[held.end() :]
+        if " " in rest and " of " not in rest:
             return rest
-    title = _NEUTRAL.match(name)
-    return full.get(name[title.end() :] if title else name, name)
+    rest = name[title.end() :] if title else name
+    return full.get(rest, rest if rest in alone and courtesy else name)

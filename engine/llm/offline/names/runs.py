@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.llm.offline.names.types import LOCATION_ENDINGS, TITLES
+from engine.llm.offline.names.types import TITLES
 from engine.llm.offline.names.vocabulary import calendar_words, is_currency
 from engine.llm.offline.words import UPPER, is_common
 from engine.text.word_lists import STOP_WORDS, word_set
@@ -29,11 +29,15 @@ _REFERENCES = word_set(
     "figure figures fig table page pages section chapter appendix step line question phase part note"
 )
 _NO_NAMES = word_set("inc ltd co jr sr bros st mt ft rev al am pm bc ad phd")
+# Last words of places that lie "of" another: "Osh Province of Kyrgyzstan".
+_DIVISIONS = word_set(
+    "district province oblast krai county island islands river lake shore region village town city range valley bay"
+)
 _MIN_OF_WORDS = 2  # words before "of" in a name that ends there
 
 
 def split_run(run: str) -> list[tuple[str, int]]:
-    """The names of a run, each with its place: cut at dates and references, and after a place that lies "of" another."""
+    """The names of a run, each with its place: cut at dates and references, and after a place "of" another."""
     parts: list[tuple[str, int]] = []
     tokens = list(_TOKEN.finditer(run))
     first = 0
@@ -49,7 +53,7 @@ def split_run(run: str) -> list[tuple[str, int]]:
         elif _INITIAL.fullmatch(token[0]) and (_fold(following) in STOP_WORDS or is_common(following)):
             parts += _join(run, tokens[first : at + 1])
             first = at + 1
-        elif token[0] == "of" and at - first >= _MIN_OF_WORDS and _fold(before) in LOCATION_ENDINGS:
+        elif token[0] == "of" and at - first >= _MIN_OF_WORDS and _fold(before) in _DIVISIONS:
             parts += _join(run, tokens[first:at])
             first = at + 1 + (following == "the")
     return parts + _join(run, tokens[first:])

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.names.vocabulary import GIVEN_NAMES, place_names
+from engine.llm.offline.names.vocabulary import GIVEN_NAMES, HOLIDAYS, place_names
 from engine.llm.offline.words import UPPER
 from engine.text.word_lists import word_set
 
@@ -30,13 +30,17 @@ _TYPE_ENDINGS = {
     "ministry department board party group hospital academy orchestra band team press organization organisation "
     "league warriors army force forces navy parliament senate congress bros brothers records studios airlines "
     "laboratory center centre commission services network court authority",
-    "event": "festival conference day meeting war fair cup championship championships marathon olympics summit workshop "
-    "election elections revolution battle games session census eve tournament season",
+    "event": "festival conference day meeting war fair cup championship championships marathon olympics summit "
+    "workshop election elections revolution battle games session census eve tournament season",
     "content": "report act treaty magazine times journal guide handbook rules album bible",
 }
 _TYPE_BY_ENDING = {word: kind for kind, words in _TYPE_ENDINGS.items() for word in words.split()}
 ENDINGS = frozenset(_TYPE_BY_ENDING)
-LOCATION_ENDINGS = word_set(_TYPE_ENDINGS[LOCATION])
+# Nouns that stand for one thing in many places, although they end longer names, too.
+_UNIQUE = word_set(
+    "council museum parliament senate congress harbour harbor church academy castle army navy festival times bible"
+)
+LONE_NOUNS = ENDINGS - _UNIQUE
 EVENT_ENDINGS = word_set(_TYPE_ENDINGS["event"])
 _SPEAK = (
     "said|says|asked|asks|wrote|writes|told|tells|thinks|thought|replied|replies|answered|cried|exclaimed|returned"
@@ -63,7 +67,8 @@ _BY = re.compile(
 )
 _TITLE_START = re.compile(rf"{TITLES}\b")
 _INITIAL = re.compile(rf"{UPPER}\w+ (?:{UPPER}\. )+{UPPER}\w+|(?:{UPPER}\. ?)+{UPPER}\w+")
-_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|to|from|at)\s+$")
+_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|at)\s+$")
+_CITED = re.compile(rf"{UPPER}[^\W\d_]+(?:[- ]{UPPER}[^\W\d_]+)? {UPPER}{{1,3}}")
 _PLACE_PREPOSITION = re.compile(r"\b(?:in|near)\s+$")
 _OF = word_set("of for")
 _MAX_PERSON_WORDS = 4
@@ -90,6 +95,8 @@ def guess_type(name: str, run: str, before: str, after: str, people: Container[s
     ended = _TYPE_BY_ENDING.get(words[-1]) or _TYPE_BY_ENDING.get(head)
     if ended and len(words) > 1:
         return ended
+    if words[0] in HOLIDAYS:
+        return "event"
     if _is_person(name, words, before, after):
         return PERSON
     is_place = len(words) == 1 and name[1:].islower() and _LOCATION_PREPOSITION.search(before)
@@ -103,6 +110,8 @@ def _is_person(name: str, words: list[str], before: str, after: str) -> bool:
         return False
     if len(words) > _MAX_PERSON_WORDS or name.isupper():
         return False
+    if _CITED.fullmatch(name) and after.startswith((",", ".", ";")):
+        return True
     if words[0].split("-")[0] in GIVEN_NAMES or _INITIAL.fullmatch(name):
         return True
     if name[-1].isalpha() and _AFTER_PERSON.match(after):

@@ -1,6 +1,6 @@
-"""Words known as parts of names, or as no names: given names, places, languages, months and currencies. Pure.
+"""Words known as parts of names, or as no names: given names, places, months and currencies. Pure.
 
-Territories, languages, months, days and currencies are those of the Unicode CLDR, in six languages.
+Territories, months, days and currencies are those of the Unicode CLDR, in six languages.
 """
 
 from __future__ import annotations
@@ -22,59 +22,61 @@ GIVEN_NAMES = word_set(
     aaron abigail adam adrian agnes ahmed aisha alain alan albert alejandro aleksandr alex alexander alexandra alfred
     alice alicia alison allan amanda amelia amir amy ana anastasia andrea andreas andrew andré andy angela anita anja
     ann anna anne annette anthony antoine anton antonio ari arjun arnold arthur astrid audrey barbara beatrice ben
-    benedict benjamin bernard bert bettina bill bob boris brenda brian bruce bruno camille carl carla carlos carmen
-    carol caroline catherine cecilia charles charlie charlotte chen chris christian christina christine christopher
-    clara claire claude claudia colin connor craig cristina cynthia daniel daniela danielle dave david deborah denis
-    dennis diana diane diego dieter dirk dmitri dolores dominic donald donna dorothy douglas duncan ebenezer edgar edith
-    eduardo edward edwin eileen elena eleanor eli elias elisabeth elizabeth ella ellen elsa emil emilia emily emma eric
-    erica erik ernest ernst esther ethan eugene eva evelyn fatima felix fernando florence florian frances francesca
-    francesco francis francisco françois frank franz fred frederick friedrich fritz gabriel gabriela gary geoffrey
-    george gerald gerard giovanni giulia giuseppe gloria gordon graham greg gregory greta guillaume gustav guy hannah
-    hans harold harriet harry hassan heather heidi heinrich helen helena helga henri henry herbert herman hugo ian ibrahim
-    igor ilse ines ingrid irene irina isaac isabel isabella ivan jack jacob jacqueline jacques jake james jan jane janet
-    jason javier jean jeff jeffrey jennifer jens jeremy jessica jim joan joanna joe johan johann johanna john jonas
-    jonathan jorge josef joseph joshua josé juan judith julia julian julie julius jürgen karen karim karin karl karla
-    kate katharina katherine kathleen katie kay keith ken kenneth kevin kim klara klaus kurt lara lars laura lauren
-    laurent lawrence leah lena leo leon leonard leonardo lewis li liam lin linda lisa lou louis louise luca lucas lucia
-    lucy luigi luis luke lukas magdalena manfred manuel marc marcel marco marcus margaret margarita maria marianne marie
-    marina mario marion mark marta martha martin martina mary mateo matthew matthias maurice max maya megan mehmet mei
-    melanie melissa michael michel michelle miguel mike mikhail miriam mohamed mohammed monica monika moritz nadia nancy
-    naomi natalia natalie nathan neil nicholas nicolas nicole nigel nikolai nils nina noah nora norman olaf oleg olga
-    oliver olivia omar oscar otto pablo pamela patricia patrick paul paula pauline pavel pedro peg peggy peter petra
-    philip philippe phillip pierre priya rachel rafael rahul ralph ramon raymond rebecca ricardo richard rita robert
-    roberto robin roger roland ronald rosa rose roy rudolf russell ruth sabine sally sam samantha samuel sandra sara
-    sarah scott sean sebastian sergei sergio sharon sheila silvia simon simone sofia sophia sophie stefan stefanie
-    stella stephanie stephen steve steven stuart susan susanne sven sylvia tanya ted teresa terry theodore theresa
-    thomas tim timothy tina tobias tom tomás tony uwe valentina vera veronica victor victoria viktor vincent viola
-    vladimir walter wang wei wendy werner wilhelm william winston wolfgang xavier yusuf yuki yves yvonne zoe ólafur
-    björn łukasz
+    benedict benjamin bernard bert bettina bill björn bob boris brenda brian bruce bruno camille carl carla carlos
+    carmen carol caroline catherine cecilia charles charlie charlotte chen chris christian christina christine
+    christopher claire clara claude claudia colin connor craig cristina cynthia daniel daniela danielle dave david
+    deborah denis dennis diana diane dick diego dieter dirk dmitri dolores dominic donald donna dorothy douglas duncan
+    ebenezer edgar edith eduardo edward edwin eileen eleanor elena eli elias elisabeth elizabeth ella ellen elsa emil
+    emilia emily emma eric erica erik ernest ernst esther ethan eugene eva evelyn fatima felix fernando florence florian
+    frances francesca francesco francis francisco frank franz françois fred frederick friedrich fritz gabriel gabriela
+    gary geoffrey george gerald gerard giovanni giulia giuseppe gloria gordon graham greg gregory greta guillaume gustav
+    guy hannah hans harold harriet harry hassan heather heidi heinrich helen helena helga henri henry herbert herman
+    hugo ian ibrahim igor ilse ines ingrid irene irina isaac isabel isabella ivan jack jacob jacqueline jacques jake
+    james jan jane janet jason javier jean jeff jeffrey jennifer jens jeremy jessica jim joan joanna joe johan johann
+    johanna john jonas jonathan jorge josef joseph joshua josé juan judith julia julian julie julius jürgen karen karim
+    karin karl karla kate katharina katherine kathleen katie kay keith ken kenneth kevin kim klara klaus kurt lara lars
+    laura lauren laurent lawrence leah lena leo leon leonard leonardo lewis li liam lin linda lisa lou louis louise luca
+    lucas lucia lucy luigi luis lukas luke magdalena manfred manuel marc marcel marco marcus margaret margarita maria
+    marianne marie marina mario marion mark marta martha martin martina mary mateo matthew matthias maurice max maya
+    megan mehmet mei melanie melissa michael michel michelle miguel mike mikhail miriam mohamed mohammed monica monika
+    moritz nadia nancy naomi natalia natalie nathan neil nicholas nicolas nicole nigel nikolai nils nina noah nora
+    norman olaf oleg olga oliver olivia omar oscar otto pablo pamela patricia patrick paul paula pauline pavel pedro peg
+    peggy peter petra philip philippe phillip pierre priya rachel rafael rahul ralph ramon raymond rebecca ricardo
+    richard rita robert roberto robin roger roland ronald rosa rose roy rudolf russell ruth sabine sally sam samantha
+    samuel sandra sara sarah scott sean sebastian sergei sergio sharon sheila silvia simon simone sofia sophia sophie
+    stefan stefanie stella stephanie stephen steve steven stuart susan susanne sven sylvia tanya ted teresa terry
+    theodore theresa thomas tim timothy tina tobias tom tomás tony uwe valentina vera veronica victor victoria viktor
+    vincent viola vladimir walter wang wei wendy werner wilhelm william winston wolfgang xavier yuki yusuf yves yvonne
+    zoe ólafur łukasz
     """
 )
 
 _PLACES = frozenset(
     " ".join(name.split())
     for name in """
-    alabama, alaska, arizona, arkansas, california, colorado, connecticut, delaware, florida, hawaii, idaho, illinois,
-    indiana, iowa, kansas, kentucky, louisiana, maine, maryland, massachusetts, michigan, minnesota, mississippi,
-    missouri, montana, nebraska, nevada, new hampshire, new jersey, new mexico, new york, north carolina, north dakota,
-    ohio, oklahoma, oregon, pennsylvania, rhode island, south carolina, south dakota, tennessee, texas, utah, vermont,
-    virginia, west virginia, wisconsin, wyoming, england, scotland, wales, northern ireland, great britain, britain,
-    ontario, quebec, alberta, british columbia, queensland, bavaria, catalonia, siberia, amsterdam, athens, atlanta,
-    auckland, baghdad, bangkok, barcelona, beijing, belfast, belgrade, berlin, birmingham, bogotá, bordeaux, boston,
-    bratislava, bremen, bristol, brussels, bucharest, budapest, buenos aires, cairo, calcutta, cape town, caracas,
-    chicago, cleveland, cologne, copenhagen, dallas, damascus, delhi, denver, detroit, dresden, dubai, dublin,
-    düsseldorf, edinburgh, florence, frankfurt, geneva, genoa, glasgow, gothenburg, graz, hamburg, hanover, havana,
-    helsinki, houston, istanbul, jakarta, jerusalem, johannesburg, karachi, kyiv, köln, kyoto, lagos, leeds, leipzig,
-    lille, lima, lisbon, lisboa, liverpool, ljubljana, london, londres, los angeles, lyon, madrid, manchester, manila,
-    marseille, melbourne, mexico city, miami, milan, minneapolis, montreal, moscow, mumbai, munich, münchen, nairobi,
-    nantes, naples, new delhi, new orleans, new york city, nice, nuremberg, osaka, oslo, ottawa, oxford, palermo, paris,
-    philadelphia, phoenix, pittsburgh, porto, prague, princeton, quito, reykjavik, riga, rio de janeiro, rome, rotterdam,
-    san diego, san francisco, santiago, são paulo, seattle, seoul, seville, shanghai, sofia, st. louis, st. petersburg,
-    stockholm, stuttgart, sydney, são paulo, tallinn, tehran, tel aviv, the hague, tokyo, toronto, turin, valencia,
-    vancouver, venice, vienna, vilnius, warsaw, washington, washington d.c., wien, zagreb, zurich, zürich, u.s., u.k.,
-    us, uk, usa, u.s.a., uae, eu, north america, south america, central america, middle east, earth
+    alabama, alaska, alberta, amsterdam, arizona, arkansas, athens, atlanta, auckland, baghdad, bangkok, barcelona,
+    bavaria, beijing, belfast, belgrade, berlin, birmingham, bogotá, bordeaux, boston, bratislava, bremen, bristol,
+    britain, british columbia, brussels, bucharest, budapest, buenos aires, cairo, calcutta, california, cape town,
+    caracas, catalonia, central america, chicago, cleveland, cologne, colorado, connecticut, copenhagen, dallas,
+    damascus, delaware, delhi, denver, detroit, dresden, dubai, dublin, düsseldorf, earth, edinburgh, england, eu,
+    florence, florida, frankfurt, geneva, genoa, glasgow, gothenburg, graz, great britain, hamburg, hanover, havana,
+    hawaii, helsinki, hong kong, houston, idaho, illinois, indiana, iowa, istanbul, jakarta, jerusalem, johannesburg,
+    kansas, karachi, kentucky, kyiv, kyoto, köln, lagos, leeds, leipzig, lille, lima, lisboa, lisbon, liverpool,
+    ljubljana, london, londres, los angeles, louisiana, lyon, macau, madrid, maine, manchester, manila, marseille,
+    maryland, massachusetts, melbourne, mexico city, miami, michigan, middle east, milan, minneapolis, minnesota,
+    mississippi, missouri, montana, montreal, moscow, mumbai, munich, münchen, nairobi, nantes, naples, nebraska,
+    nevada, new delhi, new hampshire, new jersey, new mexico, new orleans, new york, new york city, nice, north america,
+    north carolina, north dakota, northern ireland, nuremberg, ohio, oklahoma, ontario, oregon, osaka, oslo, ottawa,
+    oxford, palermo, paris, pennsylvania, philadelphia, phoenix, pittsburgh, porto, prague, princeton, quebec,
+    queensland, quito, reykjavik, rhode island, riga, rio de janeiro, rome, rotterdam, san diego, san francisco,
+    santiago, scotland, seattle, seoul, seville, shanghai, siberia, sofia, south america, south carolina, south dakota,
+    st. louis, st. petersburg, stockholm, stuttgart, sydney, são paulo, tallinn, tehran, tel aviv, tennessee, texas, the
+    hague, tokyo, toronto, turin, turkey, u.k., u.s., u.s.a., uae, uk, us, usa, utah, valencia, vancouver, venice,
+    vermont, vienna, vilnius, virginia, wales, warsaw, washington, washington d.c., west virginia, wien, wisconsin,
+    wyoming, zagreb, zurich, zürich
     """.replace("\n", " ").split(",")
 )
+HOLIDAYS = word_set("christmas easter")
 _CURRENCY_WORDS = word_set("euro euros dollar dollars pound pounds franken francs yen cent cents")
 # Endings of words that begin a sentence more often than they are names.
 _COMMON_ENDINGS = (
@@ -82,14 +84,6 @@ _COMMON_ENDINGS = (
     "less", "ive", "ical", "ance", "ence", "ent", "ant", "ate", "ism",
 )  # fmt: skip
 _MIN_COMMON_LETTERS = 6
-_NATIONALITIES = word_set(
-    """
-    american argentine asian african australian austrian belgian brazilian british californian canadian christian
-    colombian european african arab arctic baltic catalan celtic dutch egyptian filipino flemish french german gothic
-    greek indian iranian iraqi irish islamic israeli jewish malaysian mexican muslim nordic pakistani peruvian roman
-    scottish swiss trinidadian tobagan venezuelan welsh
-    """
-)
 
 
 @lru_cache(maxsize=1)
@@ -109,13 +103,7 @@ def calendar_words() -> frozenset[str]:
         for width in ("wide", "abbreviated")
         for form in table["format"][width].values()
     )
-    return CALENDAR_WORDS | _fold(form.strip(".") for form in forms)
-
-
-@lru_cache(maxsize=1)
-def language_words() -> frozenset[str]:
-    """Languages and nationalities of one word, in lower case: as adjectives they are no names."""
-    return _NATIONALITIES | _fold(name for name in Locale("en").languages.values() if " " not in name)
+    return CALENDAR_WORDS - HOLIDAYS | _fold(form.strip(".") for form in forms)
 
 
 def looks_common(word: str) -> bool:
