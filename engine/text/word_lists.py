@@ -25,16 +25,21 @@ STOP_WORDS = word_set(
     """
 )
 
-# Words that say little about the subject of a question.
-GENERIC_WORDS = word_set(
+# Words that say little about the subject of a question: verbs, and others.
+GENERIC_VERBS = word_set(
     """
     get take make go come use give put let keep find want need like mean happen name call say tell ask know think see
     look show talk mention work start begin end stop become turn bring reach try help seem hold have cost pay live stand
-    lie sit happen occur plan decide change new old good bad big small long short first last latest next recent current
-    exact exactly total thing something anything everything nothing someone anyone anybody somebody everybody person
-    people man woman kind type sort way part place time day date week month year hour minute moment number amount name
-    reason case fact detail information question answer list material machine tool animal colour color object item far
-    ago away around back well until against really actually usually normally currently together per after all
+    lie sit happen occur plan decide change
+    """
+)
+GENERIC_WORDS = GENERIC_VERBS | word_set(
+    """
+    new old good bad big small long short first last latest next recent current exact exactly total thing something
+    anything everything nothing someone anyone anybody somebody everybody person people man woman kind type sort way
+    part place time day date week month year hour minute moment number amount name reason case fact detail information
+    question answer list material machine tool animal colour color object item far ago away around back well until
+    against really actually usually normally currently together per after all
     """
 )
 
@@ -103,17 +108,16 @@ COMMON_WORDS = word_set(
     great half hard heavy hello here hey hi high hope hot however huge humbug hundred hundreds hurray hurry indeed inner
     instead key lack large late later latest lean leave light likewise listen little long loose lots loud love low lower
     main major many maybe mayor meanwhile medium merry million mind minor minutes missing more moreover morning mostly
-    multiple must nay near nearly neither nevertheless new news nice nine nineteen ninety nobody none noon northern not
-    note noted notes notice often oh ok okay old once open opposite original otherwise outer outside overall own perfect
+    multiple must nay near nearly neither nevertheless new news nice nine nineteen ninety nobody none noon not note
+    noted notes notice often oh ok okay old once open opposite original otherwise outer outside overall own perfect
     perhaps player please plenty pooh possibly practice preliminary present president previously prices primary prior
-    private probably proof public pure quick quite rare rather raw read ready real recently regular remember rich right
-    rise round safe secondary see seen seven seventeen seventy several short should similarly simply single six sixteen
-    sixty slow slowly small soft somewhere soon sorry southern speak speaking special specifically strange strong sudden
-    sure surely tall team ten thank thanks therefore thick thin third thirteen thirty though thousand thousands three
-    thrice thus tiny today together tomorrow tonight top total true twelve twenty twice two unfortunately unless unlike
-    upon urgent useful useless usually valid various visitors wait warm warning water weather welcome wet whatever
-    whenever wherever whether white whoever whole wide wind winner wise wonderful words work worse wow write wrong yes
-    yesterday yo young
+    private probably proof pure quick quite rare rather raw read ready real recently regular remember rich right rise
+    round safe secondary see seen seven seventeen seventy several short should similarly simply single six sixteen sixty
+    slow slowly small soft somewhere soon sorry speak speaking special specifically strange strong sudden sure surely
+    tall team ten thank thanks therefore thick thin third thirteen thirty though thousand thousands three thrice thus
+    tiny today together tomorrow tonight top total true twelve twenty twice two unfortunately unless unlike upon urgent
+    useful useless usually valid various visitors wait warm warning water weather welcome wet whatever whenever wherever
+    whether white whoever whole wide wind winner wise wonderful words work worse wow write wrong yes yesterday yo young
     """
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from operator import ne
 from typing import TYPE_CHECKING
 
@@ -242,7 +242,8 @@ def _trim_run(words: list[str], start: int, *, at_start: bool, facts: ExcerptFac
         skipped, at_start = skipped + 1, False
     words = words[skipped : skipped + _MAX_NAME_WORDS + 1]
     if words and at_start and not _is_name_at_start(words[0], facts) and (len(words) == 1 or is_common(words[0])):
-        return words[1:][:_MAX_NAME_WORDS], start + len(words[0]) + 1
+        rest = list(dropwhile(str.islower, words[1:]))
+        return rest[:_MAX_NAME_WORDS], start + sum(len(word) + 1 for word in words[: len(words) - len(rest)])
     return words[:_MAX_NAME_WORDS], start
 
 

@@ -10,9 +10,10 @@ from engine.llm.offline.entities import ExcerptFacts, collect_excerpt_facts, fin
 from engine.llm.offline.names.resolution import resolve_names
 from engine.llm.offline.names.types import NamedEntity
 from engine.llm.offline.sentences import ChatLine, split_chat_lines, split_sentences
-from engine.llm.offline.words import content_words, stem
+from engine.llm.offline.words import content_words, is_generic, stem
 from engine.models import Extraction, Link, Mention
 from engine.text.names import normalize_name
+from engine.text.word_lists import COMMON_WORDS, GENERIC_VERBS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MAX_MENTIONS_PER_NAME = 3
 MAX_LINKS_PER_SENTENCE = 5
 MAX_KEYWORDS = 5
+_VERB_STEMS = frozenset(map(stem, GENERIC_VERBS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,16 @@ def _keywords(sentence: _SentenceEntities) -> list[str]:
     """The first content words that are not part of a name."""
     named = {stem(word) for name in sentence.entities for word in name.name.replace("@", " ").replace("#", " ").split()}
     words = (
-        word for word in content_words(sentence.text) if word.islower() and word.isalpha() and stem(word) not in named
+        word
+        for word in content_words(sentence.text)
+        if word.islower() and word.isalpha() and stem(word) not in named and not _is_weak(word)
     )
     return list(dict.fromkeys(words))[:MAX_KEYWORDS]
+
+
+def _is_weak(word: str) -> bool:
+    """Whether a word names no relation: it is generic and no verb, or of a time of day."""
+    return word == "clock" or word in COMMON_WORDS or (is_generic(word) and stem(word) not in _VERB_STEMS)
 
 
 def _link_to_heading(

@@ -72,14 +72,22 @@ def _index_parts(types: Mapping[str, str]) -> dict[str, str]:
     Parts that several names have are left out, and so are names with a title.
     """
     found: dict[str, str] = {}
+    order = {name: at for at, name in enumerate(types)}
     for name, type_ in types.items():
         words = name.split()
         if len(words) < 2 or _NEUTRAL.match(name) or _COURTESY.match(name):
             continue
-        parts = [words[0], words[-1]] if type_ == PERSON else words[1:] if (type_, len(words)) == (CONCEPT, 2) else []
+        parts = [words[0], words[-1]] if type_ == PERSON else _last_if_introduced(words, type_, order)
         for word in parts:
             found[word] = name if found.get(word, name) == name else ""
     return {word: name for word, name in found.items() if name}
+
+
+def _last_if_introduced(words: list[str], type_: str, order: Mapping[str, int]) -> list[str]:
+    """The last word of a name of two, if it stands alone only after the whole name."""
+    last, name = words[-1], " ".join(words)
+    is_part = type_ == CONCEPT and len(words) == 2 and last.isalpha()
+    return [last] if is_part and order.get(last, order[name]) >= order[name] else []
 
 
 def _find_full_name(name: str, full: Mapping[str, str], alone: Container[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from engine.llm.offline.names.types import TITLES
-from engine.llm.offline.names.vocabulary import calendar_words, is_currency
+from engine.llm.offline.names.vocabulary import calendar_words, is_currency, looks_common
 from engine.llm.offline.words import UPPER, is_common
 from engine.text.word_lists import STOP_WORDS, word_set
 
@@ -13,7 +13,7 @@ _CAPITALIZED = rf"(?:{UPPER}(?:[\w’'&.]|-(?!-))*\w|{UPPER})"
 _INITIALS = rf"(?:{UPPER}\.)+(?= {UPPER}\w)"
 _PART = rf"(?:{_INITIALS}|(?:St|Ste|Mt|Ft)\.(?= )|{_CAPITALIZED})"
 _PARTICLES = (
-    "of|of the|de|de la|de las|de los|del|della|der|den|van|van der|von|zu|la|le|du|da|do|dos|das|af|av|bin|ibn|el|al"
+    "of|of the|de|de la|de las|de los|del|della|der|den|van|van der|von|zu|la|le|du|da|do|dos|af|av|bin|ibn|el|al"
 )
 CAPITALIZED_RUN = re.compile(
     rf"(?<![\w@#/.])(?:{TITLES}\.? )?{_PART}"
@@ -50,7 +50,7 @@ def split_run(run: str) -> list[tuple[str, int]]:
             end = at - 1 if before.isdigit() else at
             parts += _join(run, tokens[first:end])
             first = at + 1 + following.isdigit()
-        elif _INITIAL.fullmatch(token[0]) and (_fold(following) in STOP_WORDS or is_common(following)):
+        elif _INITIAL.fullmatch(token[0]) and _begins_sentence(_fold(following)):
             parts += _join(run, tokens[first : at + 1])
             first = at + 1
         elif token[0] == "of" and at - first >= _MIN_OF_WORDS and _fold(before) in _DIVISIONS:
@@ -71,6 +71,11 @@ def is_no_name(name: str) -> bool:
 def _is_dated(token: str, before: str, following: str) -> bool:
     """Whether it is a month or a day of the week next to a number."""
     return _fold(token) in calendar_words() and (before.isdigit() or following.isdigit())
+
+
+def _begins_sentence(word: str) -> bool:
+    """Whether a word after a single letter and a period is the first of a sentence rather than a part of the name."""
+    return word in STOP_WORDS or is_common(word) or looks_common(word)
 
 
 def _join(run: str, tokens: list[re.Match[str]]) -> list[tuple[str, int]]:
