@@ -46,6 +46,7 @@ _CONTRACTION = re.compile(r"['’](?:ll|re|ve|m|d)$")
 _DOTTED = re.compile(r"(?:^| )(?:[A-Za-z]\.)+[A-Za-z]$")
 _YEAR_BEFORE = re.compile(r"\b((?:1[5-9]|20)\d\d) $")
 _NEXT_WORD = re.compile(r" ([^\W\d_]+)")
+_VERB_ENDINGS = ("s", "ed", "ly", "pt", "lt", "ght")  # and of adverbs
 _LIST_GAPS = frozenset({", ", " and ", ", and ", " & ", "; ", " und ", " et ", " y ", " e "})
 _MAX_PERSON_WORDS = 4
 _MAX_ABBREVIATION = 4  # letters, with a period
@@ -200,7 +201,7 @@ def _is_word(run: _Run, name: str, facts: ExcerptFacts) -> bool:
 
 def _may_follow_name(word: str) -> bool:
     """Whether an English word may follow the subject of a sentence: a verb, an adverb, "and" and the like."""
-    return word in STOP_WORDS - _AFTER_NO_NAME or word in IRREGULAR_FORMS or word.endswith(("s", "ed", "ly"))
+    return word in STOP_WORDS - _AFTER_NO_NAME or word in IRREGULAR_FORMS or word.endswith(_VERB_ENDINGS)
 
 
 def _spread_persons(names: list[NamedEntity], sentence: str) -> list[NamedEntity]:

@@ -28,6 +28,7 @@ _MARKS = ".,;:"
 _REFERENCES = word_set(
     "figure figures fig table page pages section chapter appendix step line question phase part note"
 )
+_SEASONS = word_set("spring summer autumn winter")
 _NO_NAMES = word_set("inc ltd co jr sr bros st mt ft rev al am pm bc ad phd")
 # Last words of places that lie "of" another: "Osh Province of Kyrgyzstan".
 _DIVISIONS = word_set(
@@ -70,7 +71,7 @@ def is_no_name(name: str) -> bool:
 
 def _is_dated(token: str, before: str, following: str) -> bool:
     """Whether it is a month or a day of the week next to a number."""
-    return _fold(token) in calendar_words() and (before.isdigit() or following.isdigit())
+    return _fold(token) in calendar_words() - _SEASONS and (before.isdigit() or following.isdigit())
 
 
 def _begins_sentence(word: str) -> bool:

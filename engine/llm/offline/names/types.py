@@ -67,9 +67,9 @@ _BY = re.compile(
 )
 _TITLE_START = re.compile(rf"{TITLES}\b")
 _INITIAL = re.compile(rf"{UPPER}\w+ (?:{UPPER}\. )+{UPPER}\w+|(?:{UPPER}\. ?)+{UPPER}\w+")
-_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|at)\s+$")
+_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|at)\s+$", re.IGNORECASE)
 _CITED = re.compile(rf"{UPPER}[^\W\d_]+(?:[- ]{UPPER}[^\W\d_]+)? {UPPER}{{1,3}}")
-_PLACE_PREPOSITION = re.compile(r"\b(?:in|near)\s+$")
+_PLACE_PREPOSITION = re.compile(r"\b(?:in|near)\s+$", re.IGNORECASE)
 _OF = word_set("of for")
 _MAX_PERSON_WORDS = 4
 _MAX_PLACE_WORDS = 2
