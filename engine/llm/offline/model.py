@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
-EXTRACTION_VERSION = 1
+EXTRACTION_VERSION = 2
 # Raise it when answers from the same sources change: cached answers are then made again.
 ANSWER_VERSION = 11
 
