@@ -30,14 +30,6 @@ GENERIC_VERBS = word_set(
     """
     get take make go come use give put let keep find want need like mean happen name call say tell ask know think see
     look show talk mention work start begin end stop become turn bring reach try help seem hold have cost pay live stand
-<<<<<<< HEAD
-    lie sit happen occur plan decide change new old good bad big small long short first last latest next recent current
-    exact exactly total thing something anything everything nothing someone anyone anybody somebody everybody person
-    people man woman kind type sort way part place time day date week month year hour minute moment number amount name
-    reason case fact detail information question answer list material machine tool animal colour color object item far
-    maximum minimum average typical main full whole entire overall
-    ago away around back well until against really actually usually normally currently together per after all
-=======
     lie sit happen occur plan decide change
     """
 )
@@ -48,7 +40,7 @@ GENERIC_WORDS = GENERIC_VERBS | word_set(
     part place time day date week month year hour minute moment number amount name reason case fact detail information
     question answer list material machine tool animal colour color object item far ago away around back well until
     against really actually usually normally currently together per after all
->>>>>>> w-names
+    maximum minimum average typical main full whole entire overall
     """
 )
 
