@@ -175,7 +175,7 @@ class SearchQuery:
 class Overview:
     """A request to summarize everything in the scope; `recent` restricts it to the two weeks before the newest message.
 
-    A digest has sections: topics, decisions, open questions and new files. In a retrieved context, `truncated` means
+    A digest has sections: topics, decisions, open questions, tasks and new files. In a retrieved context, `truncated` means
     that only the newest part fitted, and `days` is the range of dates that a summary covers.
     """
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 1
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 8
+ANSWER_VERSION = 9
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
