@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
@@ -15,7 +16,8 @@ from engine.llm.offline.quotes import build_quotation, build_quotations, render_
 from engine.llm.offline.words import is_generic
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import tzinfo
 
     from engine.llm.offline.candidates import Candidate
     from engine.models import OverviewKind, Source
@@ -53,12 +55,12 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
 def _list_newest(kind: str, candidates: Sequence[Candidate]) -> list[int]:
     """The positions of the newest decisions, open questions or tasks, by time."""
     people = list_people(candidates) if kind == "tasks" else frozenset[str]()
-    matches = {
+    matches: Mapping[str, Callable[[int], bool]] = {
         "decisions": lambda at: is_decision(candidates[at]),
         "questions": lambda at: is_open_question(at, candidates),
         "tasks": lambda at: is_task(candidates[at], people) and not is_decision(candidates[at]),
-    }[kind]
-    positions = [at for at in range(len(candidates)) if matches(at)]
+    }
+    positions = [at for at in range(len(candidates)) if matches[kind](at)]
     positions.sort(key=lambda at: str(candidates[at].source.time or ""))
     return positions[-MAX_HIGHLIGHTS:]
 
@@ -119,9 +121,9 @@ def merge_digests(notes: Sequence[str]) -> str:
     return _render_sections(parts)
 
 
-def format_date_range(sources: Sequence[Source]) -> str:
-    """The date range of the highlights, as the first line of a summary; empty if they have no times."""
-    days = sorted(each.time.date() for each in sources if each.time)
+def format_date_range(sources: Sequence[Source], zone: tzinfo = UTC) -> str:
+    """The date range of the highlights in a time zone, as the first line of a summary; empty if they have no times."""
+    days = sorted(each.time.astimezone(zone).date() for each in sources if each.time)
     if not days:
         return ""
     first, last = days[0], days[-1]
