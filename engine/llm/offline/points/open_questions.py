@@ -10,7 +10,7 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import answer_type, has_answer_type, is_yes_or_no
+from engine.llm.offline.question import answer_type, has_answer_type
 from engine.llm.offline.words import is_generic, split_words
 from engine.text.scripts.unspaced import has_unspaced
 
@@ -23,7 +23,8 @@ MIN_QUESTION_WORDS = 3
 MIN_UNSPACED_CHARACTERS = 6  # of a question in a script without spaces
 _ANSWER_WINDOW = 3  # number of following messages that may answer a question
 _FRAGMENT_WORDS = 6  # of a reply that is a part of a sentence, such as "Behind the shed, next to the ladder."
-_SHORT_WORDS = 4  # of one that may not be what is asked for
+_SHORT_WORDS = 3  # of one that answers whatever it is
+_CHARACTERS_PER_WORD = 3  # of a script without spaces
 _LATE_ANSWER = timedelta(hours=24)  # until which one of another conversation of the channel may
 _OPEN = re.compile(
     r"\b(?:open question|still open|not yet (?:known|clear|decided|settled)|remains? to be|(?:is|are) to be found|"
@@ -56,6 +57,15 @@ _DIRECT_ANSWER = re.compile(
     r"(?:yes|yep|yeah|no|nope|not|sure|ok(?:ay)?|done|right|correct|exactly|of course|please|"
     r"(?:i|we)(?:.ve| have| do| did| can|.m| am| are)|ja|nein|doch|nicht|klar|erledigt|ich (?:habe|bin)|"
     r"sí|claro|hecho|oui|non|bien sûr|sim|não|はい|いいえ)(?!\w)",
+    re.IGNORECASE,
+)
+# A reply that begins so goes on from the question.
+_CONTINUES = re.compile(
+    r"(?:it|he|she|they|there|that|those|behind|below|under|above|on|in|at|next|near|by|with|from|to|after|before|until|"
+    r"because|since|for|maybe|probably|tomorrow|today|only|about|er|sie|es|hinter|unter|auf|im|in|bei|neben|mit|von|vor|"
+    r"nach|weil|morgen|heute|nur|está|están|en|detrás|debajo|sobre|con|desde|hasta|porque|mañana|hoy|solo|il|elle|c.est|"
+    r"derrière|sous|sur|dans|avec|chez|après|avant|parce|demain|seulement|ela|ele|atrás|debaixo|no|na|com|depois|amanhã|"
+    r"hoje)(?!\w)",
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
@@ -105,9 +115,15 @@ def _answers(one: Candidate, reply: Candidate, rank: int) -> bool:
 
 def _fits(one: Candidate, reply: Candidate) -> bool:
     """Whether the first reply has what is asked for, or is only a part of a sentence."""
-    length, kind = len(reply.text.split()), answer_type(one.text)
-    found = has_answer_type(reply.text, kind) if kind in {"time", "price", "quantity"} else None
-    return bool(found) or length <= (_FRAGMENT_WORDS if found is None and not is_yes_or_no(one.text) else _SHORT_WORDS)
+    kind, length = answer_type(one.text), _count_words(reply.text)
+    if kind in {"time", "price", "quantity"} and has_answer_type(reply.text, kind):
+        return True
+    return length <= _SHORT_WORDS or (length <= _FRAGMENT_WORDS and bool(_CONTINUES.match(reply.text)))
+
+
+def _count_words(text: str) -> int:
+    """The words of a text; of a script without spaces about as many as it would have with them."""
+    return len(text) // _CHARACTERS_PER_WORD + 1 if has_unspaced(text) else len(text.split())
 
 
 def _is_about(one: Candidate, reply: Candidate) -> bool:

@@ -71,6 +71,7 @@ def test_a_question_stays_open_if_the_next_message_is_about_something_else(asked
     said = [
         source(1, f"[2026-05-04 09:05] Bela: {asked}", "c1"),
         source(2, "[2026-05-04 09:30] Ada: The invoice of the baker went out with the post this morning.", "c1"),
+        source(3, "[2026-05-04 09:31] Ada: 請求書は今朝パン屋の郵便で出ましたので安心です。", "c1"),
     ]
     assert asked.split("?", maxsplit=1)[0].split("？", maxsplit=1)[0] in find_highlights(said, "questions")
 
@@ -78,6 +79,7 @@ def test_a_question_stays_open_if_the_next_message_is_about_something_else(asked
 @pytest.mark.parametrize(
     ("asked", "reply"),
     [
+        ("鍵はどこにありますか？", "三番の棚。"),
         ("Where is the long ladder?", "Behind the shed."),
         ("Who orders the scaffold?", "Mina orders it, the scaffold comes on Friday."),
         ("When does the baker come to us?", "Usually the van is there at around 7 in the morning."),
