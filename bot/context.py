@@ -14,7 +14,6 @@ from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
-from bot.text.format import find_zone_or_utc
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class BotContext:
         with suppress(EngineError):
             if person:
                 found = await self.audience.get_person(location.platform, location.workspace, person)
-                return find_zone_or_utc(found.time_zone)
+                return found.zone
         return UTC
 
     async def find_person_language(self, location: Location, person: str, locale: str = "") -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.requests import Ask, AtSpace
 from bot.capabilities.results import AnswerDelta, AnswerEnd
+from bot.settings import find_local_zone
 from engine import ChatTurn
 from engine.models import CitedSource
 
@@ -34,7 +35,8 @@ class ChatSession:
 
     async def ask(self, text: str) -> None:
         """Ask the next question and show its answer; an interrupted answer is not added to the history."""
-        results = await self.screen.show(self.perform(Ask(text, mode=self.mode, history=self.history)))
+        request = Ask(text, mode=self.mode, history=self.history, zone=find_local_zone())
+        results = await self.screen.show(self.perform(request))
         answer = "".join(event.text for event in results if isinstance(event, AnswerDelta))
         self.sources = next((event.sources for event in results if isinstance(event, AnswerEnd)), ())
         cited = (CitedSource(each.number, each.document, each.passage, each.title) for each in self.sources)
