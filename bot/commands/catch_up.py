@@ -143,7 +143,8 @@ async def _link_others(
     place = replace(call.location, thread=missed[0].thread)
     link = call.services.context.platform_for(place).message_link(place, missed[0].id)
     start = markdown_link(gettext("start at the first one"), link)
-    return ["", f"{pluralize(others, '… and {count} other message', '… and {count} other messages')}: {start}"]
+    left_out = pluralize(others, "… and {count} other message", "… and {count} other messages")
+    return ["", f"{left_out}: {start}"]
 
 
 async def _find_name(call: CommandContext) -> str:
