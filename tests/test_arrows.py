@@ -232,6 +232,7 @@ stream_rewriter word_lists
 """
 SHARED_MODULES = {
     ".".join(filter(None, ("engine", part, module)))
+    "engine.llm.offline.points.weights",
     for part, modules in parse_table(SHARED_TABLE.replace("\\\n", "")).items()
     for module in modules or {""}
 }
