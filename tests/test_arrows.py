@@ -219,7 +219,7 @@ boundary:
 clock:
 data_dir:
 knowledge: duplicates.report
-llm: checked_embedder client.subprocess config minilm.weights picture_describer remote_model
+llm: checked_embedder client.subprocess config minilm.weights offline.points.weights picture_describer remote_model
 memory:
 models:
 options:
@@ -232,7 +232,6 @@ stream_rewriter word_lists
 """
 SHARED_MODULES = {
     ".".join(filter(None, ("engine", part, module)))
-    "engine.llm.offline.points.weights",
     for part, modules in parse_table(SHARED_TABLE.replace("\\\n", "")).items()
     for module in modules or {""}
 }
