@@ -96,7 +96,7 @@ async def score(engine: Engine, asked: AskedQuestion, budget: int) -> PromptScor
     """Retrieve the context of a question within a budget, and render its prompt."""
     question = Question(asked.question.text, asked.question.scope, max_total_tokens=budget)
     context = await engine.retrieve(question)
-    messages = render_answer(build_prompt(question, context, SYSTEM_CLOCK.now().date()))
+    messages = render_answer(build_prompt(question, context, SYSTEM_CLOCK.now()))
     return PromptScore(asked.share(context), sum(COUNT(message.content) for message in messages))
 
 
@@ -119,7 +119,7 @@ async def measure_town(home: Path, embedder: StoredEmbedder) -> None:
     """Read the demo town once without a model, and ask with both kinds of rows."""
     scores: dict[tuple[str, int], list[PromptScore]] = {}
     settings = Settings(data_dir=home)
-    able = bootstrap.EngineModels(None, embedder, None, None)
+    able = bootstrap.EngineModels(None, embedder, None, None)  # type: ignore[arg-type]
     async with bootstrap.open_engine(settings, able, SYSTEM_CLOCK) as desk:
         parts = LazyParts(desk, settings)
         try:

@@ -9,8 +9,9 @@ import os
 import stat
 from difflib import get_close_matches
 from importlib.metadata import entry_points
-from pathlib import Path  # noqa: TC003  - pydantic reads the fields’ types at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo
 
 from dotenv import dotenv_values
 from platformdirs import user_data_path
@@ -271,3 +272,12 @@ def list_stores_names() -> tuple[str, ...]:
 def _suggest_setting(name: str) -> str:
     matches = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 2)
     return f"; did you mean {' or '.join(f'{PREFIX}{each.upper()}' for each in matches)}?" if matches else "."
+
+
+def find_local_zone(link: Path = Path("/etc/localtime")) -> str:
+    """The IANA name of the time zone of whoever runs the program here; empty if it is not known."""
+    name = os.environ.get("TZ", "").removeprefix(":") or str(link.resolve()).partition("zoneinfo/")[2]
+    try:
+        return ZoneInfo(name).key if name else ""
+    except (ValueError, KeyError, OSError):
+        return ""

@@ -17,6 +17,7 @@ from engine.boundary import MAX_QUESTION_CHARACTERS
 if TYPE_CHECKING:
     from engine import ContextEntity, ContextRelation, DocumentInfo, Passage, Source
 
+MAX_ZONE_LENGTH = 64
 MAX_TURN_LENGTH = 20_000
 MAX_NAME_LENGTH = 500
 MAX_KEY_LENGTH = 2000
@@ -58,7 +59,10 @@ class Turn(Body):
 
 
 class QueryBody(Body):
-    """A question, and what it may draw on; empty lists do not filter."""
+    """A question, and what it may draw on; empty lists do not filter.
+
+    Days in it ("today", `after:2026-05-12`) begin in the time zone of the profile, else in `time_zone`, else in UTC.
+    """
 
     question: Annotated[
         str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, examples=["Who repairs the roof?"])
@@ -70,6 +74,7 @@ class QueryBody(Body):
     authors: Names = []
     since: Instant | None = None
     until: Instant | None = None
+    time_zone: Annotated[str, Field(max_length=MAX_ZONE_LENGTH, examples=["Europe/Berlin"])] = ""
 
     def to_request(self, output: Literal["answer", "context"]) -> Ask:
         """The request of the question, whose scope is that of the token."""
@@ -83,6 +88,7 @@ class QueryBody(Body):
             authors=tuple(self.authors),
             since=self.since,
             until=self.until,
+            zone=self.time_zone,
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +41,7 @@ class Line:
 
 def read_lines(name: str, half: str) -> list[Line]:
     rows = [row for row in (FOLDER / name).read_text(encoding="utf-8").splitlines() if row and not row.startswith("#")]
-    lines = [replace(Line(*map(str.strip, row.split(" ; "))), row=at) for at, row in enumerate(rows)]
+    lines = [Line(*map(str.strip, row.split(" ; ")), row=at) for at, row in enumerate(rows)]  # type: ignore[arg-type]
     return [line for line in lines if half == "all" or (line.row % 2 == 0) == (half == "choose")]
 
 

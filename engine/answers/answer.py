@@ -274,7 +274,7 @@ class AnswerService:
             await keep_if_possible(self.runtime.ledger.cache.add_usage(day, tuple(meter.items)))
 
     def _build_prompt(self, question: Question, context: Context) -> Prompt:
-        return build_prompt(question, context, self.runtime.clock.now().date())
+        return build_prompt(question, context, self.runtime.clock.now())
 
     def _trim_history(self, question: Question) -> Question:
         """The question with the newest turns of its history that fit."""

@@ -127,9 +127,9 @@ def render_query_rewrite(
     )
 
 
-def render_filter_rules(local_day: date) -> str:
-    """What to find out about filters in a question; `local_day`: today where the asker is."""
-    return fill_template("filters", today=f"{local_day:%A}, {local_day:%Y-%m-%d}")
+def render_filter_rules(today: date) -> str:
+    """What to find out about filters in a question; `today`: where the asker is."""
+    return fill_template("filters", today=f"{today:%A}, {today:%Y-%m-%d}")
 
 
 def render_summarize(summary_input: SummaryInput) -> list[LLMMessage]:
@@ -165,7 +165,7 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
         "style": prompt.style.strip() or DEFAULT_STYLE,
         "instructions": prompt.instructions.strip() or "none.",
     }
-    values["occasion"] = _render_occasion(prompt.today, prompt.asker)
+    values["occasion"] = _render_occasion(prompt.today, prompt.asker, prompt.utc_offset)
     context = prompt.context
     if context.overview is not None:
         overview_task = fill_template(f"overview_{context.overview.kind}")
@@ -253,9 +253,14 @@ def _summary_rules() -> str:
     return fill_template("summary_rules", length=str(SUMMARY_WORDS))
 
 
-def _render_occasion(today: date | None, asker: str) -> str:
-    """When and by whom the question is asked, in one line. The name is foreign text, so it is a JSON string."""
-    day = f"Today is {today:%A}, {today:%Y-%m-%d} (UTC)." if today else ""
+def _render_occasion(today: date | None, asker: str, utc_offset: str = "") -> str:
+    """When and by whom the question is asked, in one line. The name is foreign text, so it is a JSON string.
+
+    `today` is the day where that person is; `utc_offset` by how much their time is ahead of that of the sources.
+    """
+    zone = f" (UTC{utc_offset}; times of sources are in UTC)" if utc_offset else ""
+    place = " (UTC)" if utc_offset == "+00:00" else f", where the person asking is{zone}"
+    day = f"Today is {today:%A}, {today:%Y-%m-%d}{place}." if today else ""
     name = f"Name of the person asking (data): {_json(join_words(asker)[:MAX_NAME_LENGTH])}." if asker.strip() else ""
     return " ".join(filter(None, (day, name))) or "The date and the person who asks are not known."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC
 from typing import TYPE_CHECKING, Literal
 
 from engine.models.filters import FilterLookup as FilterLookup
@@ -12,7 +13,7 @@ from engine.models.filters import ProposedFilters as ProposedFilters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import date, datetime
+    from datetime import date, datetime, tzinfo
 
 RetrievalMode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
 HelperCall = Literal["rewriting", "reranking"]
@@ -204,8 +205,8 @@ class SearchQuery:
 class Overview:
     """A request to summarize everything in the scope; `recent` restricts it to the two weeks before the newest message.
 
-    A digest has sections: topics, decisions, open questions and new files. In a retrieved context, `truncated` means
-    that only the newest part fitted, and `days` is the range of dates that a summary covers.
+    A digest has sections: topics, decisions, open questions, tasks and new files. In a retrieved context, `truncated`
+    means that only the newest part fitted, and `days` is the range of dates that a summary covers.
     """
 
     kind: OverviewKind
@@ -224,7 +225,7 @@ class Question:
     lowest similarity of a vector search hit. `style`, `instructions`: how to answer. `asker`: name of the person
     asking. `is_unaddressed`: the model first decides whether the message is meant for the program. `overview`:
     summarize everything that the filters leave. `writers`: names of the people whose messages alone are used.
-    `filter_lookup`: set if the model may propose further filters.
+    `filter_lookup`: set if the model may propose further filters. `zone`: of the person asking, whose days it means.
     """
 
     text: str
@@ -249,6 +250,7 @@ class Question:
     overview: Overview | None = None
     writers: tuple[str, ...] = ()
     filter_lookup: FilterLookup | None = None
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +352,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The content of an answer's prompt. `partial_answers` replace sources too long for it; `today` is in UTC."""
+    """The content of an answer's prompt. `partial_answers` replace sources too long for it.
+
+    `today`: where the person asking is, `utc_offset` ahead of UTC.
+    """
 
     question: str
     context: Context
@@ -362,3 +367,4 @@ class Prompt:
     today: date | None = None
     partial_answers: tuple[str, ...] = ()
     token_budget: int = 30000
+    utc_offset: str = "+00:00"

@@ -101,7 +101,7 @@ class ContextBuilder:
         If the prompt is to show all of them, they take at most a share of what it leaves.
         """
         tokenizer, question = self.runtime.tokenizer, self.question
-        prompt = build_prompt(question, Context(self.hits.query, question.mode), self.runtime.clock.now().date())
+        prompt = build_prompt(question, Context(self.hits.query, question.mode), self.runtime.clock.now())
         self.prompt_tokens = count_prompt_tokens(self.runtime, prompt)
         budget = question.max_entity_tokens + question.max_relation_tokens
         available = self.ranking_options.graph_token_share * self._count_available_tokens()

@@ -37,7 +37,7 @@ async def retrieve_overview(ledger: LedgerStore, question: Question, overview: O
         for text in fitting
     ]
     numbered = number_sources([text for text in kept if text.pieces])
-    days = format_date_range(numbered.sources) if overview.kind == "summary" else ""
+    days = format_date_range(numbered.sources, question.zone) if overview.kind == "summary" else ""
     context = Context(
         SearchQuery(question.text),
         question.mode,

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class PieceId(NamedTuple):
-    """The place of a piece: the id of its chunk, and its index there."""
+    """The place of a piece: the id of its chunk, and its position there."""
 
     chunk: int
-    index: int
+    position: int
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class SourceChoice:
         return self._sizes[place]
 
     def piece(self, place: PieceId) -> PieceText:
-        return self._by_id[place.chunk].pieces[place.index]
+        return self._by_id[place.chunk].pieces[place.position]
 
     def list_pieces(self, chunks: Iterable[int]) -> list[PieceId]:
         """The pieces of these chunks, of those that may be chosen."""

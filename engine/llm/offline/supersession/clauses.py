@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 MAX_LENGTH = 600  # characters of a statement that are looked at
 _BREAK = re.compile(
     r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。、；！？]"
-    r"|\s(?=(?:because|so|since (?:the|we|they|he|she|it|i|our|there)|but|and (?:is|are|will)|weil|denn|aber|parce que|car|mais|porque|pero|pois|porém)\s)",
+    r"|\s(?=(?:because|so|since (?:the|we|they|he|she|it|i|our|there)|but|and (?:is|are|will)|weil|denn|aber"
+    r"|parce que|car|mais|porque|pero|pois|porém)\s)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[ァ-ヴー]+|[一-龥々]+|(?:(?![ぁ-ヿ一-龥])\w)+(?:[-'’_](?:(?![ぁ-ヿ一-龥])\w)+)*")

@@ -80,7 +80,7 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
 
 async def test_a_verified_answer_whose_source_was_replaced_asks_to_be_checked(bot: BotFixture) -> None:
     await verify(bot)
-    bot.clock.advance(3600)
+    bot.platform.advance(3600)
     await bot.post_indexed(ROOF, "ada", "The Tiles come on Thursday now.")
     again = await bot.ask(HALL, "bob", AGAIN)
     assert is_verified(again)

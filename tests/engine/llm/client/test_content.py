@@ -15,7 +15,9 @@ LONG = LLMMessage("system", RULES + "The context.", shared=len(RULES))
     "name", ["anthropic/claude-x", "bedrock/eu.anthropic.Claude-y", "openrouter/anthropic/claude-z"]
 )
 def test_a_long_beginning_that_calls_share_is_marked_for_claude(name: str) -> None:
-    first, rest = render_content(LONG, ModelConfig(name))
+    rendered = render_content(LONG, ModelConfig(name))
+    assert isinstance(rendered, list)
+    first, rest = rendered
     assert first == {"type": "text", "text": RULES, "cache_control": {"type": "ephemeral"}}
     assert rest == {"type": "text", "text": "The context."}
 
@@ -32,7 +34,9 @@ def test_a_message_that_is_shared_whole_is_one_part() -> None:
 
 
 def test_pictures_follow_the_text() -> None:
-    text, picture = render_content(LLMMessage("user", "Look:", (b"\xff",)), OTHER)
+    rendered = render_content(LLMMessage("user", "Look:", (b"\xff",)), OTHER)
+    assert isinstance(rendered, list)
+    text, picture = rendered
     assert text == {"type": "text", "text": "Look:"}
     assert isinstance(picture, dict)
     assert picture["image_url"] == {"url": "data:image/jpeg;base64,/w=="}
