@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,8 +41,12 @@ class Line:
 
 def read_lines(name: str, half: str) -> list[Line]:
     rows = [row for row in (FOLDER / name).read_text(encoding="utf-8").splitlines() if row and not row.startswith("#")]
-    lines = [Line(*map(str.strip, row.split(" ; ")), row=at) for at, row in enumerate(rows)]  # type: ignore[arg-type]
+    lines = [replace(_parse_line(row), row=at) for at, row in enumerate(rows)]
     return [line for line in lines if half == "all" or (line.row % 2 == 0) == (half == "choose")]
+
+
+def _parse_line(row: str) -> Line:
+    return Line(*[part.strip() for part in row.split(" ; ")])  # type: ignore[arg-type]
 
 
 def build_documents(lines: list[Line], first_day: int) -> list[Document]:
