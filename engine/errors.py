@@ -86,6 +86,8 @@ class UnsupportedFormat(InvalidDocument):
 class NoTextFormat(UnsupportedFormat):
     """Files of this kind hold nothing to read: film, sound, fonts, programs, and formats that no parser knows."""
 
+    hint = ""
+
 
 class EmptyDocument(InvalidDocument):
     """The document contains no text."""

@@ -24,7 +24,7 @@ from bot.platform.ports import ReplyTarget
 from bot.store import MESSAGES_ONLY, FileRecord, UnreadFile
 from bot.texts.omissions import describe_gaps, describe_omissions, is_worth_a_notice
 from engine import Document, Scope
-from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, NoTextFormat
+from engine.errors import DocumentTooLarge, InvalidDocument, NoTextFormat, NotFound
 from engine.parsers.dates import plausible_time
 from engine.parsers.sandbox.origins import OriginLimit
 

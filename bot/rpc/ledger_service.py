@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.capabilities.documents.listing import select_documents
+from bot.capabilities.documents.listing import select_documents, wants_unread
+from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import StatusResult
 from bot.rpc import socket
+from bot.store import BotStore
 from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
@@ -29,11 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LedgerService:
-    """Performs GetStatus and ListDocuments."""
+    """Performs GetStatus and ListDocuments. `store`: of the bot, if there is one; `problems`: of the disk."""
 
     ledger: Ledger
     sandbox: SandboxProbe
-    problems: tuple[str, ...] = ()  # of the disk
+    problems: tuple[str, ...] = ()
+    store: BotStore | None = None
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Yield the result from the ledger. Raises StoreError."""
@@ -43,9 +47,12 @@ class LedgerService:
                 found = await self.ledger.stats.load_index_status(Scope.of(space))
                 unread = await self.ledger.stats.list_problems(Scope.of(space)) if inner.with_problems else None
                 status = replace(found, background=self.problems)
-                yield StatusResult(status, sandbox, None if unread is None else tuple(unread))
+                problems = None if unread is None else tuple(unread)
+                yield StatusResult(status, sandbox, problems, await count_unread(self.store, Scope.of(space)))
             case AtSpace(space, ListDocuments() as inner):
-                yield select_documents(await self.ledger.stats.list_documents(Scope.of(space)), inner)
+                store = self.store if wants_unread(inner) else None
+                files = await list_unread(store, Scope.of(space), inner.search)
+                yield select_documents(await self.ledger.stats.list_documents(Scope.of(space)), inner, files)
             case _:
                 raise TypeError(type(request).__name__)
 
@@ -74,4 +81,7 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
         access = FileAccess(claim.reserve.release, claim.refusal)
         ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer, clock=clock, access=access)
         stack.push_async_callback(ledger.close)
-        yield LedgerService(ledger, SandboxProbe(ParserLimits()), tuple(claim.list_problems()))
+        place, store = settings.store_place, None
+        if isinstance(place, Path) and place.exists():
+            store = await stack.enter_async_context(BotStore.open(place, clock, access=access))
+        yield LedgerService(ledger, SandboxProbe(ParserLimits()), tuple(claim.list_problems()), store)

@@ -14,6 +14,7 @@ from bot.capabilities.management.requests import GetHealth
 from bot.capabilities.management.results import HealthReport
 from bot.capabilities.requests import GetStatus
 from bot.capabilities.results import StatusResult
+from bot.texts.unread_files import describe_families
 
 router = APIRouter(include_in_schema=False)
 
@@ -46,6 +47,7 @@ async def _load(http: Request, access: Access) -> dict[str, Any]:
     return {
         "report": report,
         "index": found.status,
+        "unread_files": describe_families(dict(found.unread_files)),
         "problems": [describe_problem(each) for each in (found.problems or ())[:MAX_PROBLEMS]],
         "title": title,
         "tone": tone,
