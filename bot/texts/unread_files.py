@@ -29,6 +29,6 @@ def _describe_family(family: str, count: int) -> str:
         "film": pluralize(count, "{count} film", "{count} films"),
         "font": pluralize(count, "{count} font", "{count} fonts"),
         "program": pluralize(count, "{count} program", "{count} programs"),
-        "": pluralize(count, "{count} broken document", "{count} broken documents"),
+        "": pluralize(count, "{count} unreadable document", "{count} unreadable documents"),
     }
     return named.get(family) or pluralize(count, "{count} file of another format", "{count} files of other formats")
