@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.capabilities.documents.results import UnreadFileInfo
+from bot.texts.unread_files import describe_families
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bot.store import BotStore
     from engine import Scope
 
@@ -31,6 +34,11 @@ async def list_unread(store: BotStore | None, scope: Scope, search: str = "") ->
         )
         for each in found
     )
+
+
+def describe_counts(counts: Iterable[tuple[str, int]]) -> str:
+    """How many files of each family were not read: "8 pictures, 3 films"."""
+    return describe_families(dict(counts))
 
 
 async def count_unread(store: BotStore | None, scope: Scope) -> tuple[tuple[str, int], ...]:
