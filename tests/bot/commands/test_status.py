@@ -43,6 +43,15 @@ async def test_status_mentions_trouble_with_the_model_without_its_address(worksp
     assert "10.0.0.7" not in text
 
 
+async def test_status_counts_what_was_not_read_and_names_what_lies_here(workspace: Workspace) -> None:
+    goat = workspace.platform.add_file("goat.png", b"\x89PNG", kind="image/png")
+    await workspace.bot.ingest_service.files.ingest_and_confirm(workspace.bot.share(ROOF, goat))
+    text = await workspace.text("bob", "status")
+    assert "Not read: 1 picture.\nThe newest ones here:\n- goat.png: It is a picture." in text
+    direct = workspace.platform.add_channel("DM", "bob", kind="direct")
+    assert "goat.png" not in await workspace.text("bob", "status", direct)
+
+
 async def test_status_says_whether_the_channel_is_indexed_and_when_it_was_last_active(workspace: Workspace) -> None:
     await workspace.bot.save_settings(ROOF, ingest=False)
     text = await workspace.text("bob", "status")
