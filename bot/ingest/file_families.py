@@ -38,13 +38,11 @@ _PROGRAM_KINDS = frozenset(
     )
 )
 _EXTENSIONS = {
-    "picture": "png jpg jpeg jfif gif webp bmp tif tiff heic heif avif ico psd raw cr2 nef arw dng xcf jxl jp2 tga",
+    "picture": "png jpg jpeg jfif gif webp bmp tif tiff heic heif avif ico psd cr2 nef arw dng xcf jxl jp2 tga",
     "sound": "mp3 m4a ogg oga opus wav flac aac wma aiff aif amr mid midi caf weba",
     "film": "mp4 mov mkv webm avi m4v wmv flv mpg mpeg 3gp ogv gifv m2ts",
     "font": "ttf otf woff woff2 eot ttc",
-    "program": (
-        "exe dll msi msix appx so dylib dmg pkg iso jar apk aab ipa deb rpm appimage class pyc pyd wasm sys lib o"
-    ),
+    "program": ("exe dll msi msix appx so dylib dmg pkg iso jar apk aab ipa deb rpm appimage class pyc pyd wasm lib o"),
 }
 _FAMILY_BY_EXTENSION = {extension: family for family, each in _EXTENSIONS.items() for extension in each.split()}
 _MAX_SOURCE_SIZE = 4 * 2**20  # bytes of a file of text that is announced as film

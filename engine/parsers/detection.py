@@ -82,7 +82,7 @@ def _detect_by_bytes(extension: str, data: bytes, limits: ParserLimits) -> str:
         raise UnsupportedFormat("Archives of this kind cannot be read.", hint="Pack its files as ZIP, and add that.")
     for signature, content in _UNSUPPORTED_SIGNATURES:
         if re.match(signature, data) and not is_text(data):
-            raise NoTextFormat(f"The file is {content}.", hint=supported_formats_hint())
+            raise NoTextFormat(f"It is {content}.", hint=supported_formats_hint())
     return ""
 
 
