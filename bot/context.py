@@ -129,11 +129,12 @@ class BotContext:
     async def find_channel_language(self, location: Location, person: str = "", locale: str = "") -> str:
         """The language of what all readers of a channel see; `person`: whose event it is about."""
         chosen = match_language((await self.get_channel_settings(location.room)).language)
-        if not chosen and not await self._is_direct(location):
+        if not chosen and not await self.is_direct(location):
             chosen = match_language(self.settings.language)
         return chosen or await self.find_person_language(location, person, locale)
 
-    async def _is_direct(self, location: Location) -> bool:
+    async def is_direct(self, location: Location) -> bool:
+        """Whether a location is the direct messages of a person with the bot, as far as can be known."""
         try:
             return (await self.audience.get_channel_info(location)).kind == "direct"
         except EngineError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,6 +16,7 @@ from engine import ChatTurn, RetrievalMode
 from engine.boundary import MAX_QUESTION_CHARACTERS
 
 if TYPE_CHECKING:
+    from bot.capabilities.documents.results import UnreadFileInfo
     from engine import ContextEntity, ContextRelation, DocumentInfo, Passage, Source
 
 MAX_ZONE_LENGTH = 64
@@ -259,11 +261,31 @@ class DocumentItem(BaseModel):
         )
 
 
+class UnreadFileItem(BaseModel):
+    """A file that was shared and not read, or only its beginning, and why.
+
+    `family`: picture, sound, film, font, program or other; empty for a document that is broken, locked or too large.
+    """
+
+    name: Line
+    channel: Line
+    author: Line
+    time: datetime
+    family: str
+    reason: Prose
+
+    @classmethod
+    def of(cls, file: UnreadFileInfo) -> UnreadFileItem:
+        """The item of a file."""
+        return cls(**asdict(file))
+
+
 class DocumentsBody(BaseModel):
-    """A page of documents, of `total`."""
+    """A page of documents, of `total`; the first page has the newest `unread_files`, too."""
 
     documents: list[DocumentItem]
     total: int
+    unread_files: list[UnreadFileItem] = []
 
 
 class PassageItem(BaseModel):
@@ -305,7 +327,7 @@ class UploadBody(BaseModel):
 
 
 class StatusBody(BaseModel):
-    """Counts of what the token can read. `documents`: by status."""
+    """Counts of what the token can read. `documents`: by status. `unread_files`: shared there, and not read."""
 
     documents: dict[str, int]
     passages: int
@@ -313,3 +335,4 @@ class StatusBody(BaseModel):
     relations: int
     waiting: int
     trouble: Prose
+    unread_files: int = 0

@@ -14,6 +14,7 @@ from bot.i18n import N_, gettext
 from bot.platform.models import Card
 from bot.text.format import format_ago, format_number, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
+from bot.texts.unread_files import describe_families, describe_unread
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from bot.commands.context import CommandContext
     from bot.store import StoredAnswer
-    from engine import IndexStatus, Neighborhood
+    from engine import IndexStatus, Neighborhood, Scope
 
 MAX_DESCRIPTION_LENGTH = 400  # characters of an entity
 MAX_RELATIONS = 8  # relations listed as text
@@ -37,6 +38,7 @@ NO_PICTURES = N_(
 
 FEEDBACK_PERIOD = timedelta(days=30)
 MAX_DISLIKED = 3  # answers
+MAX_UNREAD_NAMES = 5  # files of a place that were not read
 MAX_CHECKED_ANSWERS = 20  # answers checked for whether the caller may read them
 
 
@@ -82,6 +84,7 @@ async def status_command(call: CommandContext) -> Card:
     ]
     lines += [wording.with_admin_hint(gettext(wording.MODEL_TROUBLE))] if known.trouble else []
     lines += [wording.with_admin_hint(gettext(wording.BACKGROUND_FAILING))] if known.background else []
+    lines += await _list_unread(call, scope)
     judged = await summarize_feedback(call)
     return Card("\n".join([*lines, "", *await _format_channel_status(call), *([""] if judged else []), *judged]))
 
@@ -106,6 +109,16 @@ def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
             )
         )
     return lines
+
+
+async def _list_unread(call: CommandContext, scope: Scope) -> list[str]:
+    """How many files of each family were not read, and the newest ones of this place by their names."""
+    files, room = call.store.unread_files, call.location.room
+    counts = await files.count_families(scope)
+    here = await files.list_newest(scope, MAX_UNREAD_NAMES, room)
+    lines = [gettext("Not read: {files}.").format(files=describe_families(counts))] if counts else []
+    lines += [gettext("The newest ones here:")] if here else []
+    return [*lines, *(f"- {describe_unread(each.name, each.reason)}" for each in here)]
 
 
 def _format_pending(known: IndexStatus) -> str:

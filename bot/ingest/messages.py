@@ -150,6 +150,7 @@ class MessageIngest:
         await self._documents.remove_messages(await self._store.messages.list_by_ids(room, ids))
         for file in await self._store.files.list_by_messages(room, ids):
             await self._documents.forget_document(file.document)
+        await self._store.unread_files.delete_by_messages(room, ids)
         await self._store.answers.delete_by_messages(room, ids)
 
     async def remove_uploads(self, location: Location, uploads: Collection[str]) -> None:
@@ -159,6 +160,7 @@ class MessageIngest:
         for file in await self._store.files.list_by_uploads(whole, uploads):
             if not location.channel or file.room == location.room:
                 await self._documents.forget_document(file.document)
+        await self._store.unread_files.delete_by_uploads(whole, uploads, location.room if location.channel else "")
 
     async def is_indexable(self, message: Message, *, is_explicit: bool = False) -> bool:
         """Whether a message may be indexed at all."""
@@ -221,6 +223,7 @@ class MessageIngest:
         room, now = message.location.room, {each.id for each in message.uploads}
         in_work = self._documents.uploads_in_work.list_by_message(room, message.id)
         await self._store.messages.add_tombstones(room, in_work - now)
+        await self._store.unread_files.delete_others(room, message.id, now)
         before = await self._store.files.list_by_messages(room, [message.id])
         for file in before:
             if file.upload_id not in now and not file.upload_id.startswith(LINK_PREFIX):

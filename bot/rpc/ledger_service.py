@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.capabilities.document_lookup import LOCAL_SPACE
-from bot.capabilities.documents.listing import select_documents
+from bot.capabilities.documents.listing import select_documents, wants_unread
+from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import StatusResult
 from bot.rpc import socket
+from bot.store import BotStore
 from bot.store.shared.imported_spaces import read_imported_scope
 from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
@@ -33,12 +35,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LedgerService:
-    """Performs GetStatus and ListDocuments. `imported`: what the local space shows besides its own documents."""
+    """Performs GetStatus and ListDocuments. `imported`: what the local space shows besides its own documents.
+
+    `store`: of the bot, if there is one; `problems`: of the disk.
+    """
 
     ledger: Ledger
     sandbox: SandboxProbe
     imported: Scope
-    problems: tuple[str, ...] = ()  # of the disk
+    problems: tuple[str, ...] = ()
+    store: BotStore | None = None
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Yield the result from the ledger. Raises StoreError."""
@@ -49,9 +55,12 @@ class LedgerService:
                 found = await self.ledger.stats.load_index_status(scope)
                 unread = await self.ledger.stats.list_problems(scope) if inner.with_problems else None
                 status = replace(found, background=self.problems)
-                yield StatusResult(status, sandbox, None if unread is None else tuple(unread))
+                problems = None if unread is None else tuple(unread)
+                yield StatusResult(status, sandbox, problems, await count_unread(self.store, scope))
             case AtSpace(space, ListDocuments() as inner):
-                yield select_documents(await self.ledger.stats.list_documents(self._scope_of(space)), inner)
+                store, scope = self.store if wants_unread(inner) else None, self._scope_of(space)
+                files = await list_unread(store, scope, inner.search)
+                yield select_documents(await self.ledger.stats.list_documents(scope), inner, files)
             case _:
                 raise TypeError(type(request).__name__)
 
@@ -86,6 +95,8 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
         access = FileAccess(claim.reserve.release, claim.refusal)
         ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer, clock=clock, access=access)
         stack.push_async_callback(ledger.close)
-        place = settings.store_place
-        imported = await asyncio.to_thread(read_imported_scope, place) if isinstance(place, Path) else Scope.of()
-        yield LedgerService(ledger, SandboxProbe(ParserLimits()), imported, tuple(claim.list_problems()))
+        place, store, imported = settings.store_place, None, Scope.of()
+        if isinstance(place, Path) and place.exists():
+            imported = await asyncio.to_thread(read_imported_scope, place)
+            store = await stack.enter_async_context(BotStore.open(place, clock, access=access))
+        yield LedgerService(ledger, SandboxProbe(ParserLimits()), imported, tuple(claim.list_problems()), store)

@@ -192,6 +192,26 @@ class FileRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A file that was shared and not read, or only its beginning.
+
+    `key`: of the document that it would be. `family`: as in bot/ingest/file_families.py; empty for a document that is
+    broken, locked or too large. `reason`: a sentence in English, which is translated where it is shown.
+    """
+
+    key: str
+    space: str
+    room: str
+    message_id: str
+    upload_id: str
+    author: str
+    time: datetime
+    name: str
+    family: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationRecord:
     """A conversation: its room, the times of its first and last message, its tokens; `thread` is its root, if any."""
 

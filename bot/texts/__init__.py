@@ -88,6 +88,7 @@ ANSWERED_LATE = N_("I was away when you asked this, so my answer is late.")
 ASK_AGAIN = N_("I was away when you asked me something. If you still need an answer, ask again.")
 FILE_NOT_READY = N_("I'm still processing your file, so this answer doesn't include it yet.")
 FILE_NOT_READ = N_("I couldn't read your file yet, so this answer doesn't include it.")
+FILE_REFUSED = N_("I couldn't read your file. Only you can see why.")
 NOT_IN_FILE = N_("I couldn't find this in your file, so I searched everything else I have access to.")
 FILE_RECEIVED = N_("I have your file and I'm reading it. You can ask me about it at any time.")
 DIGEST_QUESTION = "What is new?"

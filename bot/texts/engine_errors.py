@@ -10,8 +10,11 @@ from bot.i18n import N_
 FILE_ERRORS = (
     N_("A page of the PDF is damaged."),
     N_("Add a copy without protection."),
+    N_("Binary files cannot be read."),
     N_("Check that the file was saved or uploaded completely."),
     N_("Download the file again while you are logged in."),
+    N_("It is a database."),
+    N_("It is a sound or a film."),
     N_("Rename it with the extension of its real format."),
     N_("Save it as DOCX and add that."),
     N_("Save it in a current format and add that."),

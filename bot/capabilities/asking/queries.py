@@ -11,7 +11,8 @@ from bot.capabilities.asking.asker import build_filter_lookup, find_name, find_z
 from bot.capabilities.asking.channels import list_channel_names, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
 from bot.capabilities.document_lookup import resolve_documents
-from bot.capabilities.documents.listing import select_documents
+from bot.capabilities.documents.listing import select_documents, wants_unread
+from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
 from bot.capabilities.results import (
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         RetrievalOptions,
     )
     from bot.capabilities.results import HandlerResult, OperationResult
+    from bot.store import BotStore
     from bot.text.search_filters import SearchFilters
     from engine import Context, Engine, Scope
 
@@ -202,12 +204,20 @@ async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGen
         await maintenance.get_status(caller.scope),
         await probe.get_state() if probe else None,
         tuple(await maintenance.list_index_problems(caller.scope)) if request.with_problems else None,
+        await count_unread(await _find_store(deps), caller.scope),
     )
 
 
 async def list_documents(deps: Deps, caller: Caller, request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
-    yield select_documents(await deps.engine.documents.list(caller.scope), request)
+    store = await _find_store(deps) if wants_unread(request) else None
+    unread = await list_unread(store, caller.scope, request.search)
+    yield select_documents(await deps.engine.documents.list(caller.scope), request, unread)
+
+
+async def _find_store(deps: Deps) -> BotStore | None:
+    parts = await deps.parts.find()
+    return parts.store if parts else None
 
 
 async def list_filter_names(deps: Deps, caller: Caller, _request: ListFilterNames) -> AsyncGenerator[OperationResult]:
