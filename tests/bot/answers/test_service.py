@@ -48,8 +48,8 @@ async def test_a_question_is_answered_in_its_thread_with_source_notice_and_butto
     assert (source.title, source.excerpt) == ("#roof · Ada", "")
     assert notice(bot) == "Answered from what everyone in #roof can see."
     buttons = {each.action: each.value for each in reply.closing.buttons}
-    assert list(buttons) == ["up", "down", "sources", "verify", "correct-answer", "again", "delete"]
-    assert buttons.pop("again") == f"{target.answer}:0"
+    assert list(buttons) == ["up", "down", "sources", "improve"]
+    assert buttons.pop("improve") == f"{target.answer}:0"
     assert set(buttons.values()) == {target.answer}
     assert reply.statuses == [texts.STATUS_SEARCHING]
     writes = [call for call in bot.platform.calls if call in {"status", "show", "finish"}]
