@@ -79,7 +79,12 @@ class AnswerButtons:
             self._metrics.record_feedback(stored.location.platform, clicked.action)
         if clicked.opens_form:
             return ""
-        return gettext(texts.POSITIVE_FEEDBACK) if clicked.action == "up" else gettext(texts.NEGATIVE_FEEDBACK)
+        if clicked.action == "up":
+            return gettext(texts.POSITIVE_FEEDBACK)
+        is_seen = bool(stored.location.thread) and not stored.private
+        if is_seen and (await self.context.audience.get_channel(stored.location)).kind != "direct":
+            return gettext(texts.NEGATIVE_FEEDBACK)
+        return gettext(texts.PRIVATE_NEGATIVE_FEEDBACK)
 
     async def _check_reads(self, clicked: ButtonPressed, stored: StoredAnswer) -> None:
         """Raise NotFound for a person to whom an answer was not shown; what they sent is forged."""

@@ -110,8 +110,10 @@ MAX_QUESTION_LENGTH = 500  # characters of a question quoted above its answer
 ONLY_VISIBLE_TO_YOU = N_("Only you can see this.")
 POSITIVE_FEEDBACK = N_("Thank you, I've recorded that.")
 NEGATIVE_FEEDBACK = N_(
-    "Thank you, I've recorded that this didn't help. Tell me in the thread what was wrong, or rephrase the question."
+    "Thank you, I've recorded that this didn't help. Tell me in the thread what was wrong: those who look after the "
+    "answers see it. Or ask in other words."
 )
+PRIVATE_NEGATIVE_FEEDBACK = N_("Thank you, I've recorded that this didn't help. Try asking in other words.")
 THREAD_MUTED = N_("All right. I won't reply in this thread again until someone mentions me.")
 ANSWER_SHARED = N_("Shared.")
 ANSWER_NOT_SHARED = N_("I can't share this: it uses sources that not everyone there can read.")

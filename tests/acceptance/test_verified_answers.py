@@ -140,9 +140,9 @@ async def test_an_expert_is_notified_only_when_a_person_asks_for_it(live: LiveBo
     asked = await town.ask("ada", "square", calls, "command" if town.platform == "discord" else "mention")
     [*_, answer] = [each for each in await live.posts(asked) if each.buttons]
     assert list(town.pings) == []
-    assert "Bob" in await live.click("ada", answer, "Ask an expert")
+    assert "Bob" in await live.improve("ada", answer, "Ask an expert")
     [ping] = town.pings
     assert town.person("bob").id in str(ping)
     assert not getattr(ping, "everyone", False)
-    assert review_texts.EXPERT_REQUEST_REFUSED["repeated"] in await live.click("ada", answer, "Ask an expert")
+    assert review_texts.EXPERT_REQUEST_REFUSED["repeated"] in await live.improve("ada", answer, "Ask an expert")
     assert len(list(town.pings)) == 1
