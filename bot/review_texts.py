@@ -58,7 +58,7 @@ EXPERT_REQUEST_REFUSED = {
 }
 
 
-FOUND_NOTHING = N_("I found nothing to that question, so there is nothing to verify.")
+FOUND_NOTHING = N_("I found nothing for that question, so there is nothing to verify.")
 WRITE_ANSWER = N_("Write the answer to it.")
 
 

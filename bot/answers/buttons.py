@@ -66,7 +66,7 @@ class AnswerButtons:
         except (NotFound, NotAllowed, InvalidQuestion) as error:
             notice = gettext(str(error))
         except PermissionDenied as error:
-            notice = texts.describe_error(error)
+            notice = await self.context.describe_error(error, clicked.location)
         if notice:
             target = ReplyTarget(clicked.value, clicked.location, clicked.person, private=True, handle=clicked.handle)
             await self.context.send_private(target, notice if isinstance(notice, Card) else Card(notice))

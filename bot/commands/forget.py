@@ -71,7 +71,7 @@ async def _describe_forgotten(call: CommandContext, done: Forgotten) -> str:
     where = await call.store.channels.get_name(done.room)
     return gettext("Forgotten: **{title}** ({passages}{location}).").format(
         title=escape_markdown(done.title),
-        passages=pluralize(done.passages, "{count} passage", "{count} passages"),
+        passages=pluralize(done.passages, "{count} message or page", "{count} messages and pages"),
         location=f", #{escape_markdown(where)}" if where else "",
     )
 
@@ -109,7 +109,7 @@ async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> str:
 
 def _say_when_erased(call: PersonAtPlace) -> str:
     """Within which time the bytes of what was forgotten leave the disk."""
-    return gettext("Its bytes leave my disk within {minutes}.").format(
+    return gettext("It will be gone from my disk within {minutes}.").format(
         minutes=format_minutes(call.services.context.engine_context.erasing_seconds)
     )
 

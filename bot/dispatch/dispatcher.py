@@ -192,7 +192,7 @@ class Dispatcher:
                 await self._suggestion_presses.post_failure(event, error)
             elif isinstance(event, CommandInvoked | ButtonPressed | FormSubmitted):
                 await self.context.store.answers.delete_unfinished(started_answer_id(event))
-                await self._send_private(event, Card(texts.describe_error(error)))
+                await self._send_private(event, Card(await self.context.describe_error(error, event.location)))
             elif isinstance(event, VisibilityChanged) and not isinstance(error, PlatformError):
                 self._retry_visibility(event)
         except EngineError as failed:
@@ -288,7 +288,7 @@ class Dispatcher:
         except EngineError as error:
             if isinstance(error, PlatformError) and not isinstance(error, PermissionDenied):
                 raise  # it may be transient: the queue retries it
-            card = Card(texts.describe_error(error))
+            card = Card(await self.context.describe_error(error, call.location))
         if card is not None:
             await self._send_private(call, card)
 

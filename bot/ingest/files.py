@@ -14,7 +14,7 @@ import structlog
 
 from bot import texts
 from bot.errors import PermissionDenied, PlatformError
-from bot.i18n import gettext
+from bot.i18n import N_, gettext
 from bot.ingest.conversations import message_digest
 from bot.ingest.shared_file import SharedFiles
 from bot.permissions.audience import home_space, personal_space
@@ -44,7 +44,12 @@ MAX_CONCURRENT_FILES = 4  # files in memory
 MAX_FILES_OF_A_CHANNEL = 2  # of these
 POLL_SECONDS = 0.1  # seconds between two status checks of a document
 CONFIRM_TIMEOUT_SECONDS = 600.0  # seconds to wait for a file; its reaction stays after that
-UNSUPPORTED_FAMILIES = {"image": "a picture", "audio": "sound", "video": "film", "font": "a font"}
+UNSUPPORTED_FAMILIES = {  # of media types
+    "image": N_("I can't look at pictures."),
+    "audio": N_("I can't listen to sound."),
+    "video": N_("I can't watch videos."),
+    "font": N_("It is a font, so there is nothing to read in it."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +321,7 @@ def _check_upload(upload: Upload, limits: ParserLimits) -> None:
     kind, limit = upload.kind.partition("/")[0], limits.max_file_size
     is_read = kind == "image" and (limits.ocr_program or limits.describes_pictures)
     if kind in UNSUPPORTED_FAMILIES and not is_read:
-        raise UnsupportedFormat(f"It is {UNSUPPORTED_FAMILIES[kind]}.")
+        raise UnsupportedFormat(UNSUPPORTED_FAMILIES[kind])
     if upload.size > limit:
-        sentence = gettext("It has {size} MiB; the limit is {limit} MiB.")
+        sentence = gettext("It has {size} MiB, and I read files of up to {limit} MiB.")
         raise DocumentTooLarge(sentence.format(size=round(upload.size / 2**20), limit=round(limit / 2**20)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
@@ -18,7 +18,7 @@ from adapters.web.pages.shell import NavigationEntry, find_first_page, render_pa
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from bot.capabilities.access.notices import list_end_notices
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ProgressUpdate
-from engine import RetrievalMode
+from bot.texts.search_modes import SEARCH_MODES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -31,15 +31,6 @@ router = APIRouter(include_in_schema=False)
 ENTRY = NavigationEntry("/", "Ask", "ask", "ask")
 CUT_OFF = "The model stopped before the end of this answer."
 RENDER_SECONDS = 0.3  # between two renderings of an answer that arrives; text in between is shown as it is
-MODES = {
-    "mix": "Graph and passages together",
-    "hybrid": "Names and themes of the graph",
-    "local": "Names: what is known about people and things",
-    "global": "Themes: how things are connected",
-    "naive": "Passages alone, without the graph",
-    "bypass": "The language model alone, without sources",
-}
-assert set(MODES) == set(get_args(RetrievalMode))  # noqa: S101  - each mode has its words
 
 
 @router.get("/")
@@ -48,7 +39,7 @@ async def show_ask(http: Request, access: PageAccess) -> Response:
     viewer = await get_viewer(http, access)
     if ENTRY.permission not in viewer.permissions:
         return RedirectResponse(find_first_page(http, viewer), 303)
-    return await render_page(http, access, "ask.html", modes=MODES)
+    return await render_page(http, access, "ask.html", modes=SEARCH_MODES)
 
 
 @router.post("/ask")

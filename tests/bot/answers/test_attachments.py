@@ -56,7 +56,7 @@ async def test_a_file_that_cannot_be_read_is_named_without_mentioning_anybody(bo
     upload = bot.platform.add_file("@here.mp3", b"la la", kind="audio/mpeg")
     documents, [note] = await wait(bot, bot.share(hall, upload, text="<@BOT> When?"))
     assert documents == frozenset()
-    assert "here.mp3: It is sound." in note
+    assert "here.mp3: I can't listen to sound." in note
     assert "@here" not in note
 
 

@@ -136,7 +136,7 @@ async def test_what_is_announced_as_too_large_or_as_no_text_is_not_even_fetched(
     await bot.ingest_service.files.ingest_and_confirm(bot.share(ROOF, big, film))
     assert "fetch" not in bot.platform.calls
     [(_, card)] = bot.platform.private_messages
-    assert "the limit is 50 MiB" in card.text
+    assert "files of up to 50 MiB" in card.text
 
 
 @with_settings(limits=ParserLimits(max_file_size=100, workers=1))
