@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 import structlog
@@ -14,10 +15,12 @@ from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
+from bot.text.format import find_zone_or_utc
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import tzinfo
     from pathlib import Path
 
     from bot.permissions.resolver import AudienceResolver
@@ -109,6 +112,14 @@ class BotContext:
         """Whether answers in a channel suggest further questions."""
         chosen = (await self.get_channel_settings(room)).suggestions
         return chosen == "on" if chosen else self.settings.suggestions
+
+    async def find_zone(self, location: Location, person: str) -> tzinfo:
+        """The time zone of a person, in which their days begin; UTC if their platform tells none."""
+        with suppress(EngineError):
+            if person:
+                found = await self.audience.get_person(location.platform, location.workspace, person)
+                return find_zone_or_utc(found.time_zone)
+        return UTC
 
     async def find_person_language(self, location: Location, person: str, locale: str = "") -> str:
         """The language of what one person reads; `locale`: what their platform reported with an event."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import NotAllowed, PermissionDenied, PlatformError, TooManyRequests
 from bot.i18n import N_, gettext, list_translations
-from bot.text.format import format_list, format_utc, pluralize
+from bot.text.format import format_list, format_local, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
     BadModelSettings,
@@ -38,7 +38,7 @@ from engine.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from bot.platform.traits import PlatformTraits
     from engine.models import HelperCall
@@ -337,13 +337,13 @@ def translate_nothing_found(text: str) -> str:
     return gettext(text.strip()) if text.strip() in _NOTHING_FOUND_SENTENCES else text
 
 
-def digest_heading(since: datetime, until: datetime, *, personal: bool) -> str:
-    """The message above a digest."""
+def digest_heading(since: datetime, until: datetime, zone: tzinfo, *, personal: bool) -> str:
+    """The message above a digest, with times in the time zone of its schedule."""
     if personal:
         heading = gettext("**Digest.** What is new in the channels that you can read, from {since} to {until}:")
     else:
         heading = gettext("**Digest.** What is new in this channel, from {since} to {until}:")
-    return heading.format(since=format_utc(since), until=format_utc(until))
+    return heading.format(since=format_local(since, zone), until=format_local(until, zone))
 
 
 def digest_ended(channel: str, schedule: str, reason: str) -> str:
