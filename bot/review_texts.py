@@ -24,6 +24,7 @@ NOTHING_TO_IMPROVE = N_("There is nothing that you can change about this answer.
 CORRECTION_TITLE, CORRECTION_FIELD, APPROVE_BUTTON = N_("Correct this answer"), N_("Answer"), N_("Approve")
 QUESTION_FIELD, QUESTION_HINT = N_("Question"), N_("Put it so that it can be understood without this thread.")
 CORRECTION_HINT = N_("Numbers such as [1] cite the sources of the answer. I show the text when somebody asks the same.")
+CORRECTION_TOO_LONG = N_("The answer is too long to be shown here. Write the correct one.")
 WRITE_HINT = N_("I show your words when somebody asks the same.")
 CORRECT_BY_COMMAND = N_("I couldn't open the form. Press the button again, or use {command}.")
 VERIFIED_ELSEWHERE = N_("Verified. I show this answer first when somebody asks its question.")

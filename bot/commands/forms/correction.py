@@ -35,7 +35,8 @@ async def build_form(call: CommandContext) -> Form:
     question, text = FIELDS
     is_based = bool(stored.sources or source_keys_of(stored))
     fits = len(stored.text) <= min(MAX_TEXT_LENGTH, call.traits.max_field_length)
-    hint = review_texts.CORRECTION_HINT if fits and is_based else review_texts.WRITE_HINT
+    shown = review_texts.CORRECTION_HINT if fits else review_texts.CORRECTION_TOO_LONG
+    hint = shown if is_based else review_texts.WRITE_HINT
     fields = (
         replace(
             question,
