@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import NotConnected, PermissionDenied
+from bot import texts
+from bot.errors import ChannelGone, NotConnected, PermissionDenied, SetupError, WorkspaceGone
 from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
@@ -139,6 +140,13 @@ class BotContext:
             return (await self.audience.get_channel_info(location)).kind == "direct"
         except EngineError:
             return False
+
+    async def describe_error(self, error: BaseException, location: Location) -> str:
+        """The sentence for an error of a command or a button; a denied permission is named with its channel."""
+        if not isinstance(error, PermissionDenied) or isinstance(error, ChannelGone | WorkspaceGone | SetupError):
+            return texts.describe_error(error)
+        name = await self.store.channels.get_name(location.room) or ""
+        return texts.describe_denial(error, self.traits_of(location.platform), name)
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Send a card to one person, unless the platform forbids it. Raises PlatformError for other failures."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.answers import footer
 from bot.answers.attribution import find_used_keys, is_fully_cited
 from bot.answers.history import History
-from bot.answers.review.rights import list_experts, may_verify
+from bot.answers.review.improvements import build_improve_button
 from bot.i18n import gettext
 from bot.monitoring.traces import QuestionJourney
 from bot.platform.events import QuestionAsked
@@ -166,9 +166,8 @@ class AnswerDraft:
 async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerFooter:
     """Build the footer of an answer; failed answers have none."""
     request = draft.request
-    again = list_repeat_buttons(draft)
     if draft.failed:
-        return AnswerFooter(request.id, buttons=tuple(again))
+        return AnswerFooter(request.id, buttons=tuple(list_repeat_buttons(draft)))
     notes = [
         _audience_notice(draft),
         await _model_hint(context, draft),
@@ -186,14 +185,17 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         notes,
         private=request.private,
         share=share,
-        review=[*await list_review_buttons(context, draft), *again, *list_suggestion_buttons(draft)],
+        further=[
+            build_improve_button(request.id, request.attempt, can_repeat=request.can_repeat),
+            *list_suggestion_buttons(draft),
+        ],
     )
     return replace(built, buttons=tuple(_add_attempt(each, request.attempt) for each in built.buttons))
 
 
 def _add_attempt(button: Button, attempt: int) -> Button:
     """A button that judges the text of an answer, for this one of several answers to a question."""
-    is_judgment = attempt > 0 and button.action in {"up", "down", "verify", "correct-answer"}
+    is_judgment = attempt > 0 and button.action in {"up", "down"}
     return replace(button, value=f"{button.value}:{attempt}") if is_judgment else button
 
 
@@ -212,25 +214,6 @@ def list_suggestion_buttons(draft: AnswerDraft) -> list[Button]:
         Button(text, SUGGESTION_ACTION, f"{request.id}:{request.attempt}:{number}")
         for number, text in enumerate(draft.suggestions)
     ]
-
-
-async def list_review_buttons(context: BotContext, draft: AnswerDraft) -> list[Button]:
-    """The buttons that verify or correct an answer or, if nothing was found, ask an expert.
-
-    Everyone sees the buttons of a public answer. Those below a private one are for its only reader.
-    """
-    request, channel = draft.request, draft.channel
-    if channel is None or channel.kind == "direct" or draft.verified is not None or not draft.text.strip():
-        return []
-    if draft.is_supported:
-        shown = not request.private or await may_verify(context, request.location, request.person)
-        verify = Button(gettext(review_texts.VERIFY_BUTTON), "verify", request.id)
-        correct = Button(gettext(review_texts.CORRECT_BUTTON), "correct-answer", request.id)
-        has_forms = context.traits_of(request.location.platform).max_form_fields > 0
-        return [verify, *([correct] if has_forms else [])] if shown else []
-    if request.private or not await list_experts(context, request.location):
-        return []
-    return [Button(gettext(review_texts.ASK_EXPERT_BUTTON), "expert", request.id)]
 
 
 async def _not_indexed_notice(context: BotContext, draft: AnswerDraft) -> str:

@@ -91,14 +91,11 @@ async def status_command(call: CommandContext) -> Card:
 
 def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
     total = sum(known.documents.values())
-    documents, passages, chunks = (
-        pluralize(total, "{count} document", "{count} documents"),
-        pluralize(known.passages, "{count} passage", "{count} passages"),
-        pluralize(known.chunks, "{count} chunk", "{count} chunks"),
-    )
-    lines = [f"- {documents}, {passages} in {chunks}"]
+    documents = pluralize(total, "{count} document", "{count} documents")
+    passages = pluralize(known.passages, "{count} message or page", "{count} messages and pages")
+    lines = [f"- {documents}, {passages}"]
     if graph:
-        entities = pluralize(known.entities, "{count} entity", "{count} entities")
+        entities = pluralize(known.entities, "{count} name", "{count} names")
         lines.append(f"- {entities}, {pluralize(known.relations, '{count} relation', '{count} relations')}")
     if known.failed:
         lines.append(
@@ -125,7 +122,7 @@ def _format_pending(known: IndexStatus) -> str:
     pending, chunks, names = known.documents.get("pending", 0), known.unextracted, known.stale
     waits = (
         pending and pluralize(pending, "{count} document to index", "{count} documents to index"),
-        chunks and pluralize(chunks, "{count} chunk to extract", "{count} chunks to extract"),
+        chunks and pluralize(chunks, "{count} piece of text to read", "{count} pieces of text to read"),
         names and pluralize(names, "{count} name to update", "{count} names to update"),
     )
     return ", ".join(each for each in waits if each)

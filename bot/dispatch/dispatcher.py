@@ -18,6 +18,7 @@ from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
 from bot.commands.help import introduce
 from bot.commands.table import run_command
+from bot.dispatch.feedback_replies import FeedbackReplies
 from bot.dispatch.reply_policy import ReplyPolicy
 from bot.dispatch.review_phrases import parse_review_command
 from bot.errors import PermissionDenied, PlatformError
@@ -79,6 +80,7 @@ class Dispatcher:
         self.deps = deps
         self._retry_visibility = retry_visibility
         self._reply_policy = ReplyPolicy(context, ThreadHistory(context), self.answer_service.stops)
+        self._feedback_replies = FeedbackReplies(context, self._reply_policy)
         self._answer_buttons = AnswerButtons(context, metrics)
         self._repeater = AnswerRepeater(context, self.answer_service)
         self._suggestion_presses = SuggestionPresses(context, self.answer_service)
@@ -113,6 +115,7 @@ class Dispatcher:
         if (
             isinstance(event, MessageReceived)
             and not event.addressed
+            and not await self._feedback_replies.find(event.message, addressed=False)
             and await self._reply_policy.should_answer(event.message)
         ):
             event = MessageReceived(event.message, addressed=True)
@@ -125,7 +128,9 @@ class Dispatcher:
         message = event.message
         if not event.addressed or message.own or parse_review_command(strip_mention(message.text)):
             return None
-        return await self._reply_policy.classify(message)
+        speech = await self._reply_policy.classify(message)
+        is_comment = speech == "question" and await self._feedback_replies.find(message, addressed=True)
+        return "statement" if is_comment else speech
 
     async def process(self, event: PlatformEvent) -> None:
         """Answer a question, run a command, handle a button or a form, or ingest the files of a message."""
@@ -149,6 +154,8 @@ class Dispatcher:
                 await self._acknowledge(message, is_told=speech == "statement")
                 await self._ingest_attachments(message)
             case MessageReceived(message) if not self._is_addressed(message):
+                if await self._feedback_replies.record(message, addressed=False):
+                    await self._set_done(message)
                 await self._ingest_attachments(message)
             case MessageReceived(message):
                 await self._answer_message(message, overheard=not event.addressed)
@@ -185,7 +192,7 @@ class Dispatcher:
                 await self._suggestion_presses.post_failure(event, error)
             elif isinstance(event, CommandInvoked | ButtonPressed | FormSubmitted):
                 await self.context.store.answers.delete_unfinished(started_answer_id(event))
-                await self._send_private(event, Card(texts.describe_error(error)))
+                await self._send_private(event, Card(await self.context.describe_error(error, event.location)))
             elif isinstance(event, VisibilityChanged) and not isinstance(error, PlatformError):
                 self._retry_visibility(event)
         except EngineError as failed:
@@ -238,11 +245,11 @@ class Dispatcher:
             await self._set_done(message)
 
     async def _acknowledge(self, message: Message, *, is_told: bool) -> None:
-        """Show that a statement to the bot is kept, or tell its author why it is not; nothing for one in passing."""
+        """Show that a statement to the bot or about its answer is kept, or tell its author why it is not."""
         if not is_told:
             return
         known = await self.context.store.messages.get(message.location.room, message.id)
-        if known and known.document:
+        if await self._feedback_replies.record(message, addressed=True) or (known and known.document):
             await self._set_done(message)
         elif refusal := await self.ingest_service.find_refusal(message):
             thread = replace(message.location, thread=message.reply_thread)
@@ -281,7 +288,7 @@ class Dispatcher:
         except EngineError as error:
             if isinstance(error, PlatformError) and not isinstance(error, PermissionDenied):
                 raise  # it may be transient: the queue retries it
-            card = Card(texts.describe_error(error))
+            card = Card(await self.context.describe_error(error, call.location))
         if card is not None:
             await self._send_private(call, card)
 

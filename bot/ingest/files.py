@@ -374,5 +374,5 @@ def _check_upload(upload: Upload, limits: ParserLimits) -> None:
     if family and not (family == "picture" and (limits.ocr_program or limits.describes_pictures)):
         raise NoTextFormat(SENTENCES[family], hint=HINTS.get(family, ""))
     if upload.size > limit:
-        sentence = gettext("It has {size} MiB; the limit is {limit} MiB.")
+        sentence = gettext("It has {size} MiB, and I read files of up to {limit} MiB.")
         raise DocumentTooLarge(sentence.format(size=round(upload.size / 2**20), limit=round(limit / 2**20)))

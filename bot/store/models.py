@@ -41,9 +41,12 @@ def unknown_part_key(document: str) -> str:
     return f"{document}:part" if _CONVERSATION.search(document) else document
 
 
+VERIFIED_PREFIX = "verified:"
+
+
 def verified_key(id_: str) -> str:
     """Return the key of a verified answer, in answers that repeat it."""
-    return f"verified:{id_}"
+    return f"{VERIFIED_PREFIX}{id_}"
 
 
 CLOSEST_KEY = "closest:"  # in answers that only show the closest passages

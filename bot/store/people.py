@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
+IN_THREAD = "+thread"  # ends the reason of a vote whose comment is the id of a message
 DAY_MICROS = 24 * 60 * 60 * 1_000_000
 
 
@@ -87,13 +88,39 @@ class Feedback:
         )
         return bool(await self._database.execute(sql, (person, False, reason, comment, answer)))
 
+    async def awaits_comment(self, answer: str, person: str, message: str) -> bool:
+        """Whether a person voted an answer down without a comment, or with this message as the comment."""
+        sql = (
+            "SELECT 1 FROM feedback WHERE answer = ? AND person = ? AND NOT up"
+            " AND (comment = '' OR (comment = ? AND reason LIKE ?))"
+        )
+        return bool(await self._database.fetch_all(sql, (answer, person, message, f"%{IN_THREAD}")))
+
+    async def record_reply(self, answer: str, person: str, message: str) -> None:
+        """Keep a message as the comment of a vote without one."""
+        sql = (
+            "UPDATE feedback SET reason = reason || ?, comment = ?"
+            " WHERE answer = ? AND person = ? AND NOT up AND comment = ''"
+        )
+        await self._database.execute(sql, (IN_THREAD, message, answer, person))
+
+    async def list_replies(self, answers: Collection[str]) -> list[tuple[str, str, str]]:
+        """The replies that say what was wrong with these answers: answer, reason and message id."""
+        sql = (
+            "SELECT answer, reason, comment FROM feedback WHERE answer IN (SELECT value FROM json_each(?)) AND NOT up"
+            " AND reason LIKE ? AND comment <> '' ORDER BY answer, person"
+        )
+        rows = await self._database.fetch_all(sql, (text_list(sorted(answers)), f"%{IN_THREAD}"))
+        return [(row[0], row[1].removesuffix(IN_THREAD), row[2]) for row in rows]
+
     async def list_reasons(self, answers: Collection[str]) -> list[tuple[str, str]]:
-        """The reasons and comments to these answers, without who gave them."""
+        """The reasons and comments to these answers that were given in forms, without who gave them."""
         sql = (
             "SELECT reason, comment FROM feedback WHERE answer IN (SELECT value FROM json_each(?)) AND NOT up"
-            " AND (reason <> '' OR comment <> '') ORDER BY answer, person"
+            " AND (reason <> '' OR comment <> '') AND reason NOT LIKE ? ORDER BY answer, person"
         )
-        return [(row[0], row[1]) for row in await self._database.fetch_all(sql, (text_list(sorted(answers)),))]
+        rows = await self._database.fetch_all(sql, (text_list(sorted(answers)), f"%{IN_THREAD}"))
+        return [(row[0], row[1]) for row in rows]
 
     async def count(self, platform: str, workspace: str, since: datetime) -> tuple[int, int]:
         """Numbers of positive and negative ratings of a workspace's answers since a time."""

@@ -92,7 +92,7 @@ def render_body(words: str) -> str:
 
 
 def build_blocks(form: BlockFormat) -> Callable[[str], str]:
-    return lambda words: json.dumps(build_footer(make_footer(words), "U1", form))
+    return lambda words: json.dumps(build_footer(make_footer(words), form))
 
 
 # What each consumer gets of a source or of a document, and how it reads that; first the folder of its adapter.

@@ -47,8 +47,8 @@ class AnswerVerifier:
         self._store = context.store
         self._now = now
 
-    async def verify(self, stored: StoredAnswer, person: str, text: str = "") -> str:
-        """Verify an answer of the bot; with a text, in these words instead of its own."""
+    async def verify(self, stored: StoredAnswer, person: str, text: str = "", question: str = "") -> str:
+        """Verify an answer of the bot; with a text or a question, in these words instead of its own."""
         seen = stored.attempt
         stored = await self._store.answers.get(stored.id) or stored  # `_save` notices what is removed after `now`
         if stored.attempt != seen:
@@ -58,7 +58,8 @@ class AnswerVerifier:
         if found_nothing and not text:
             raise InvalidQuestion(gettext(review_texts.FOUND_NOTHING), hint=gettext(review_texts.WRITE_ANSWER))
         based = provenance_of_answer(stored)
-        question = await self._plain(stored.location, strip_mention(stored.question))
+        is_follow_up = not question and stored.location.thread not in {"", stored.message_id}
+        question = await self._plain(stored.location, strip_mention(question or stored.question))
         own = {message_key(stored.location.room, stored.message_id)} if stored.message_id else set()
         verified = VerifiedAnswer(
             "",
@@ -75,7 +76,7 @@ class AnswerVerifier:
             rooms=based.source_scope.rooms,
             keys=source_keys_of(stored) | own,
         )
-        return await self._save(verified, is_follow_up=stored.location.thread not in {"", stored.message_id})
+        return await self._save(verified, is_follow_up=is_follow_up)
 
     async def check(self, stored: StoredAnswer, person: str) -> None:
         """Raise NotAllowed, InvalidQuestion or NotFound if a person may not verify an answer now."""

@@ -134,7 +134,7 @@ async def test_what_is_announced_as_too_large_or_as_no_text_is_not_even_fetched(
     await bot.ingest_service.files.ingest_and_confirm(bot.share(ROOF, big, film))
     assert "fetch" not in bot.platform.calls
     [(_, card)] = bot.platform.private_messages
-    assert "the limit is 50 MiB" in card.text
+    assert "files of up to 50 MiB" in card.text
     assert "film" not in card.text
 
 
