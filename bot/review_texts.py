@@ -70,6 +70,15 @@ def state_verified(name: str, time: datetime, question: str) -> str:
     return line.format(name=name, time=format_day(time), question=question)
 
 
+def ask_to_check(link: str) -> str:
+    """The notice below a verified answer of which a source was replaced later; `link`: to what replaces it."""
+    newer = gettext("[Something newer]({link})").format(link=link) if link else gettext("Something newer")
+    return gettext(
+        "⚠️ {newer} seems to replace what this answer rests on. If you can verify answers here, please check it: verify "
+        "it again, or correct it."
+    ).format(newer=newer)
+
+
 def format_withdrawal(time: datetime, link: str) -> str:
     """The notice to the person who verified an answer on that day."""
     which = gettext("[an answer]({link})").format(link=link) if link else gettext("an answer")

@@ -33,6 +33,8 @@ from bot.i18n import gettext, use_language
 from bot.permissions.askers import AskerPolicy
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card
+from bot.texts import search_notices
+from bot.texts.replaced import translate_until
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -250,9 +252,9 @@ class AnswerService:
         text = ""
         async for piece in answer:
             text += piece
-            if overheard and not (answer.sources or bypass):
+            if overheard and (search_notices.is_closest(text) or not (answer.sources or bypass)):
                 continue  # a model's "I found nothing" cites nothing
-            draft.text = text
+            draft.text = search_notices.translate_lead(translate_until(text)) if answer.is_extractive else text
             delivery.set_text(draft.text)
             if delivery.withdrawal_text:
                 return

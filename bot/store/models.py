@@ -46,6 +46,9 @@ def verified_key(id_: str) -> str:
     return f"verified:{id_}"
 
 
+CLOSEST_KEY = "closest:"  # in answers that only show the closest passages
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
     """A source as it was shown below an answer, and its location in the engine.

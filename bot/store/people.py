@@ -11,7 +11,7 @@ from engine.storage.sql.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from datetime import datetime
+    from datetime import date, datetime
 
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
@@ -115,6 +115,16 @@ class OneTimeHints:
         """Record a hint as shown; False if it was shown before."""
         sql = "INSERT INTO shown_hint VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name"
         return bool(await self._database.execute(sql, (platform, workspace, name)))
+
+    async def record_if_due(self, platform: str, workspace: str, name: str, day: date) -> bool:
+        """Record a hint as shown on a day; False if it was shown on that day before. Forgets other days."""
+        dated = f"{name} {day:%Y-%m-%d}"
+        sql = (
+            "DELETE FROM shown_hint WHERE platform = ?1 AND workspace = ?2"
+            " AND substr(name, 1, length(?3)) = ?3 AND name <> ?4"
+        )
+        await self._database.execute(sql, (platform, workspace, f"{name} ", dated))
+        return await self.record_if_new(platform, workspace, dated)
 
     async def delete(self, platform: str, workspace: str, name: str) -> None:
         """Allow a hint to be shown again."""

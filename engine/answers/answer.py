@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
 from engine.answers.cache import answer_cache_key, keep_if_possible
 from engine.answers.citations import CitationFilter
+from engine.answers.former_statements import add_former_statements
 from engine.answers.inferred_filters import retrieve_with_filters
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_rewriter import QueryRewriter
+from engine.answers.spelling import correct_spelling
 from engine.boundary import check_question
 from engine.errors import EngineClosed, InvalidQuestion, InvalidReply
 from engine.llm.base import next_answer_delta
@@ -175,8 +177,12 @@ class AnswerService:
             question = await restrict_to_writers(ledger, question)
             if question.overview is not None:
                 recalled = await retrieve_overview(ledger, question, question.overview)
+                if question.overview.kind == "digest":
+                    recalled = await add_former_statements(self.retriever, question, recalled, meter)
             else:
                 query = self.query_rewriter.build_query(question, meter)
+                if self.runtime.language.is_extractive:  # a model understands misspelled words
+                    query = correct_spelling(self.runtime, question, query)
                 recalled = await retrieve_with_filters(self.runtime, self.retriever, question, query, meter)
         undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
             question.scope, within

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from engine.models import ChatTurn, ContextEntity, ContextRelation, Extraction, Prompt, SummaryInput
+    from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, Extraction, Prompt, SummaryInput
 
 ExtractionFormat = Literal["tuples", "json"]
 
@@ -31,6 +31,7 @@ TEXT_LANGUAGE = "the language of the text"
 DEFAULT_STYLE = "Markdown, as short as the question permits."
 EMPTY_SECTION = "(none)"
 MAX_NAME_LENGTH = 80
+MAX_REPLACEMENTS, MAX_REPLACED_LENGTH = 5, 60  # rows, and characters of a statement; about 200 tokens
 SUMMARY_PROMPTS = ("summarize", "summarize_user", "summarize_several", "summarize_several_user", "summary_rules")
 
 
@@ -179,6 +180,7 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
         relations = "\n".join(map(render_relation, rows.relations)) or EMPTY_SECTION
         readable = sorted(context.sources, key=attrgetter("position"))
         sources = "\n".join([*map(render_source, readable), *prompt.partial_answers]) or EMPTY_SECTION
+        sources += render_replacements(context)
         fence = _fence_token(entities, relations, sources)
         system = fill_template(
             "answer_system", **values, entities=entities, relations=relations, sources=sources, fence=fence
@@ -199,6 +201,25 @@ def render_relation(row: ContextRelation) -> str:
     ends = {"entity1": row.source, "entity2": row.target}
     shown = {**ends, "keywords": row.keywords, "description": row.description}
     return _json({**shown, "sources": list(row.sources)})
+
+
+def render_replacements(context: Context) -> str:
+    """The statements of the sources that newer ones replace, one line of JSON each; empty if there are none."""
+    shown = {source.number for source in context.sources}
+    rows = [
+        _json({"replaced": _shorten(each.older_text), "in": each.older, "by": each.newer})
+        for each in context.replacements
+        if {each.older, each.newer} <= shown
+    ]
+    return (
+        "\n".join(["", "", "Replaced statements, one JSON object per line:", *rows[:MAX_REPLACEMENTS]]) if rows else ""
+    )
+
+
+def _shorten(text: str) -> str:
+    """The beginning of a statement, on one line."""
+    line = join_words(text)
+    return line if len(line) <= MAX_REPLACED_LENGTH else f"{line[:MAX_REPLACED_LENGTH]}…"
 
 
 def hash_prompts(*names: str) -> str:

@@ -187,7 +187,8 @@ class SearchQuery:
     """A question that makes sense without its history, with keywords: `high` for themes, `low` for names.
 
     `ignored`: the message was not meant for the program. `proposed`: the filters that a model sees in it.
-    `unrewritten`: the question as it was asked, because the call that rewrites it failed.
+    `unrewritten`: the question as it was asked, because the call that rewrites it failed. `corrections`: misspelled
+    words with what was searched instead.
     """
 
     question: str
@@ -196,6 +197,7 @@ class SearchQuery:
     ignored: bool = False
     proposed: ProposedFilters | None = None
     unrewritten: bool = False
+    corrections: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +271,16 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """The numbers of a source and of an earlier one that it replaces in part, with the sentences that differ."""
+
+    newer: int
+    older: int
+    older_text: str
+    newer_text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContextEntity:
     """An entity of the context; `sources` are the numbers of the passages that support it."""
 
@@ -305,7 +317,8 @@ class Context:
     `prompt_rows`: the entities and relations that the prompt shows; None for all of them.
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
-    the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed.
+    the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed. `replacements`:
+    which sources replace what earlier ones say.
     """
 
     question: SearchQuery
@@ -321,6 +334,7 @@ class Context:
     inferred: InferredFilters | None = None
     prompt_rows: GraphRows | None = None
     unranked: bool = False
+    replacements: tuple[Replacement, ...] = ()
 
     @property
     def failed_helpers(self) -> tuple[HelperCall, ...]:

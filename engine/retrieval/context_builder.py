@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import structlog
 
 from engine.llm.base import guard_plugin_call
+from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.llm.prompts import render_entity, render_relation
 from engine.llm.source_lines import render_source
 from engine.models import Context, ContextEntity, ContextRelation, GraphRows
@@ -212,6 +214,7 @@ class ContextBuilder:
             await self._load_spaces(),
             prompt_rows=self._excerpt_rows(entities, relations, shown),
             unranked=self.unranked,
+            replacements=await asyncio.to_thread(find_replaced_sources, numbered.sources),
         )
         return RetrievalResult(
             context,

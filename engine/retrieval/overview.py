@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.highlights import format_date_range
+from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.models import Context, SearchQuery
 from engine.retrieval.context_builder import matches_filters
 from engine.retrieval.results import RetrievalResult
@@ -41,6 +43,7 @@ async def retrieve_overview(ledger: LedgerStore, question: Question, overview: O
         question.mode,
         sources=numbered.sources,
         overview=replace(overview, truncated=len(ids) > len(fitting), days=days),
+        replacements=await asyncio.to_thread(find_replaced_sources, numbered.sources),
     )
     return RetrievalResult(context, generation, frozenset(text.id for text in fitting))
 

@@ -15,11 +15,12 @@ from bot.i18n import gettext
 from bot.ingest.conversations import author_key, to_unindexed_record
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.store import AnswerSource, VerifiedAnswer
-from bot.store.models import message_key, source_keys
+from bot.store.models import CLOSEST_KEY, message_key, source_keys
 from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
+from bot.texts.search_notices import is_closest
 from engine.answers.links.stream import LinkFilter
 from engine.errors import InvalidQuestion, NotFound
 
@@ -53,7 +54,8 @@ class AnswerVerifier:
         if stored.attempt != seen:
             raise NotFound(gettext(control_texts.REPLACED))
         await self.check(stored, person)
-        if not (text or stored.sources or source_keys_of(stored)):
+        found_nothing = is_closest(stored.text) or not (stored.sources or source_keys_of(stored))
+        if found_nothing and not text:
             raise InvalidQuestion(gettext(review_texts.FOUND_NOTHING), hint=gettext(review_texts.WRITE_ANSWER))
         based = provenance_of_answer(stored)
         question = await self._plain(stored.location, strip_mention(stored.question))
@@ -68,7 +70,7 @@ class AnswerVerifier:
             person if text else "",
             person,
             self._now,
-            sources=stored.sources,
+            sources=() if found_nothing else stored.sources,
             spaces=based.source_scope.spaces,
             rooms=based.source_scope.rooms,
             keys=source_keys_of(stored) | own,
@@ -208,7 +210,7 @@ def _people_keys(verified: VerifiedAnswer) -> frozenset[str]:
 def source_keys_of(stored: StoredAnswer) -> frozenset[str]:
     """The keys of everything that a stored answer used."""
     used = stored.documents.union(*(source_keys(each.document, each.room, each.passage) for each in stored.sources))
-    return used - {""}  # the document of a message that is not indexed
+    return used - {"", CLOSEST_KEY}  # the document of a message that is not indexed has none
 
 
 def verified_id(location: Location, question: str) -> str:

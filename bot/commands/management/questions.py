@@ -13,6 +13,7 @@ from bot.commands.review.unanswered import MAX_ASKERS, find_name, find_unanswere
 from bot.commands.review.verify import can_read_verified, is_reviewer, remove_verified, require_reviewer
 from bot.errors import NotAllowed, PlatformError
 from bot.i18n import gettext
+from bot.texts.search_notices import is_closest
 from engine.errors import EngineError, NotFound
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _format_reason(given: tuple[str, str]) -> str:
 async def _find_text(call: PersonAtPlace, answer: str) -> str:
     """What the bot answered, if the caller may verify it; empty if it found nothing."""
     stored: StoredAnswer | None = await call.store.answers.get(answer)
-    if stored is None or not stored.sources:
+    if stored is None or not stored.sources or is_closest(stored.text):
         return ""
     with suppress(EngineError):
         await AnswerVerifier(call.services.context, call.now).check(stored, call.person)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.quotes import build_quotations, render_quotations
+from engine.llm.offline.supersession.sources import find_replaced, put_newer_first
 from engine.llm.offline.words import is_generic
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ DIGEST_SECTIONS: Mapping[str, OverviewKind] = {
     "**Decisions**": "decisions",
     "**Open questions**": "questions",
 }
-FILES_SECTION = "**New files**"
+CHANGES_SECTION, FILES_SECTION = "**Changes**", "**New files**"
+MAX_CHANGES = 6  # the newest
 _MIN_WORDS, _MAX_WORDS = 5, 60  # of a sentence of a summary
 _MIN_QUESTION_WORDS = 4
 _ANSWER_WINDOW = 3  # number of following messages that may answer a question
@@ -91,16 +93,31 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
 def _find_digest(sources: Sequence[Source]) -> str:
     """The highlights of each kind, and the files among the sources, in sections; empty ones are left out.
 
-    Topics do not repeat decisions and open questions.
+    Topics do not repeat decisions and open questions. What was replaced is only part of the changes.
     """
-    said = [each for each in sources if each.author]
+    candidates = build_candidates(sources)
+    replaced = {candidates[at].source.number for at in find_replaced(candidates)}
+    valid = [each for each in sources if each.number not in replaced]
+    said = [each for each in valid if each.author]
     sections = {heading: find_highlights(said, kind).splitlines() for heading, kind in DIGEST_SECTIONS.items()}
     topics, *others = DIGEST_SECTIONS
     repeated = {_point(line) for heading in others for line in sections[heading]}
     sections[topics] = [line for line in sections[topics] if _point(line) not in repeated]
-    files = {each.document: each for each in reversed(sources) if not each.author}
+    sections[CHANGES_SECTION] = _find_changes(candidates)
+    files = {each.document: each for each in reversed(valid) if not each.author}
     sections[FILES_SECTION] = [f"{each.title} [{each.number}]" for each in [*files.values()][::-1][:MAX_FILES]]
     return _render_sections(sections)
+
+
+def _find_changes(candidates: Sequence[Candidate]) -> list[str]:
+    """What replaces an earlier statement, each followed by this one, the newest last."""
+    newest = dict.fromkeys(find_replaced(candidates).values())
+    latest = sorted(newest, key=lambda at: str(candidates[at].source.time or ""))[-MAX_CHANGES:]
+    lines: list[str] = []
+    for at in latest:
+        marked, order = put_newer_first(candidates, [at])
+        lines += render_quotations(build_quotations(order, marked)).splitlines()
+    return list(dict.fromkeys(lines))
 
 
 def _render_sections(sections: Mapping[str, Sequence[str]]) -> str:
@@ -117,7 +134,7 @@ def _point(line: str) -> str:
 
 def merge_digests(notes: Sequence[str]) -> str:
     """The sections of partial digests, each with the first points of all of them."""
-    parts: dict[str, list[str]] = {heading: [] for heading in (*DIGEST_SECTIONS, FILES_SECTION)}
+    parts: dict[str, list[str]] = {heading: [] for heading in (*DIGEST_SECTIONS, CHANGES_SECTION, FILES_SECTION)}
     share = max(2, MAX_HIGHLIGHTS // max(1, len(notes)))
     for text in notes:
         for section in text.split("\n\n"):

@@ -19,6 +19,7 @@ from bot.store import AnswerResult, AnswerSource, Expert, VerifiedAnswer
 from bot.store.models import message_key
 from engine import Scope
 from engine.errors import InvalidQuestion, ModelUnavailable, NotFound
+from engine.llm.offline.quoting.notices import CLOSEST
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF, make_answer
 from tests.support.fake_platform import START, RecordedReply
@@ -75,6 +76,33 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
     assert [each.action for each in again.closing.buttons] == ["up", "down", "sources", "delete"]
     assert not is_verified(await bot.ask(HALL, "bob", "Who brings the Tiles?"))
     assert not is_verified(await bot.ask(HALL, "bob", "Summarize the Tiles since Monday."))
+
+
+async def test_a_verified_answer_whose_source_was_replaced_asks_to_be_checked(bot: BotFixture) -> None:
+    await verify(bot)
+    bot.clock.advance(3600)
+    await bot.post_indexed(ROOF, "ada", "The Tiles come on Thursday now.")
+    again = await bot.ask(HALL, "bob", AGAIN)
+    assert is_verified(again)
+    assert again.closing is not None
+    assert "seems to replace what this answer rests on" in again.closing.notice
+
+
+async def test_the_closest_passages_cannot_be_verified_but_replaced_by_own_words(bot: BotFixture) -> None:
+    bot.language.reply = (f"{CLOSEST}\n“Tiles.” [1]",)
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    stored = await bot.store.answers.get(reply.target.answer)
+    assert stored is not None
+    verifier = AnswerVerifier(bot.context, bot.clock.now())
+    with pytest.raises(InvalidQuestion, match=review_texts.FOUND_NOTHING):
+        await verifier.verify(stored, "max")
+    [unanswered] = await bot.store.unanswered.list_since("slack", "T1", START, 9)
+    assert unanswered.answer == stored.id
+    assert (await verifier.verify(stored, "max", "On Monday.")).startswith("Verified.")
+    again = await bot.ask(ROOF, "bob", AGAIN)
+    assert "On Monday." in again.text
+    assert again.closing is not None
+    assert again.closing.sources == ()
 
 
 @pytest.mark.parametrize("person", ["bob", "gus", "nobody"])
