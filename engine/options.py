@@ -27,7 +27,7 @@ MAX_RESERVE = 2000  # tokens kept for a reply by default, at most …
 RESERVE_SHARE = 4  # … and at most a fourth of the context window
 EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # tokens of the instructions around the text
 OVERLAP_SHARE, TARGET_SHARE, JOIN_SHARE = 12, 2, 4  # of reduced chunks, and of a reduced summary call: 1 / share
-DEFAULT_PROMPT_TOKENS = 6_000  # finds what 30,000 find: `make bench-prompts`
+DEFAULT_PROMPT_TOKENS = 6_000  # what it finds: `make bench-prompts`
 SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 # Bytes of 412,000 rounded rows of 384 dimensions; a fourth of them holds 27,000 exact ones. A search of 380,000 rows
 # takes 7 ms of a core, on disk 30; loading them takes 4 s, during which searches use the disk.

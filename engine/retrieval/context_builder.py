@@ -29,19 +29,27 @@ from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, count_ch
 from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
 from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
 from engine.retrieval.results import RetrievalResult, SearchHits
-from engine.retrieval.sources import MAX_SOURCE_NUMBERS, build_source, build_sources, list_distinct, number_sources
+from engine.retrieval.sources import (
+    MAX_SOURCE_NUMBERS,
+    build_source,
+    build_sources,
+    list_distinct,
+    matches_filters,
+    number_sources,
+    with_equal_texts,
+)
 from engine.retrieval.views import ViewLoader
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 from engine.text.similarity import best_similarity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
     from engine.llm.base import Reranker
-    from engine.models import Filters, Question
+    from engine.models import Question
     from engine.options import RankingOptions
     from engine.retrieval.ranking.passages import PassageKey
     from engine.retrieval.ranking.source_choice import PieceId
@@ -96,10 +104,7 @@ class ContextBuilder:
         self.relations = await self.searcher.stopwatch.measure("renew", loader.load_relations(pairs))
 
     def truncate_rows(self) -> None:
-        """Keep the first entities and relations that fit their budgets.
-
-        If the prompt is to show all of them, they take at most a share of what it leaves.
-        """
+        """Keep the first rows that fit their budgets, and their share of the prompt if it shows all of them."""
         tokenizer, question = self.runtime.tokenizer, self.question
         prompt = build_prompt(question, Context(self.hits.query, question.mode), self.runtime.clock.now())
         self.prompt_tokens = count_prompt_tokens(self.runtime, prompt)
@@ -235,7 +240,7 @@ class ContextBuilder:
         stated = [] if self.is_reranked else await self._load_evidence_texts(candidates, {text.id for text in texts})
         choice = SourceChoice(list_distinct([*texts, *stated]), self._measure_piece, self.question.chunk_top_k)
         rows = self._choose_rows(candidates, choice, order_pieces(distinct, scores))
-        return number_sources(_with_equals(choice.list_chosen(), [*texts, *stated]), scores), rows
+        return number_sources(with_equal_texts(choice.list_chosen(), [*texts, *stated]), scores), rows
 
     def _choose_rows(
         self, candidates: Sequence[RowCandidate], choice: SourceChoice, order: Sequence[PieceId]
@@ -256,7 +261,7 @@ class ContextBuilder:
         """The first entities, then the first relations, as candidates for rows."""
         most = self.ranking_options.max_row_candidates
         ids = [id_ for view in self.entities[:most] for id_ in view.ids]
-        spellings = await self.runtime.ledger.search.load_spellings(ids) if ids else {}
+        spellings = await self.runtime.ledger.walks.load_spellings(ids) if ids else {}
         entities = [
             RowCandidate(
                 (view.name,),
@@ -389,23 +394,5 @@ class ContextBuilder:
         )
 
 
-def _with_equals(chosen: Sequence[ChunkText], texts: Iterable[ChunkText]) -> list[ChunkText]:
-    """The chosen chunks, and after them those with equal texts, which support rows by the same sources."""
-    shown = {text.text for text in chosen}
-    ids = {text.id for text in chosen}
-    return [*chosen, *(text for text in texts if text.text in shown and text.id not in ids)]
-
-
 def _build_relation_row(view: RelationView, sources: tuple[int, ...] = ()) -> ContextRelation:
     return ContextRelation(view.source, view.target, view.keywords, view.description, view.weight, sources)
-
-
-def matches_filters(filters: Filters, piece: PieceText) -> bool:
-    """Whether a passage matches the filters."""
-    return (
-        (not filters.documents or piece.document in filters.documents)
-        and (not filters.rooms or piece.room in filters.rooms)
-        and (not filters.authors or piece.author in filters.authors)
-        and (filters.since is None or (piece.time is not None and piece.time >= filters.since))
-        and (filters.until is None or (piece.time is not None and piece.time <= filters.until))
-    )

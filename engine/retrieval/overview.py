@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from engine.llm.offline.highlights import format_date_range
 from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.models import Context, SearchQuery
-from engine.retrieval.context_builder import matches_filters
 from engine.retrieval.results import RetrievalResult
-from engine.retrieval.sources import number_sources
+from engine.retrieval.sources import matches_filters, number_sources
 from engine.text.windows import MEAN_CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:

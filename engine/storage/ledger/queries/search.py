@@ -193,19 +193,6 @@ class Search(Topic[Place_co]):
         return [row[0] for row in rows]
 
     @reading
-    def load_spellings(self, ids: Collection[int]) -> dict[int, list[str]]:
-        """The canonical names and aliases of each entity."""
-        rows = self.db.execute_fetchall(
-            "SELECT j.value, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
-            " ORDER BY n.canonical",
-            (id_list(ids),),
-        )
-        found: dict[int, list[str]] = {id_: [] for id_ in ids}
-        for id_, name in rows:
-            found[id_].append(name)
-        return found
-
-    @reading
     def search_entities(
         self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
     ) -> list[int]:
