@@ -1,6 +1,6 @@
 """Ask the questions about the invented company without a model, and count what comes of them.
 
-`python -m benchmarks.company [--half chosen|held|all] [--show]`: `chosen` are the questions that rules were chosen on.
+`python -m benchmarks.company [--half chosen|held|all] [--show]`: "chosen" are the questions that rules were chosen on.
 An answer is right if it has all words; a question without words is, if nothing is answered as if right.
 """
 
