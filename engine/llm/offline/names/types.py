@@ -66,9 +66,9 @@ _BY = re.compile(
     r"|invented|designed|created|performed|recorded|edited|led|coached|voiced) (?:by |to )?$"
 )
 _TITLE_START = re.compile(rf"{TITLES}\b")
-_INITIAL = re.compile(rf"{UPPER}\w+ (?:{UPPER}\. )+{UPPER}\w+|(?:{UPPER}\. ?)+{UPPER}\w+")
+_INITIAL = re.compile(rf"(?<![\w.])(?<!\. )(?:{UPPER}\w++ (?:{UPPER}\. )++{UPPER}\w+|(?:{UPPER}\. ?)++{UPPER}\w+)")
 _LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|at)\s+$", re.IGNORECASE)
-_CITED = re.compile(rf"{UPPER}[^\W\d_]+(?:[- ]{UPPER}[^\W\d_]+)? {UPPER}{{1,3}}")
+_CITED = re.compile(rf"(?<!\w){UPPER}[^\W\d_]++(?:[- ]{UPPER}[^\W\d_]++)? {UPPER}{{1,3}}")
 _PLACE_PREPOSITION = re.compile(r"\b(?:in|near)\s+$", re.IGNORECASE)
 _OF = word_set("of for")
 _MAX_PERSON_WORDS = 4
