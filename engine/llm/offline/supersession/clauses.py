@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 600  # characters of a statement that are looked at
 _BREAK = re.compile(
-    r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。、；！？]"
-    r"|\s(?=(?:because|so|since (?:the|we|they|he|she|it|i|our|there)|but|and (?:is|are|will)|weil|denn|aber"
-    r"|parce que|car|mais|porque|pero|pois|porém)\s)",
+    r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。；！？]|(?<=[がでどめし])、"
+    r"|\s(?=(?:because|so|since (?:the|we|they|he|she|it|i|our|there)|but|"
+    r"and (?:is|are|will)|weil|denn|aber|parce que|car|mais|porque|pero|pois|porém)\s)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[ァ-ヴー]+|[一-龥々]+|(?:(?![ぁ-ヿ一-龥])\w)+(?:[-'’_](?:(?![ぁ-ヿ一-龥])\w)+)*")
@@ -50,7 +50,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a statement that says one thing; `changes`, `cancels`, `has_role` and `has_use`: it has such a cue."""
+    """A part of a statement that says one thing; `changes`, `cancels`, `adds`, `has_role` and `has_use`: its cues."""
 
     text: str
     words: tuple[Word, ...]
@@ -61,6 +61,7 @@ class Clause:
     names: frozenset[str]
     has_role: bool
     has_use: bool
+    adds: bool
 
     def find_modifiers(self, about: str) -> frozenset[str]:
         """The words that say which one is meant: those before it ("app release"), and after "of" or "for"."""
@@ -101,7 +102,6 @@ class Parsed:
     is_question: bool
     is_tentative: bool
     is_past: bool
-    is_addition: bool
     is_temporary: bool
     is_recurring: bool
     is_personal: bool
@@ -142,7 +142,6 @@ def parse_text(text: str) -> Parsed:
         bool(_QUESTION.search(text)),
         bool(cues.TENTATIVE.search(text)),
         bool(cues.PAST.search(text)),
-        bool(cues.ADDITION.search(text)),
         bool(cues.TEMPORARY.search(text)),
         bool(cues.RECURRING.search(text)),
         bool(cues.FIRST_PERSON.search(text)),
@@ -174,7 +173,8 @@ def _parse_clause(text: str) -> Clause | None:
         return None
     stems, names = (frozenset(word.stem for word in some) for some in (words, [word for word in words if word.named]))
     has_role, has_use = bool(cues.ROLE.search(text)), bool(cues.USE.search(text))
-    return Clause(text, words, values, changes, cancels, stems, names, has_role, has_use)
+    adds = bool(cues.ADDITION.search(text))
+    return Clause(text, words, values, changes, cancels, stems, names, has_role, has_use, adds)
 
 
 def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
@@ -249,7 +249,10 @@ def _find_former(text: str) -> frozenset[str]:
     found: set[str] = set()
     for match in cues.FORMER_AFTER.finditer(text):
         found |= list_tokens(
-            re.split(r"[.;,。、]\s|\s(?:to|à|a|auf|nach|für|para|pour)\s", text[match.end() : match.end() + 60])[0]
+            re.split(
+                r"[.;,。、]\s|\s(?:to|by|with|for|à|a|auf|nach|durch|für|par|por|para|pour)\s",
+                text[match.end() : match.end() + 60],
+            )[0]
         )
     for match in cues.FORMER_BEFORE.finditer(text):
         found |= list_tokens(re.split(r"[.;,。、は]\s?", text[max(0, match.start() - 40) : match.start()])[-1])

@@ -8,8 +8,9 @@ from engine.text.word_lists import word_set
 
 # What is said now differs from what was said before.
 CHANGE = re.compile(
-    r"\b(?:now|instead|moved?|moves|moving|shift(?:ed|s)?|postponed?|delayed|slip(?:s|ped)|brought forward|"
-    r"push(?:ed|es|ing)|rescheduled|chang(?:ed|es|ing)|switch(?:ed|es|ing)?|replac(?:ed|es|ing)|"
+    r"\b(?:now|instead|extended|prolong\w{1,4}|verlängert|prorrogad\w|moved?|moves|moving|shift(?:ed|s)?|postponed?|"
+    r"delayed|slip(?:s|ped)|brought forward|"
+    r"push(?:ed|es|ing)|rescheduled|chang(?:ed|es|ing)|switch(?:ed|es|ing)?|replac(?:e|ed|es|ing)|"
     r"raised|raises|increas(?:ed|es)|lower(?:ed|s)|reduc(?:ed|es)|drop(?:s|ped) to|(?:goes|going|went) (?:up|down) to|"
     r"(?:go|going|went) with|settled on|from now on|as of|correction|update[ds]?|no longer|not any ?more|any ?more|"
     r"(?:takes?|took|taking|taken) over|hand(?:ed|s)? over|new|has become|became|becomes|in the end|"
@@ -36,7 +37,7 @@ CHANGE = re.compile(
     r"|\b(?:agora|em vez|no lugar d\w{1,2}|adiad\w|remarcad\w|transferid\w|mud(?:a|ou|amos|ada|ado|ança)|"
     r"pass(?:a|ou|amos|am)|substitu\w{1,5}|nov[oa]s?|já não|não \w{1,20} mais|afinal|correção|subiu|sobe|baixou|"
     r"desde ontem|antecipad\w|trocamos|trocou)\b"
-    r"|変更|延期|移動|移転|になりました|に変わ|今は|今後|これから|ではなく|じゃなく|代わり|新しい|訂正|前倒し|切り替え|引き継|"
+    r"|変更|延長|延期|移動|移転|になりました|に変わ|今は|今後|これから|ではなく|じゃなく|代わり|新しい|訂正|前倒し|切り替え|引き継|"
     r"値上げ|値下げ|移行|更新|になった",
     re.IGNORECASE,
 )
@@ -58,13 +59,13 @@ CONTRADICTION = re.compile(
 )
 # Names a former value: the words that follow, or those before it in Japanese.
 FORMER_AFTER = re.compile(
-    r"\b(?:instead of|rather than|in place of|no longer(?: on| in| with| at| uses?| using)?|replac(?:es|ing)|"
-    r"(?:takes?|took|taking|taken) (?:it |this |that |\w{1,20} )?over from|(?:switch|mov|migrat|upgrad|"
-    r"chang)\w{0,4} (?:away )?from|"
+    r"\b(?:instead of|rather than|in place of|no longer(?: on| in| with| at| uses?| using)?|replac(?:e|es|ing)|"
+    r"(?:takes?|took|taking|taken) over (?:\w{1,20} ){0,4}from|(?:switch|mov|migrat|upgrad|"
+    r"chang)\w{0,4} (?:\w{1,20} ){0,3}from|"
     r"(?:can't|cannot|won't|can not) (?:\w{1,20} ){0,2}on|not any ?more|not|statt|anstatt|anstelle von|löst|"
     r"nicht mehr(?: in| bei| mit)?|sondern nicht|nicht|au lieu d[eu]s?|au lieu d'|"
     r"à la place d[eu]s?|remplace|plus|et non|pas|en (?:vez|lugar) del?|ya no(?: usamos| está en)?|sustituye a|no|"
-    r"em vez d[eoa]s?|no lugar d[eoa]s?|já não(?: usamos)?|substitui|e não|von|from|de|du|des)\s{1,2}(?=\S)",
+    r"em vez d[eoa]s?|no lugar d[eoa]s?|já não(?: usamos)?|substitui|e não)\s{1,2}(?=\S)",
     re.IGNORECASE,
 )
 FORMER_BEFORE = re.compile(
@@ -93,13 +94,16 @@ TENTATIVE = re.compile(
 )
 # For once: it replaces nothing that lasts or recurs.
 TEMPORARY = re.compile(
-    r"\b(?:this (?:week|month|time|once|monday|tuesday|wednesday|thursday|friday)|(?:just|only) (?:this|today|once|"
-    r"for)|today|"
+    r"\b(?:this (?:week|month|time|once|monday|tuesday|wednesday|thursday|friday)|(?:just|only) (?:this|"
+    r"(?<!as of )(?<!from )(?<!since )today|once|"
+    r"for)|(?<!as of )(?<!from )(?<!since )today|"
     r"tomorrow|tonight|for once|exceptionally|next (?:week|time)|diese[nr]? (?:woche|montag|dienstag|mittwoch|"
     r"donnerstag|freitag)|"
-    r"diesmal|ausnahmsweise|heute|morgen|nur (?:heute|diese\w?)|cette (?:semaine|fois)|aujourd'hui|demain|"
+    r"diesmal|ausnahmsweise|(?<!ab )(?<!seit )heute|morgen|nur (?:heute|diese\w?)|cette (?:semaine|fois)|"
+    r"(?<!d')aujourd'hui|demain|"
     r"exceptionnellement|"
-    r"esta (?:semana|vez)|este (?:lunes|martes|miércoles|jueves|viernes)|hoy|excepcionalmente|hoje|amanhã|desta vez|"
+    r"esta (?:semana|vez)|este (?:lunes|martes|miércoles|jueves|viernes)|(?<!de )(?<!desde )hoy|excepcionalmente|"
+    r"(?<!de )(?<!desde )hoje|amanhã|desta vez|"
     r"esta (?:segunda|terça|quarta|quinta|sexta))\b|今週|今回|今日|明日|本日",
     re.IGNORECASE,
 )
@@ -126,17 +130,31 @@ FIRST_PERSON = re.compile(
 )
 # Roles that one person or company has at a time, and what is used for something: a new one replaces the former one.
 ROLE = re.compile(
-    r"\b(?:own(?:s|er|ed)?|responsible|in charge|leads?|lead(?:ing|er)|heads?|maintain(?:s|er|ed)?|manag(?:es|er)|"
+    r"\b(?:own(?:s|er|ed)?|responsible|in charge|leads?|led|lead(?:ing|er)|heads?|maintain(?:s|er|ed)?|manag(?:es|er)|"
     r"handles?|"
     r"looks? after|takes? care|builds?|built|organi[sz](?:es|er|ed)|moderat(?:es|or)|presents?|presenter|hosts?|"
     r"draws?|delivers?|"
-    r"suppl(?:y|ies|ier)|caters?|caterer|contact|on[- ]call|drives?|deput(?:y|ises)|chairs?|teaches|trainer|does|runs|"
+    r"suppl(?:y|ies|ier)|caters?|caterer|contact|on[- ]call|drives?|deput(?:y|ises)|chairs?|teaches|trainer|"
     r"zuständig|verantwortlich\w{0,2}|leite[tn]|leitung|betreut|kümmert|baut|organisiert|moderiert|liefert|lieferant|"
     r"ansprechpartner(?:in)?|übernimmt|macht|responsables?|gère|s'occupe|occupe|dirige|anime|construit|livre|"
     r"fournisseur|organise|"
     r"encarga|encargad[oa]|gestiona|lleva|construye|proveedor(?:a)?|organiza|responsável|responsáveis|cuida|gerencia|"
     r"lidera|"
     r"fornecedor(?:a)?|constrói|coordena|coordina|coordonne|koordiniert)\b|担当|責任者|窓口|幹事",
+    re.IGNORECASE,
+)
+CHOICE = re.compile(
+    r"\b(?:(?:go|going|went) with|settled on|nehmen|prenons|optamos|escolhemos|elegimos)\b", re.IGNORECASE
+)
+# The beginning and the end of something are different facts.
+BEGINNING = re.compile(
+    r"\b(?:open(?:s|ed)?|starts?|begins?|arriv\w{1,3}|beginnt|startet|öffnet|commence|ouvre|empieza|comienza|abre|"
+    r"começa)\b",
+    re.IGNORECASE,
+)
+END = re.compile(
+    r"\b(?:clos(?:e|es|ed)|ends?|finish(?:es)?|stops?|leaves?|endet|schließt|termine|ferme|termina|acaba|cierra|"
+    r"fecha)\b",
     re.IGNORECASE,
 )
 USE = re.compile(

@@ -52,14 +52,14 @@ def _list_pairs(statements: Sequence[Statement]) -> dict[int, list[int]]:
 
 def says_change(parsed: Parsed) -> bool:
     """Whether a statement says that something is not as it was."""
-    if parsed.is_question or parsed.is_tentative or parsed.is_addition:
+    if parsed.is_question or parsed.is_tentative:
         return False
     return parsed.contradicts or any(clause.changes or clause.cancels for clause in parsed.clauses)
 
 
 def _may_replace(statement: Statement) -> bool:
     parsed = statement.parsed
-    if parsed.is_question or parsed.is_tentative or parsed.is_addition:
+    if parsed.is_question or parsed.is_tentative:
         return False
     return says_change(parsed) or any(clause.values for clause in parsed.clauses)
 
@@ -90,7 +90,7 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
     `context`: the message that the later one contradicts; `is_reply`: this is the earlier one.
     """
     later, earlier = new.parsed, old.parsed
-    if later.is_question or earlier.is_question or later.is_tentative or earlier.is_tentative or later.is_addition:
+    if later.is_question or earlier.is_question or later.is_tentative or earlier.is_tentative:
         return False
     if _is_of_others(new, old) or (later.is_temporary and earlier.is_recurring):
         return False
@@ -113,6 +113,8 @@ def _is_of_others(new: Statement, old: Statement) -> bool:
 def _names_former(later: Parsed, earlier: Parsed, old: Statement, extra: frozenset[str]) -> bool:
     """Whether the later statement says that a value of the earlier one holds no longer, on the same subject."""
     if not later.former or not (later.changes or later.contradicts):
+        return False
+    if any(clause.adds and clause.changes for clause in later.clauses):
         return False
     named = later.former & list_tokens(old.text)
     shared = ((later.stems | extra) & earlier.stems) - named
@@ -155,11 +157,13 @@ def _pair(new: Clause, old: Clause, of: _Meeting) -> _Pair:
     new_stems = (new.stems or of.later.stems) | of.extra
     old_stems = old.stems or of.earlier.stems
     only_new = new.stems - old_stems - of.earlier.stems
-    only_old = old_stems - new.stems - of.later.stems
+    only_old = old_stems - new.stems
     return _Pair(new, old, of, new_stems, old_stems, new_stems & old_stems, only_new, only_old)
 
 
 def _clause_replaces(pair: _Pair) -> bool:
+    if pair.new.adds or _differ_in_phase(pair):
+        return False
     if not pair.shared or (pair.of.elsewhere and len(pair.shared) < 2):
         return False
     if pair.new.cancels:
@@ -177,14 +181,27 @@ def _clause_replaces(pair: _Pair) -> bool:
     return len(kinds) == 1 and _is_one_subject(pair)
 
 
+def _differ_in_phase(pair: _Pair) -> bool:
+    """Whether one clause is about the beginning of something and the other one about its end."""
+    new, old = pair.new.text, pair.old.text
+    begins, ends = (
+        (bool(cues.BEGINNING.search(new)), bool(cues.BEGINNING.search(old))),
+        (
+            bool(cues.END.search(new)),
+            bool(cues.END.search(old)),
+        ),
+    )
+    return (begins[0] and ends[1] and not begins[1]) or (begins[1] and ends[0] and not begins[0])
+
+
 def _is_same_subject(pair: _Pair) -> bool:
     """Whether two clauses, of which one says that something changed, are about the same thing."""
     least = min(len(pair.new_stems), len(pair.old_stems))
     if len(pair.shared) / least < MIN_COVERAGE:
         return False
-    if len(pair.shared) == 1 and pair.only_new and pair.only_old - pair.shared:
+    if len(pair.shared) == 1 and pair.only_new and pair.only_old - pair.shared - pair.of.later.stems:
         return False
-    if pair.only_new & pair.new.names and (pair.only_old - pair.shared) & pair.old.names:
+    if pair.only_new & pair.new.names and (pair.only_old - pair.shared - pair.of.later.stems) & pair.old.names:
         return False
     if _only_describes(pair.new, pair.shared) or _only_describes(pair.old, pair.shared):
         return False
@@ -247,7 +264,7 @@ def _is_new_holder(pair: _Pair) -> bool:
         return False
     if _differ_in_amounts(pair) or _differ_in_subject(pair):
         return False
-    if pair.old.has_role and (pair.new.has_role or pair.of.is_reply):
+    if pair.old.has_role and (pair.new.has_role or pair.of.is_reply or cues.CHOICE.search(pair.new.text)):
         return _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
     if pair.old.has_use and (pair.new.has_use or cues.COPULA.search(pair.new.text)):
         return _shares_beyond(pair, cues.USE) and not _differs_in_object(pair, cues.USE)
