@@ -43,7 +43,7 @@ _REMEMBER = re.compile(
     r"|lembra(?:-te|-se)?|lembre(?:-se)?|anote|tome nota|para constar|correção|para sua informação)\b",
     re.IGNORECASE,
 )
-_THAT = re.compile(r"\s*(?:[:,–—-]|(?:this|das|esto|ceci|isto)?\s*[:–—]|(?:that|dass|de que|que)\b)\s*", re.IGNORECASE)
+_THAT = re.compile(r"(?:[:,–—-]|(?:this|das|esto|ceci|isto) ?[:–—]|(?:that|dass|de que|que)\b)", re.IGNORECASE)
 # "Did you know that @bot can read files?"
 _ABOUT_MENTIONED = re.compile(
     rf"\b(?:that|dass|que) {MENTION.pattern} (?:can|is|has|knows|does|kann|ist|puede|peut|pode)\b"
@@ -143,7 +143,7 @@ def _classify_call(text: str) -> Speech | None:
 def is_told(text: str) -> bool:
     """Whether a text without mentions begins with a request to remember, or contradicts and goes on."""
     if found := _REMEMBER.match(text):
-        rest = text[found.end() :]
+        rest = text[found.end() :].lstrip()
         introduced = _THAT.match(rest)
         body = rest[introduced.end() :] if introduced else rest
         return len(body.split()) > 1 and (bool(introduced) or all(map(_is_declarative, split_sentences(body))))

@@ -89,6 +89,9 @@ class Caller:
     is_urgent: bool
 
 
+LONG_REPLY = 50_000  # characters that take some milliseconds to read
+
+
 class ModelClient:
     """Calls of a provider with one concurrency limit; one of several slots is reserved for questions.
 
@@ -147,6 +150,15 @@ class ModelClient:
         """The text of `complete_reply`, also if it was cut off. Raises ModelError."""
         return (await self.complete_reply(request, meter)).text
 
+    async def _read_reply(self, request: ChatRequest, reply: str) -> tuple[str, bool]:
+        """A reply without thoughts, and whether it was cut off; a long one is read beside the event loop."""
+
+        def read() -> tuple[str, bool]:
+            self.thinking_models.record_reply(request.model, reply, is_free=not request.json)
+            return limit_reply(reply, request.purpose, request.model.model)
+
+        return await asyncio.to_thread(read) if len(reply) > LONG_REPLY else read()
+
     async def complete_reply(self, request: ChatRequest, meter: UsageMeter) -> Completion:
         """The reply without thinking. Raises ModelError.
 
@@ -158,8 +170,7 @@ class ModelClient:
                 parameters = self._chat_parameters(request)
                 reply = await self._refused.call(request.model, parameters, self._provider.chat)
             self.prompt_counts.record(request.model.model, request.messages, reply.spent.input_tokens)
-            text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
-            self.thinking_models.record_reply(request.model, reply.text, is_free=not request.json)
+            text, is_cut = await self._read_reply(request, reply.text)
             meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
             if _lacks_text(reply, text, request.purpose):
                 raise _empty_reply_error(reply.finish, request.model)

@@ -107,9 +107,6 @@ async def test_a_file_that_exceeds_a_limit_is_too_large(limits: ParserLimits, da
         assert words != "longer than" or parser._processes[0].pid is None
 
 
-@pytest.mark.parametrize(
-    "words", [b"MZ is the sign of a program.", b"ID3 tags of the songs:\n- title", b"wOF2 and OTTO"]
-)
-def test_a_text_may_begin_like_another_format(words: bytes) -> None:
-    document = parse_file("notes", words, LIMITS)
-    assert document.passages[0].text.startswith(words.decode()[:2])
+@pytest.mark.parametrize("words", [b"MZ is the sign of a program.", b"ID3 tags of the songs", b"wOF2 and OTTO"])
+async def test_a_text_may_begin_like_another_format(words: bytes) -> None:
+    assert parse_file("notes", words, LIMITS).passages[0].text == words.decode()

@@ -62,7 +62,8 @@ async def test_behind_a_name_that_everything_mentions_mix_is_naive(indexed: Open
     question = replace(QUESTION, text="Which mill did Percival really close now, after Quentin?", chunk_top_k=20)
     by_search = await order(engine, replace(question, mode="naive"))
     expected = list(dict.fromkeys([by_search[0], "dog", *by_search]))[:20]
-    assert (await order(engine, question) == expected) is is_bounded
+    # The last places are for what supports rows of the graph.
+    assert ((await order(engine, question))[:17] == expected[:17]) is is_bounded
 
 
 async def test_the_walk_keeps_to_the_filters(indexed: OpenIndexed) -> None:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
 
 _LABEL = re.compile(
-    r"(?:\W*(?:decisions?|decided|agreed|outcome|resolution|conclusion|result|beschl(?:uss|üsse)|entscheidung|"
+    r"(?:\W{0,8}(?:decisions?|decided|agreed|outcome|resolution|conclusion|result|beschl(?:uss|üsse)|entscheidung|"
     r"ergebnis|"
-    r"decisión|acuerdo|resultado|décision|conclusion|résultat|decisão|acordo|conclusão)\b|決定(?:事項)?)\s*[:：]",
+    r"decisión|acuerdo|resultado|décision|conclusion|résultat|decisão|acordo|conclusão)\b|決定(?:事項)?)\s{0,3}[:：]",
     re.IGNORECASE,
 )
 _DECIDED = re.compile(

@@ -220,7 +220,8 @@ def _is_one_subject(pair: _Pair) -> bool:
         return False
     if pair.of.later.is_temporary or "–" in "".join(value.form for value in (*pair.new.values, *pair.old.values)):
         return False
-    share = len(pair.shared) / len(pair.new.stems | pair.old.stems)
+    together = pair.new.stems | pair.old.stems
+    share = len(pair.shared) / len(together) if together else 0.0
     return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
 
 
