@@ -28,7 +28,10 @@ NAME_HIDDEN = (
     " ON h.space = m.space AND h.a = m.canonical AND h.b = '' WHERE m.target = n.id)"
 )
 # Whether a person merged another name into a name `n`, so that it is displayed.
-NAME_CHOSEN = "EXISTS (SELECT 1 FROM alias c WHERE c.space = n.space AND c.target = n.canonical AND c.reason = '')"
+# By its index: PostgreSQL would read the whole table for an EXISTS.
+NAME_CHOSEN = (
+    "(SELECT 1 FROM alias c WHERE c.space = n.space AND c.target = n.canonical AND c.reason = '' LIMIT 1) IS NOT NULL"
+)
 # How such a name is written most often; NULL for other names, and without facts of its own.
 CHOSEN_SPELLING = (
     f"CASE WHEN {NAME_CHOSEN} THEN (SELECT m.surface FROM mention m WHERE m.name = n.id"

@@ -76,7 +76,7 @@ _MINUTES = re.compile(
     re.IGNORECASE,
 )
 _GROUP = re.compile(
-    r"\W*(?:so |then |also )?(?:we|wir|nous|on|nosotros|nós)(?: will|.ll| werden| vamos)? (\w+)", re.IGNORECASE
+    r"\W{0,8}(?:so |then |also )?(?:we|wir|nous|on|nosotros|nós)(?: will|.ll| werden| vamos)? (\w+)", re.IGNORECASE
 )
 # Verbs that report what is the case, or what was said, and set nothing.
 _REPORTS = word_set(

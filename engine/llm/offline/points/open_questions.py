@@ -69,7 +69,7 @@ _CONTINUES = re.compile(
     re.IGNORECASE,
 )
 _COURTESY = re.compile(
-    r"\W*(?:how are you|how is it going|how.s it going|what.s up|right|ok(?:ay)?|see you|wie geht|alles klar|"
+    r"\W{0,8}(?:how are you|how is it going|how.s it going|what.s up|right|ok(?:ay)?|see you|wie geht|alles klar|"
     r"qué tal|cómo estás|ça va|comment ça va|tudo bem|お元気)",
     re.IGNORECASE,
 )

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MIN_TASK_WORDS = 3
 _LABEL = re.compile(
-    r"(?:\W*(?:action(?: item)?s?|todo|to[- ]do|task|ai|aufgabe|tarea|acción|tâche|à faire|tarefa|ação)|"
-    r"\W*(?:宿題|担当|タスク))\s*[:：]",
+    r"(?:\W{0,8}(?:action(?: item)?s?|todo|to[- ]do|task|ai|aufgabe|tarea|acción|tâche|à faire|tarefa|ação)|"
+    r"\W{0,8}(?:宿題|担当|タスク))\s{0,3}[:：]",
     re.IGNORECASE,
 )
 _PROMISE = re.compile(
