@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from engine.models import Question, SearchQuery
     from engine.runtime import Runtime
-    from engine.storage.ledger.records.query_results import ScopeIds
+    from engine.storage.ledger.records import ScopeIds
     from engine.text.windows import Tokenizer
 
 MIN_LENGTH, MAX_LENGTH = 4, 30  # of a word that is corrected

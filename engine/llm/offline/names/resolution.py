@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engine.llm.offline.names.types import NamedEntity
 
-_COURTESY = re.compile(r"(?:Mr|Mrs|Ms|Miss|Master|Herr|Frau|Mme|Mlle)\.? ")
+_POLITE = re.compile(r"(?:Mr|Mrs|Ms|Miss|Master|Herr|Frau|Mme|Mlle)\.? ")
 # Titles that a full name does not need.
 _OFFICE = re.compile(r"(?:Dr|Prof|Professor|President|Senator|Judge|Captain|General|Colonel|Rev|Sir)\.? ")
 # Titles after which a family name may be that of any full name.
@@ -75,7 +75,7 @@ def _index_parts(types: Mapping[str, str]) -> dict[str, str]:
     order = {name: at for at, name in enumerate(types)}
     for name, type_ in types.items():
         words = name.split()
-        if len(words) < 2 or _NEUTRAL.match(name) or _COURTESY.match(name):
+        if len(words) < 2 or _NEUTRAL.match(name) or _POLITE.match(name):
             continue
         parts = [words[0], words[-1]] if type_ == PERSON else _last_if_introduced(words, type_, order)
         for word in parts:
@@ -92,10 +92,10 @@ def _last_if_introduced(words: list[str], type_: str, order: Mapping[str, int]) 
 
 def _find_full_name(name: str, full: Mapping[str, str], alone: Container[str]) -> str:
     """The full name of a person whose part this is, with or without a title; else the name itself."""
-    courtesy, title = _COURTESY.match(name), _NEUTRAL.match(name)
-    if held := courtesy or _OFFICE.match(name):
+    polite, title = _POLITE.match(name), _NEUTRAL.match(name)
+    if held := polite or _OFFICE.match(name):
         rest = name[held.end() :]
         if " " in rest and " of " not in rest:
             return rest
     rest = name[title.end() :] if title else name
-    return full.get(rest, rest if rest in alone and courtesy else name)
+    return full.get(rest, rest if rest in alone and polite else name)

@@ -68,7 +68,7 @@ _CONTINUES = re.compile(
     r"hoje)(?!\w)",
     re.IGNORECASE,
 )
-_COURTESY = re.compile(
+_POLITE = re.compile(
     r"\W{0,8}(?:how are you|how is it going|how.s it going|what.s up|right|ok(?:ay)?|see you|wie geht|alles klar|"
     r"qué tal|cómo estás|ça va|comment ça va|tudo bem|お元気)",
     re.IGNORECASE,
@@ -89,7 +89,7 @@ def asks(text: str) -> bool:
     if not asked and not _INDIRECT.search(text):
         return False
     question = max(asked, key=len, default=text)
-    if _COURTESY.match(question):
+    if _POLITE.match(question):
         return False
     enough = MIN_UNSPACED_CHARACTERS if has_unspaced(question) else 0
     return len(question) >= enough if enough else len(question.split()) >= MIN_QUESTION_WORDS

@@ -24,14 +24,14 @@ _MIN_LETTERS = 3  # of a word that names a topic
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class DiscussedTopic:
     """A conversation, the words that name it, and the positions of its messages."""
 
     words: tuple[str, ...]
     positions: tuple[int, ...]
 
 
-def find_topics(candidates: Sequence[Candidate]) -> list[Topic]:
+def find_topics(candidates: Sequence[Candidate]) -> list[DiscussedTopic]:
     """The topics, at most MAX_TOPICS and a third of all messages, but at least one; most discussed first."""
     groups: dict[str, list[int]] = {}
     for at, one in enumerate(candidates):
@@ -40,7 +40,7 @@ def find_topics(candidates: Sequence[Candidate]) -> list[Topic]:
     used = Counter(key for counts in words.values() for key in counts)
     ranked = sorted(groups, key=lambda key: -_weigh([candidates[at] for at in groups[key]]))
     topics = [
-        Topic(_choose_words(words[key], used, [candidates[at] for at in groups[key]]), tuple(groups[key]))
+        DiscussedTopic(_choose_words(words[key], used, [candidates[at] for at in groups[key]]), tuple(groups[key]))
         for key in ranked
     ]
     most = min(MAX_TOPICS, max(1, math.ceil(len(candidates) / 3)))
