@@ -222,8 +222,9 @@ boundary:
 clock:
 data_dir:
 knowledge: duplicates.report
-llm: checked_embedder client.protocol client.subprocess config minilm.weights offline.points.weights offline.quoting.notices parser_service \
-picture_describer prefixed_embedder remote_model traits.model_check traits.prefixes traits.reasoning traits.remembered
+llm: checked_embedder client.protocol client.subprocess config minilm.weights offline.points.weights \
+offline.quoting.notices parser_service picture_describer prefixed_embedder remote_model \
+traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:
 options:
