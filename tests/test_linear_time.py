@@ -222,19 +222,8 @@ def search(pattern: re.Pattern[Any]) -> Callable[[str], object]:
     return run
 
 
-# Not yet as they should be: patterns of the new readers of files and scanners of exports, which are bounded by the
-# limits of time of their processes.
-NOT_YET = {"patterns": {"engine.parsers"}, "scanners": {"adapters.discord"}}
-
-
-def skip_not_yet(kind: str, area: str) -> None:
-    if area in NOT_YET[kind]:
-        pytest.skip(f"{kind} of {area} are not linear yet")
-
-
 @every_area
 def test_patterns_are_linear(area: str, *, thorough: bool) -> None:
-    skip_not_yet("patterns", area)
     growths = [
         (name, growth(search(each), choose_texts(name, thorough=thorough), literals_of(each), ends=("", "x")))
         for each, name in patterns().items()
@@ -243,7 +232,6 @@ def test_patterns_are_linear(area: str, *, thorough: bool) -> None:
     assert [(name, wrong) for name, wrong in growths if wrong] == []
 
 
-@pytest.mark.xfail(reason="13 patterns of new modules stand within functions", strict=True)
 def test_every_fixed_pattern_stands_in_a_module_where_this_test_finds_it() -> None:
     """One that is made of parts known only at run time is exempt if all its text is fixed or escaped."""
     wrong = []
@@ -353,7 +341,6 @@ def scanner(function: Callable[..., Any]) -> Callable[[str], object] | None:
 
 @every_area
 def test_scanners_are_linear(area: str, *, thorough: bool) -> None:
-    skip_not_yet("scanners", area)
     growths = [
         (name, growth(call, choose_texts(name, thorough=thorough)))
         for name, call in scanners().items()

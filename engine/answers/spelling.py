@@ -77,6 +77,8 @@ def list_starts(word: str) -> list[str]:
 
 def choose_correction(word: str, texts: Iterable[str]) -> str:
     """The word of these texts that differs least from a misspelled one, of equals the most frequent; else empty."""
+    if len(word) > MAX_LENGTH:
+        return ""
     folded = word.casefold()
     most = 2 if len(folded) >= LONG_WORD else 1
     counts: dict[str, Counter[str]] = {}

@@ -24,6 +24,10 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[ァ-ヴー]+|[一-龥々]+|(?:(?![ぁ-ヿ一-龥])\w)+(?:[-'’_](?:(?![ぁ-ヿ一-龥])\w)+)*")
+_UNIT_BEFORE, _UNIT_AFTER = re.compile(r"([^\W\d_]{3,30})[ -]\Z"), re.compile(r" ([a-z]{3,30})\b")
+# Where the words end, and begin, that are said to hold no longer.
+_FORMER_END = re.compile(r"[.;,。、]\s|\s(?:to|by|with|for|à|a|auf|nach|durch|für|par|por|para|pour)\s")
+_FORMER_START = re.compile(r"[.;,。、は]\s?")
 _QUESTION = re.compile(r"[?？][\"'”’»)\]]*\Z|ですか[。]?\Z|ますか[。]?\Z")
 _NOT_AFTER_WEEKDAY = word_set(
     """
@@ -205,7 +209,7 @@ def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
 def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
     """Whether a value says which one is meant: "Thursday's standup", "Thursday standup", "phase 2 ends on 3 May"."""
     if value.kind in {"number", "code"}:
-        before = re.search(r"([^\W\d_]{3,30})[ -]\Z", text[max(0, value.start - 32) : value.start])
+        before = _UNIT_BEFORE.search(text[max(0, value.start - 32) : value.start])
         named = before is not None and _matters(before[1], 1) and not cues.CHANGE.fullmatch(before[1])
         verb = text[value.stop : value.stop + 6].casefold().split()
         is_subject = bool(verb) and verb[0] in _SUBJECT_VERBS
@@ -217,7 +221,7 @@ def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
     rest = text[value.stop :]
     if rest[:2] in {"'s", "’s"}:
         return True
-    following = re.match(r" ([a-z]{3,30})\b", rest)
+    following = _UNIT_AFTER.match(rest)
     return following is not None and not is_stop_word(following[1]) and following[1] not in _NOT_AFTER_WEEKDAY
 
 
@@ -248,14 +252,9 @@ def _find_former(text: str) -> frozenset[str]:
     """The words and values that are said to hold no longer: "instead of Tuesday"."""
     found: set[str] = set()
     for match in cues.FORMER_AFTER.finditer(text):
-        found |= list_tokens(
-            re.split(
-                r"[.;,。、]\s|\s(?:to|by|with|for|à|a|auf|nach|durch|für|par|por|para|pour)\s",
-                text[match.end() : match.end() + 60],
-            )[0]
-        )
+        found |= list_tokens(_FORMER_END.split(text[match.end() : match.end() + 60])[0])
     for match in cues.FORMER_BEFORE.finditer(text):
-        found |= list_tokens(re.split(r"[.;,。、は]\s?", text[max(0, match.start() - 40) : match.start()])[-1])
+        found |= list_tokens(_FORMER_START.split(text[max(0, match.start() - 40) : match.start()])[-1])
     return frozenset(found)
 
 
