@@ -82,7 +82,7 @@ def test_no_file_has_more_than_four_hundred_lines(package: str) -> None:
 @pytest.mark.parametrize("folder", sorted({path.parent for path in list_modules()}), ids=relative_name)
 def test_a_folder_holds_at_most_twelve_modules_and_says_what_it_is_for(folder: Path) -> None:
     names = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
-    assert len(names) <= (13 if relative_name(folder) == "engine/llm" else 12)
+    assert len(names) <= 12
     assert ast.get_docstring(parse_module(folder / "__init__.py"))
 
 
@@ -222,8 +222,8 @@ boundary:
 clock:
 data_dir:
 knowledge: duplicates.report
-llm: checked_embedder client.protocol client.subprocess config minilm.weights offline.points.weights \
-offline.quoting.notices parser_service picture_describer prefixed_embedder remote_model \
+llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
+offline.quoting.notices parser_service picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:
