@@ -117,7 +117,15 @@ class AnswerService:
         if stored is None and not await self._admit(request):
             return not request.overheard
         async with self.turns.take(request.location):
+            if await self._is_deleted(request) and not (stored and stored.reply_ref):
+                await self._context.store.answers.delete(request.id)
+                return True
             return await self._answer_admitted(request, enclosed, stored)
+
+    async def _is_deleted(self, request: AnswerRequest) -> bool:
+        """Whether the message of a question was deleted before its answer was begun."""
+        room, message = request.location.room, request.message
+        return bool(message and await self._context.store.messages.find_tombstones(room, [message]))
 
     async def _answer_admitted(
         self, request: AnswerRequest, enclosed: Attachments, stored: StoredAnswer | None

@@ -49,8 +49,8 @@ class FeedbackReplies:
         return bool(answer)
 
     async def _find_answer(self, message: Message) -> StoredAnswer | None:
-        """The answer that a message replies to, or the last one of its thread."""
+        """The answer that a message replies to, or the last one of its thread that its author voted down."""
         location, answers = message.location, self._context.store.answers
         if message.replies_to:
             return await answers.get_by_message(location.without_thread, message.replies_to)
-        return await answers.get_latest(location.room, location.thread) if location.thread else None
+        return await answers.get_disliked(location, message.author) if location.thread else None

@@ -114,6 +114,9 @@ class MessageIngest:
                 await self._documents.remove_messages([known])
         elif not known.document and is_edited(message, known.digest):
             await self._edit_unindexed(message)
+            if message.addressed and not is_for_bot(message):  # a question became a statement
+                await self._store.messages.delete(room, [message.id])
+                await self.ingest_told(message)
         return replace(message, uploads=new_uploads)
 
     async def _edit_unindexed(self, message: Message) -> None:
@@ -187,6 +190,8 @@ class MessageIngest:
         return [each for each in ours if each.id not in gone and not is_opted_out(each)]
 
     async def _record_addressed(self, message: Message, known: MessageRecord | None) -> None:
+        if await self._store.messages.find_tombstones(message.location.room, [message.id]):
+            return
         if known and known.document:
             await self._documents.remove_messages([known])
         await self._store.messages.insert([to_unindexed_record(message)])
