@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.platform.events import , message_event_key(
+from bot.platform.events import (
     ChannelRemoved,
     MessageEdited,
     MessageReceived,
@@ -10,6 +10,7 @@ from bot.platform.events import , message_event_key(
     VisibilityChanged,
     WorkspaceJoined,
     WorkspaceLeft,
+    message_event_key,
 )
 from bot.platform.models import Card, Location
 from tests.adapters.discord.conftest import Town
