@@ -128,6 +128,21 @@ class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # the library h
         file: str = super()._split_scope(nodeid)
         return "source trees" if file in SOURCE_TREE_FILES else file
 
+    def remove_node(self, node: Any) -> str | None:
+        """Give the tests that a worker left to others, but for the one that ended it, whose name is returned.
+
+        The library hands out finished files, too, for which it waits without end, and the test that ends each worker.
+        """
+        units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
+        ended = next((test for unit in units.values() for test, is_done in unit.items() if not is_done), None)
+        for name, unit in units.items():
+            left = {test: is_done or test == ended for test, is_done in unit.items()}
+            if not all(left.values()):
+                self.workqueue[name] = left
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return ended
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:

@@ -286,6 +286,8 @@ class ParserProcess:
     async def _crash_error(self, name: str) -> InvalidDocument:
         """The error for a worker that died over this file."""
         process = self._process
+        if process is not None:
+            _kill_group(process)  # also when the worker alone ended: the program that recognizes text goes on
         status = await process.wait() if process and process.returncode is not None else await self.kill()
         await self.kill()
         self._stderr.seek(0, os.SEEK_END)
