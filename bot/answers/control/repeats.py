@@ -55,12 +55,7 @@ class AnswerRepeater:
         stored = await self._context.store.answers.get_by_message(message.location.without_thread, message.id)
         if stored is None or stored.message_id != message.id or not self._is_reworded(stored, message):
             return
-        if stored.state == "started":
-            return
-        refusal, _ = await self._service.find_refusal(self._build_edited(stored, message))
-        if refusal:
-            await self._context.send_private(self._build_edited(stored, message).reply_target(), Card(refusal))
-        else:
+        if stored.state != "started" and not await self._is_refused(stored, message):
             await self._begin(stored, stored.attempt, message)
 
     async def answer_edited(self, message: Message) -> bool:
@@ -68,14 +63,24 @@ class AnswerRepeater:
         stored = await self._context.store.answers.get_by_message(message.location.without_thread, message.id)
         if stored is None or stored.message_id != message.id:
             return False
-        if stored.state == "started" and self._is_reworded(stored, message):
+        if self._is_reworded(stored, message):
             async with self._service.turns.take(stored.location):
                 stored = await self._context.store.answers.get(stored.id) or stored
+                if await self._is_refused(stored, message):
+                    return True
                 await self._begin(stored, stored.attempt, message)
                 stored = await self._context.store.answers.get(stored.id) or stored
         if stored.attempt and await self._begin(stored, stored.attempt - 1, message):
             await self._service.answer(self._build_edited(stored, message))
         return True
+
+    async def _is_refused(self, stored: StoredAnswer, message: Message) -> bool:
+        """Whether an edit may not be answered; its author is told why."""
+        request = self._build_edited(stored, message)
+        refusal, _ = await self._service.find_refusal(request)
+        if refusal:
+            await self._context.send_private(request.reply_target(), Card(refusal))
+        return bool(refusal)
 
     def _is_reworded(self, stored: StoredAnswer, message: Message) -> bool:
         """Whether an edit of a recent question changed more than its blanks."""
