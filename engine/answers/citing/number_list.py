@@ -22,8 +22,8 @@ _TOKEN = re.compile(r"(\d+)|([^\W\d_]{1,40}(?:['’][^\W\d_]{1,20})?[º°]?)|(\.
 _SEPARATORS = frozenset(",;、，；&+|/·•")
 _AFTER_LABEL = frozenset(":：#.№_=-º°")
 _TITLED = re.compile(
-    r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:]{0,4})?(?P<number>\d{1,4})\s{0,4}(?:[:,|]|(?<=\s)[–—-]\s)\s{0,4}"
-    r"(?=[^\W\d_][^\[\]]{2})"
+    r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:]{0,4})?(?P<number>\d{1,4})\s{0,4}"
+    r"(?:[:,|]|(?<=\s)[–—-]\s|\((?=[^()]{3,100}\)\s{0,4}\Z))\s{0,4}(?=[^\W\d_][^\[\]]{2})"
 )
 _COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
 _COMMUNITY_PART = re.compile(r"([^\W\d_]{1,20})\s{0,4}\(([^()]{0,100})\)")

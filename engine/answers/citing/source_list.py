@@ -1,9 +1,9 @@
 """Drop the list of sources that a model adds to its answer: the program adds its own.
 
 A list begins with a heading such as "Sources:" or "### References", and has a line for each source, with its number in
-brackets, or with the title of a given source, an address or a file. A numbered list of other things is text. A heading that no such line follows is text, and so is a line that cites a source
-itself: "1. The mill burned down [2]" is a statement. Lines without a heading are dropped if they are a number and a
-title, or the definition of a footnote.
+brackets, or with the title of a given source, an address or a file. A numbered list of other things is text. A heading
+that no such line follows is text, and so is a line that cites a source itself: "1. The mill burned down [2]" is a
+statement. Lines without a heading are dropped if they are a number and a title, or the definition of a footnote.
 """
 
 from __future__ import annotations

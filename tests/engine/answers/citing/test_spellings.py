@@ -24,9 +24,9 @@ def cite(text: str, *texts: str, step: int = 1000) -> tuple[str, tuple[int, ...]
 
 ONE = """
 [Source 2]¦[source: 2]¦[source_2]¦[Src 2]¦[ref. 2]¦[#2]¦[S2]¦[No. 2]¦[doc 2]¦[cite: 2]¦[citation:2]¦[context:2]¦[ID: 2]
-[message 2]
+[message 2]¦[2 (Kiln diary)]¦[2 – Kiln diary]¦[Source 2: Kiln diary]
 [^2]¦[^2^]¦[Quelle 2]¦[vgl. Quelle 2]¦[Beleg 2]¦[Fuente 2]¦[réf. 2]¦[fonte: 2]¦[出典2]¦[来源２]¦［出典：２］¦〔2〕
-[2: Kiln diary]¦[2 – Kiln diary]¦[Source 2: Kiln diary]¦[2, Kiln diary]¦[2†diary]¦【2†L1-L4】¦[②]¦[٢]¦(2)¦(Source 2)¦(source: 2)¦(siehe Quelle 2)
+[2: Kiln diary]¦[2, Kiln diary]¦[2†diary]¦【2†L1-L4】¦[②]¦[٢]¦(2)¦(Source 2)¦(source: 2)¦(siehe Quelle 2)
 (fuente 2)¦（2）
 (see source 2)¦^2^¦^[2]^¦$^{2}$¦<sup>2</sup>¦<ref>2</ref>¦<cite>2</cite>¦<source>2</source>¦<ref name="2"/>¦\\cite{2}
 , Source 2¦ (citation 2)¦[source 2](#source-2)
@@ -58,6 +58,7 @@ def test_a_spelling_of_given_numbers_is_a_citation(written: str, numbers: tuple[
     "text",
     [
         f"{KILN}².",
+        f"{KILN} by all of the three (2).",
         f"{KILN} on shelf 7².",
         f"{KILN}.² It cooled.",
         "窯は九時に点火されました（2）。",
