@@ -207,13 +207,23 @@ class LiteLLMModel:
         days = f"{overview.days}\n\n" if overview and overview.days else ""
         request = ChatRequest(model, "answer", self.build_answer_messages(prompt))
         self._check_prompt_length(request)
-        async with aclosing(self.client.stream(request, meter)) as deltas:
-            async for delta in deltas:
-                if text := thinking.feed(delta):
-                    yield text if has_text else f"{days}{text}"
-                    has_text = True
-                else:
-                    thoughts.record_thought()
+        try:
+            async with aclosing(self.client.stream(request, meter)) as deltas:
+                async for delta in deltas:
+                    text = thinking.feed(delta)
+                    may_think = known.may_be_thinking(model)
+                    if text or (delta.strip() and thinking.holds_text(may_think=may_think)):
+                        thoughts.record_text()
+                    else:
+                        thoughts.record_thought()
+                    if text:
+                        yield text if has_text else f"{days}{text}"
+                        has_text = True
+        except ModelError:
+            held = thinking.finish(hide_head=known.may_be_thinking(model))
+            if held.strip():  # what came before the stream broke
+                yield held if has_text else f"{days}{held}"
+            raise
         cut_off = any(each.cut_off for each in meter.items)
         known.record_answer(model, thinking, is_whole=not cut_off)
         rest = thinking.finish(hide_head=cut_off and known.may_be_thinking(model))

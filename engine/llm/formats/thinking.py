@@ -170,6 +170,10 @@ class ThinkingFilter:
         """Whether it is certain how the reply begins: with text or with thoughts."""
         return self._state not in {_Stage.HEAD, _Stage.HELD}
 
+    def holds_text(self, *, may_think: bool) -> bool:
+        """Whether what is held back is rather text than thoughts; `may_think`: the model may begin with thoughts."""
+        return self._state is _Stage.TEXT or (self._state is _Stage.HELD and not may_think)
+
     def feed(self, delta: str) -> str:
         """The text that can be shown now."""
         shown: list[str] = []
