@@ -129,6 +129,13 @@ def has_unopened_thinking(reply: str) -> bool:
     return stream.is_unopened
 
 
+def opens_thinking(reply: str) -> bool:
+    """Whether a whole reply begins with an opening mark of thoughts."""
+    stream = ThinkingFilter(hold_head=False)
+    stream.feed(reply.lstrip()[: 2 * _MAX_MARK])
+    return stream.has_thought
+
+
 class _Stage(Enum):
     HEAD = auto()  # only blanks, or the start of a mark
     HELD = auto()  # a head without a mark: text, or thoughts

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from engine.llm.formats.thinking import MAX_HEAD_CHARACTERS, ThinkingFilter, has_unopened_thinking
+from engine.llm.formats.thinking import MAX_HEAD_CHARACTERS, ThinkingFilter, has_unopened_thinking, opens_thinking
 
 if TYPE_CHECKING:
     from engine.llm.config import ModelConfig
@@ -46,17 +46,20 @@ class ThinkingModels:
         return self._find(model, default=_THINKING_NAME.search(model.model) is not None)
 
     def record_reply(self, model: ModelConfig, reply: str, *, is_free: bool) -> None:
-        """Learn from a whole reply; one that had to be JSON (not `is_free`) had no place for thoughts."""
+        """Learn from a whole reply; one that had to be JSON (not `is_free`) had no place for thoughts.
+
+        Thoughts with an opening mark tell nothing: the next ones may have none.
+        """
         if has_unopened_thinking(reply[: 2 * MAX_HEAD_CHARACTERS]):
             self._list_known(model)[_variant(model)] = True
-        elif is_free and reply.strip():
+        elif is_free and reply.strip() and not opens_thinking(reply):
             self._list_known(model).setdefault(_variant(model), False)
 
     def record_answer(self, model: ModelConfig, answer: ThinkingFilter, *, is_whole: bool) -> None:
-        """Learn from a streamed answer; one that is not whole shows no more than its thoughts."""
+        """Learn from a streamed answer; one that is not whole, or has thoughts, shows no more than these."""
         if answer.is_unopened:
             self._list_known(model)[_variant(model)] = True
-        elif is_whole:
+        elif is_whole and not answer.has_thought:
             self._list_known(model)[_variant(model)] = False
 
     def _list_known(self, model: ModelConfig) -> dict[tuple[str, str], bool]:

@@ -62,6 +62,16 @@ def test_a_reply_tells_about_other_temperatures_and_only_thoughts_about_other_ef
     assert not models.must_hold(OWN), "its own answer tells more"
 
 
+def test_thoughts_with_an_opening_mark_tell_nothing_about_those_without() -> None:
+    models = ThinkingModels()
+    models.record_reply(OWN, "<think>Hm.</think>Ada runs the mill.", is_free=True)
+    assert models.must_hold(OWN)
+    answered(models, "Ada.")
+    answered(models, "Hm.</think>Ada.")
+    answered(models, "<think>Hm.</think>Ada.")
+    assert models.must_hold(OWN)
+
+
 def test_an_answer_that_was_cut_off_shows_nothing() -> None:
     models = ThinkingModels()
     answered(models, "Ada", is_whole=False)
