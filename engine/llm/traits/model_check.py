@@ -19,6 +19,7 @@ from engine.errors import (
 from engine.llm.client.client import ChatRequest
 from engine.llm.wire.rejections import ANY_PARAMETER, RESPONSE_FORMAT, STREAM, SYSTEM_ROLE
 from engine.models import LLMMessage
+from engine.options import MIN_CONTEXT_TOKENS
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
@@ -196,12 +197,23 @@ def _setting_of(name: str, role: CheckedRole) -> str:
 
 def _list_window_problems(facts: dict[str, Any], role: CheckedRole) -> list[Problem]:
     window, name = facts["window"], role.setting("CONTEXT_TOKENS")
+    if 0 < window < MIN_CONTEXT_TOKENS and facts["window_origin"] != "probed":
+        text = f"The model takes {window:,} tokens, but prompts need at least {MIN_CONTEXT_TOKENS:,}."
+        return [Problem(text, "Choose another model, or let its server use a larger window.")]
     if not window and not role.window:
         return [Problem("The context window is unknown, so long prompts may fail.", f"Set {name}.", is_warning=True)]
     if facts["window_origin"] != "probed" and window and role.window > window:
         text = f"{name} is {role.window:,}, but the model takes {window:,} tokens."
         return [Problem(text, f"Set {name} to {window} or less.")]
-    return []
+    return _list_reply_problems(role.window or window, role)
+
+
+def _list_reply_problems(window: int, role: CheckedRole) -> list[Problem]:
+    longest = role.model.max_output_tokens or 0
+    if not (window and longest) or longest + MIN_CONTEXT_TOKENS <= window:
+        return []
+    text = f"Replies may have {longest:,} tokens of a window of {window:,}, so long ones may be cut off."
+    return [Problem(text, "Lower THREADLORE_LLM_MAX_OUTPUT_TOKENS, or set a larger window.", is_warning=True)]
 
 
 def _list_price_problems(facts: dict[str, Any], role: CheckedRole) -> list[Problem]:

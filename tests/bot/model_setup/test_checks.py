@@ -98,6 +98,18 @@ async def test_a_window_that_is_set_too_large_is_a_problem(tmp_path: Path) -> No
     assert not checks["answers"].works
 
 
+async def test_a_window_that_holds_no_prompt_or_no_reply_is_a_problem(tmp_path: Path) -> None:
+    async with RawReplies() as server:
+        server.replies = WINDOW
+        long = (await run_checks(settings_for(server, tmp_path, llm_max_output_tokens=8_192)))["answers"]
+        server.replies = {"/v1/models": {"data": [{"id": "small", "max_model_len": 1_024}]}}
+        short = (await run_checks(settings_for(server, tmp_path)))["answers"]
+    assert long.works
+    assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" in long.problems[0].hint
+    assert not short.works
+    assert "takes 1,024 tokens" in short.problems[0].text
+
+
 def test_the_command_fails_for_a_model_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("MODEL", "hosted_vllm/small"), ("API_BASE", "http://127.0.0.1:1/v1"), ("API_KEY", "sk-1")):
         monkeypatch.setenv(f"THREADLORE_LLM_{name}", value)
