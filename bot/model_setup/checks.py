@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -31,7 +32,7 @@ from engine.llm.traits.model_check import (
     check_reranker,
     describe_failure,
 )
-from engine.llm.traits.remembered import model_key, save_check
+from engine.llm.traits.remembered import load_facts, model_key, save_check
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -113,7 +114,9 @@ def _list_other_roles(settings: Settings, client: ModelClient, stack: AsyncExitS
     chosen = list[_Chosen]()
     if settings.embedding_model:
         role = CheckedRole("vectors", embedding_model_settings(settings), "THREADLORE_EMBEDDING")
-        chosen.append(_Chosen(role, check_embedder(lambda: open_embedder(settings, client, stack), role)))
+        remembered = 0 if settings.embedding_dimensions else load_facts(settings.data_path).find_dimension(role.model)
+        opened = partial(open_embedder, settings, client, stack, is_check=True)
+        chosen.append(_Chosen(role, check_embedder(opened, role, remembered)))
     if (reranker := build_reranker(settings, client)) is not None:
         role = CheckedRole("reranking", rerank_model_settings(settings), "THREADLORE_RERANK")
         chosen.append(_Chosen(role, check_reranker(reranker, role)))

@@ -43,7 +43,7 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _NO_TEXT = frozenset({"", "null", "none", "undefined", "nil", "{}", "[]", '""', "''", "n/a"})
-_NO_VALUES = (None, "", [], {})
+_NO_VALUES: tuple[object, ...] = (None, "", [], {})
 _TOOL_CALL = re.compile(
     r"\A\s*(?:<tool_call>|\[TOOL_CALLS\]|<function[ =]|\{\s*\"(?:name|function)\"\s*:.*\"arguments\")", re.DOTALL
 )

@@ -103,14 +103,20 @@ async def check_chat(client: ModelClient, role: CheckedRole) -> ModelCheck:
     return ModelCheck(role.name, model.model, facts, (*problems, *_list_count_problems(client, role)))
 
 
-async def check_embedder(open_embedder: Callable[[], Awaitable[Embedder]], role: CheckedRole) -> ModelCheck:
-    """Check an embedding model by a question and a text."""
+async def check_embedder(
+    open_embedder: Callable[[], Awaitable[Embedder]], role: CheckedRole, remembered: int = 0
+) -> ModelCheck:
+    """Check an embedding model by a text; `remembered`: its dimensions at the last check, 0 if not known."""
     try:
         embedder = await open_embedder()
         vectors = await embedder.embed(["Are you ready?"], UsageMeter())
     except EngineError as error:
         return ModelCheck(role.name, role.model.model, {"error": str(error)}, (describe_failure(error, role),))
-    return ModelCheck(role.name, role.model.model, {"dimension": int(vectors.shape[1]), "identity": embedder.name})
+    found, problems = int(vectors.shape[1]), tuple[Problem, ...]()
+    if remembered not in {0, found}:
+        text = f"The model now returns {found:,} dimensions, not {remembered:,} as before."
+        problems = (Problem(text, "Start the program again: all vectors are then made anew.", is_warning=True),)
+    return ModelCheck(role.name, role.model.model, {"dimension": found, "identity": embedder.name}, problems)
 
 
 async def check_reranker(reranker: Reranker, role: CheckedRole) -> ModelCheck:

@@ -1,23 +1,61 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from bot.__main__ import app
 from bot.model_setup.checks import check_models
-from bot.model_setup.roles import build_context_window
+from bot.model_setup.roles import build_context_window, embedding_model_settings
 from bot.settings import Settings, load_settings
 from engine.clock import SYSTEM_CLOCK
+from engine.errors import ModelError
 from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 from engine.llm.traits.model_check import ModelCheck
-from engine.llm.traits.remembered import list_checked_roles
+from engine.llm.traits.remembered import list_checked_roles, load_facts
 from tests.support.clock import ManualClock
 from tests.support.raw_replies import RawReplies
+
+
+class FakeProvider:
+    """Replies to each chat, and counts the characters that it is sent; fails with an error if it is to."""
+
+    def __init__(self) -> None:
+        self.sent, self.calls = 0, 0
+        self.failure: ModelError | None = None
+
+    async def preload(self) -> None:
+        """Load nothing."""
+
+    async def close(self) -> None:
+        """Hold nothing."""
+
+    async def chat(self, parameters: CallParameters) -> ChatReply:
+        self._record(parameters)
+        return ChatReply('{"ready": true}', "stop", TokenUsage(self.sent // 4, 3))
+
+    async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
+        self._record(parameters)
+        yield StreamDelta("Yes", "stop", TokenUsage(5, 1))
+
+    async def embed(self, parameters: CallParameters) -> EmbeddingResult:
+        raise NotImplementedError
+
+    async def rerank(self, parameters: CallParameters) -> RerankResult:
+        raise NotImplementedError
+
+    def _record(self, parameters: CallParameters) -> None:
+        self.calls += 1
+        self.sent += sum(len(str(message["content"])) for message in parameters["messages"])
+        if self.failure:
+            raise self.failure
+
 
 READY = {"role": "assistant", "content": '{"ready": true}'}
 WINDOW = {"/v1/models": {"data": [{"id": "small", "max_model_len": 8_192}]}}
@@ -60,6 +98,29 @@ async def test_each_role_is_checked_and_that_is_remembered(tmp_path: Path) -> No
     assert checks["vectors"].facts["dimension"] == 2
     assert build_context_window(chosen).size == 8_192
     assert {each["role"] for each in list_checked_roles(tmp_path)} == set(checks)
+
+
+class EmbeddingProvider(FakeProvider):
+    """Returns vectors of this many dimensions."""
+
+    dim = 3
+
+    async def embed(self, parameters: CallParameters) -> EmbeddingResult:
+        return EmbeddingResult(np.ones((len(parameters["input"]), self.dim), np.float32), TokenUsage())
+
+
+async def test_a_remembered_dimension_is_corrected(tmp_path: Path) -> None:
+    provider = EmbeddingProvider()
+    chosen = load_settings(data_dir=tmp_path, embedding_model="openai/e", embedding_api_base="http://e.example/v1")
+    (check,) = await check_models(chosen, SYSTEM_CLOCK, provider)
+    assert (check.facts["dimension"], check.problems) == (3, ())
+    provider.dim = 4
+    (check,) = await check_models(chosen, SYSTEM_CLOCK, provider)
+    assert check.works
+    assert "4 dimensions, not 3" in check.problems[0].text
+    assert load_facts(tmp_path).find_dimension(embedding_model_settings(chosen)) == 4
+    (check,) = await check_models(chosen, SYSTEM_CLOCK, provider)
+    assert check.problems == ()
 
 
 def refuse_some(body: Mapping[str, Any]) -> str:
