@@ -14,7 +14,7 @@ from bot.model_setup.checks import check_models
 from bot.model_setup.roles import build_context_window, embedding_model_settings
 from bot.settings import Settings, load_settings
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import ModelError
+from engine.errors import ModelError, OutOfCredit, RateLimited
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 from engine.llm.traits.model_check import ModelCheck
@@ -98,6 +98,38 @@ async def test_each_role_is_checked_and_that_is_remembered(tmp_path: Path) -> No
     assert checks["vectors"].facts["dimension"] == 2
     assert build_context_window(chosen).size == 8_192
     assert {each["role"] for each in list_checked_roles(tmp_path)} == set(checks)
+
+
+async def test_a_start_checks_each_settings_once_by_small_prompts(tmp_path: Path) -> None:
+    provider, clock = FakeProvider(), ManualClock()
+    endpoint = {"data_dir": tmp_path, "llm_model": "openai/m", "llm_api_base": "http://m.example/v1"}
+    first = await check_models(load_settings(**endpoint), clock, provider, is_start=True)
+    assert (provider.calls, provider.sent < 1_000) == (6, True)
+    assert await check_models(load_settings(**endpoint), clock, provider, is_start=True) == first
+    assert provider.calls == 6
+    changed = load_settings(**endpoint, extraction_temperature=0.5)
+    await check_models(changed, clock, provider, is_start=True)
+    assert provider.calls == 8
+    clock.advance(31 * 86_400)
+    await check_models(changed, clock, provider, is_start=True)
+    assert provider.calls == 14
+    await check_models(changed, clock, provider)
+    assert provider.calls == 21, "the command checks all, and probes the window once"
+
+
+async def test_a_model_that_is_busy_is_not_broken(tmp_path: Path) -> None:
+    provider, clock = FakeProvider(), ManualClock()
+    provider.failure = RateLimited("The provider asks to slow down.")
+    chosen = load_settings(
+        data_dir=tmp_path, llm_model="openai/m", llm_api_base="http://m.example/v1", llm_max_attempts=1
+    )
+    checks = await check_models(chosen, clock, provider)
+    assert all(each.works and each.problems[0].is_warning for each in checks)
+    provider.failure = None
+    (answers, *_) = await check_models(chosen, clock, provider, is_start=True)
+    assert "error" not in answers.facts, "it is checked at the next start"
+    provider.failure = OutOfCredit("The quota is used up.")
+    assert not any(each.works for each in (await check_models(chosen, clock, provider))[:1])
 
 
 class EmbeddingProvider(FakeProvider):

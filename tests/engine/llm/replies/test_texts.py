@@ -9,9 +9,10 @@ from engine.models import Question, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import StubProvider
 from tests.support.clock import ManualClock
+from tests.support.engine_fixture import HERE
 from tests.support.openai_server import Fault
 
-ASKED = Question("Who tends it?", frozenset({"s"}))
+ASKED = Question("Who tends it?", HERE)
 WEIR = SummaryInput("Weir", ("It is old.", "It leaks."))
 QUERY = '{"question": "Who tends the weir?", "high_level_keywords": [], "low_level_keywords": ["weir"]}'
 NO_TEXTS = ["Please provide the descriptions.", "I'm sorry, but I can't help with that.", "null", "<tool_call>x"]
