@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from contextlib import AsyncExitStack, suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -26,15 +28,16 @@ from engine.llm.traits.model_check import (
     CheckedRole,
     ModelCheck,
     Problem,
+    WindowProbe,
     check_chat,
     check_embedder,
     check_reranker,
     describe_failure,
 )
-from engine.llm.traits.remembered import model_key, save_check
+from engine.llm.traits.remembered import list_checked_roles, load_facts, model_key, save_check
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from bot.settings import Settings
     from engine import Clock
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 ATTEMPTS = 2  # of each call: a check is quick
+REMEMBERED_DAYS = 30  # that a start takes the last check of the same settings for its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,18 @@ class _Chosen:
     """A role that the settings give a model, and its check."""
 
     role: CheckedRole
-    check: Awaitable[ModelCheck]
+    check: Callable[[], Awaitable[ModelCheck]]
+    last: ModelCheck | None = None  # that holds, too
+    checked_at: str = ""
 
 
-async def check_models(settings: Settings, clock: Clock, provider: Provider | None = None) -> list[ModelCheck]:
-    """Check the model of each role with a few tiny calls; what is built in needs none. Raises BadSetting."""
+async def check_models(
+    settings: Settings, clock: Clock, provider: Provider | None = None, *, is_start: bool = False
+) -> list[ModelCheck]:
+    """Check the model of each role with a few tiny calls; what is built in needs none. Raises BadSetting.
+
+    `is_start`: a chat model whose check with the same settings is remembered is not called, and none is probed.
+    """
     timeouts = CallTimeouts(
         settings.llm_timeout_seconds,
         settings.llm_stream_idle_timeout_seconds,
@@ -64,16 +75,18 @@ async def check_models(settings: Settings, clock: Clock, provider: Provider | No
     async with AsyncExitStack() as stack:
         client = ModelClient(settings.llm_max_concurrency, timeouts, provider or SubprocessProvider(), clock)
         stack.push_async_callback(client.close)
-        chosen = [*_list_chat_roles(settings, client), *_list_other_roles(settings, client, stack)]
+        chat = _list_chat_roles(settings, client, None if is_start else WindowProbe())
+        chat = [_recall(settings, each, clock) for each in chat] if is_start else chat
+        chosen = [*chat, *_list_other_roles(settings, client, stack)]
         checks = list(await asyncio.gather(*(_finish(each) for each in chosen)))
-    _remember(settings, clock, [(each.role, check) for each, check in zip(chosen, checks, strict=True)])
+    _remember(settings, clock, list(zip(chosen, checks, strict=True)))
     return checks
 
 
 async def log_problems(settings: Settings, clock: Clock) -> None:
-    """Check all models, and log each problem as a warning; nothing depends on it."""
+    """Check the models of new settings, and log each problem as a warning; nothing depends on it."""
     try:
-        for check in await check_models(settings, clock):
+        for check in await check_models(settings, clock, is_start=True):
             names = {"role": check.role, "model": check.model}
             for each in check.problems:
                 log.warning("models.check_problem", **names, problem=each.text, hint=each.hint)
@@ -82,14 +95,29 @@ async def log_problems(settings: Settings, clock: Clock) -> None:
 
 
 async def _finish(chosen: _Chosen) -> ModelCheck:
+    if chosen.last is not None:
+        return chosen.last
     try:
-        return await chosen.check
+        return await chosen.check()
     except EngineError as error:
         problem: Problem = describe_failure(error, chosen.role)
         return ModelCheck(chosen.role.name, chosen.role.model.model, {"error": str(error)}, (problem,))
 
 
-def _list_chat_roles(settings: Settings, client: ModelClient) -> list[_Chosen]:
+def _recall(settings: Settings, chosen: _Chosen, clock: Clock) -> _Chosen:
+    """The role with its last check, if that was made with the same settings, and not long ago."""
+    for each in list_checked_roles(settings.data_path):
+        if each.get("settings") != chosen.role.fingerprint:
+            continue
+        with suppress(KeyError, TypeError, ValueError):
+            problems = tuple(Problem(**problem) for problem in each["problems"])
+            last = ModelCheck(each["role"], each["model"], each["facts"], problems)
+            if clock.now() - datetime.fromisoformat(each["checked_at"]) < timedelta(days=REMEMBERED_DAYS):
+                return replace(chosen, last=last, checked_at=each["checked_at"])
+    return chosen
+
+
+def _list_chat_roles(settings: Settings, client: ModelClient, probe: WindowProbe | None) -> list[_Chosen]:
     if not settings.llm_model:
         return []
     models = [
@@ -106,25 +134,32 @@ def _list_chat_roles(settings: Settings, client: ModelClient) -> list[_Chosen]:
         window = build_context_window(settings, "vision")
         models.append(("pictures", vision_model_settings(settings), "VISION", window))
     roles = [CheckedRole(name, model, f"THREADLORE_{prefix}", window.size) for name, model, prefix, window in models]
-    return [_Chosen(role, check_chat(client, role)) for role in roles]
+    return [_Chosen(role, partial(check_chat, client, role, probe)) for role in roles]
 
 
 def _list_other_roles(settings: Settings, client: ModelClient, stack: AsyncExitStack) -> list[_Chosen]:
     chosen = list[_Chosen]()
     if settings.embedding_model:
         role = CheckedRole("vectors", embedding_model_settings(settings), "THREADLORE_EMBEDDING")
-        chosen.append(_Chosen(role, check_embedder(lambda: open_embedder(settings, client, stack), role)))
+        remembered = 0 if settings.embedding_dimensions else load_facts(settings.data_path).find_dimension(role.model)
+        opened = partial(open_embedder, settings, client, stack, is_check=True)
+        chosen.append(_Chosen(role, partial(check_embedder, opened, role, remembered)))
     if (reranker := build_reranker(settings, client)) is not None:
         role = CheckedRole("reranking", rerank_model_settings(settings), "THREADLORE_RERANK")
-        chosen.append(_Chosen(role, check_reranker(reranker, role)))
+        chosen.append(_Chosen(role, partial(check_reranker, reranker, role)))
     return chosen
 
 
-def _remember(settings: Settings, clock: Clock, checked: list[tuple[CheckedRole, ModelCheck]]) -> None:
-    """Keep what was found in the data directory, if there is one."""
+def _remember(settings: Settings, clock: Clock, checked: list[tuple[_Chosen, ModelCheck]]) -> None:
+    """Keep what was found in the data directory, if there is one; only a check without an error holds later."""
     if not settings.data_path.is_dir():
         return
     now = clock.now().isoformat(timespec="seconds")
-    working = [(role, check) for role, check in checked if "error" not in check.facts]
-    facts = {model_key(role.model): {**check.facts, "checked_at": now} for role, check in working}
-    save_check(settings.data_path, facts, {check.role: {**asdict(check), "checked_at": now} for _, check in checked})
+    facts, roles = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
+    for chosen, check in checked:
+        checked_at, is_valid = chosen.checked_at or now, "error" not in check.facts
+        held = {"settings": chosen.role.fingerprint} if is_valid else {}
+        roles[check.role] = {**asdict(check), "checked_at": checked_at, **held}
+        if is_valid:
+            facts[model_key(chosen.role.model)] = {**check.facts, "checked_at": checked_at}
+    save_check(settings.data_path, facts, roles)

@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from engine import Embedder, ModelClient, Reranker
 
 
-async def open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
-    """The embedder of the settings; its dimension is set, remembered, or found with one call. Raises ModelError."""
+async def open_embedder(
+    settings: Settings, calls: ModelClient, stack: AsyncExitStack, *, is_check: bool = False
+) -> Embedder:
+    """The embedder of the settings; its dimension is set, remembered, or found with one call. Raises ModelError.
+
+    `is_check`: what is remembered is not used, so that it can be corrected.
+    """
     if not settings.embedding_model:
         minilm = MiniLMEmbedder()
         stack.callback(minilm.close)
         return minilm
     model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens
     prefixes, remembered = embedding_prefixes(settings), load_facts(settings.data_path)
-    dimensions = settings.embedding_dimensions or remembered.find_dimension(model)
+    dimensions = settings.embedding_dimensions or (0 if is_check else remembered.find_dimension(model))
     if not prefixes.is_plain:
         return await PrefixedEmbedder.open(model, calls, dimensions, prefixes, max_tokens=max_tokens)
     if dimensions:

@@ -89,14 +89,22 @@ def rerank_model_settings(settings: Settings) -> ModelConfig:
 
 
 def build_context_window(settings: Settings, role: Role = "llm") -> ContextWindow:
-    """The context window of the model of a role. Raises BadSetting if it is too small."""
-    variable, size = _find_window(settings, _base_model(settings, role), role)
+    """The context window of the model of a role. Raises BadSetting if the one that is set cannot be used.
+
+    One that is not set keeps nothing from starting: it is at least what prompts need, and leaves the usual space for a
+    reply if the longest one does not fit into it. The check of the models names both.
+    """
+    variable, size, is_set = _find_window(settings, _base_model(settings, role), role)
     if size and size < MIN_CONTEXT_TOKENS:
-        raise BadSetting(f"{variable} must be 0 or at least {MIN_CONTEXT_TOKENS:,}, not {size:,}.")
+        if is_set:
+            raise BadSetting(f"{variable} must be 0 or at least {MIN_CONTEXT_TOKENS:,}, not {size:,}.")
+        size = MIN_CONTEXT_TOKENS
+    longest = settings.llm_max_output_tokens or 0
     try:
-        longest = settings.llm_max_output_tokens or 0
         return ContextWindow(size, settings.llm_output_reserve_tokens or longest, longest)
     except ValueError as error:
+        if not is_set:
+            return ContextWindow(size, 0, longest)
         hint = f"Lower THREADLORE_LLM_OUTPUT_RESERVE_TOKENS or THREADLORE_LLM_MAX_OUTPUT_TOKENS, or raise {variable}."
         raise BadSetting(f"{variable} cannot be used: {error}.", hint=hint) from error
 
@@ -107,21 +115,21 @@ def _base_model(settings: Settings, role: Role) -> ModelConfig:
     return chat.with_model(settings.llm_model if role == "llm" else getattr(settings, f"{role}_model"))
 
 
-def _find_window(settings: Settings, model: ModelConfig, role: Role) -> tuple[str, int]:
-    """The variable that sets the window of a role, and its tokens; 0 if it is not known.
+def _find_window(settings: Settings, model: ModelConfig, role: Role) -> tuple[str, int, bool]:
+    """The variable that sets the window of a role, its tokens (0 if not known), and whether it is set.
 
     What is not set is what the provider said at the last check; for Ollama, at most what its memory is likely to hold.
     """
     own: int = getattr(settings, f"{role}_context_tokens")
     if own:
-        return f"THREADLORE_{role.upper()}_CONTEXT_TOKENS", own
+        return f"THREADLORE_{role.upper()}_CONTEXT_TOKENS", own, True
     if settings.llm_context_tokens:
-        return "THREADLORE_LLM_CONTEXT_TOKENS", settings.llm_context_tokens
+        return "THREADLORE_LLM_CONTEXT_TOKENS", settings.llm_context_tokens, True
     known = load_facts(settings.data_path).find_window(model)
     if model.provider in OLLAMA_PROVIDERS:
         size = settings.ollama_num_ctx or min(known or OLLAMA_DEFAULT_WINDOW, OLLAMA_DEFAULT_WINDOW)
-        return "THREADLORE_OLLAMA_NUM_CTX", size
-    return "THREADLORE_LLM_CONTEXT_TOKENS", known
+        return "THREADLORE_OLLAMA_NUM_CTX", size, bool(settings.ollama_num_ctx)
+    return "THREADLORE_LLM_CONTEXT_TOKENS", known, False
 
 
 def _with_window(settings: Settings, model: ModelConfig, role: Role) -> ModelConfig:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.errors import PROVIDER_ERRORS, TEXT_ERRORS, InvalidReply, ModelError, ModelTimeout
+import structlog
+
+from engine.errors import PROVIDER_ERRORS, TEXT_ERRORS, InvalidReply, ModelError, ModelTimeout, NothingGiven
 from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.formats import shared_calls
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from engine.llm.config import ModelConfig
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
     from engine.usage import Purpose, UsageMeter
+
+log = structlog.get_logger(__name__)
 
 # Part of the cache key of extractions. Raise it when the parsers extract something else from the same reply.
 PARSER_VERSION = 2
@@ -163,7 +167,11 @@ class LiteLLMModel:
         self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
         rules = fill_template("overheard")
-        reply = await self._condense(render_query_rewrite(text, history, today, asker, rules), meter)
+        try:
+            reply = await self._condense(render_query_rewrite(text, history, today, asker, rules), meter)
+        except NothingGiven as error:  # without a clear yes, a message is not for the bot
+            log.warning("llm.overheard_not_judged", error=str(error))
+            return None
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
 
     async def rewrite_query_with_filters(self, request: RewriteRequest, meter: UsageMeter) -> SearchQuery:
@@ -199,13 +207,23 @@ class LiteLLMModel:
         days = f"{overview.days}\n\n" if overview and overview.days else ""
         request = ChatRequest(model, "answer", self.build_answer_messages(prompt))
         self._check_prompt_length(request)
-        async with aclosing(self.client.stream(request, meter)) as deltas:
-            async for delta in deltas:
-                if text := thinking.feed(delta):
-                    yield text if has_text else f"{days}{text}"
-                    has_text = True
-                else:
-                    thoughts.record_thought()
+        try:
+            async with aclosing(self.client.stream(request, meter)) as deltas:
+                async for delta in deltas:
+                    text = thinking.feed(delta)
+                    may_think = known.may_be_thinking(model)
+                    if text or (delta.strip() and thinking.holds_text(may_think=may_think)):
+                        thoughts.record_text()
+                    else:
+                        thoughts.record_thought()
+                    if text:
+                        yield text if has_text else f"{days}{text}"
+                        has_text = True
+        except ModelError:
+            held = thinking.finish(hide_head=known.may_be_thinking(model))
+            if held.strip():  # what came before the stream broke
+                yield held if has_text else f"{days}{held}"
+            raise
         cut_off = any(each.cut_off for each in meter.items)
         known.record_answer(model, thinking, is_whole=not cut_off)
         rest = thinking.finish(hide_head=cut_off and known.may_be_thinking(model))

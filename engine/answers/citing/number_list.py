@@ -21,7 +21,10 @@ HYPHENS = frozenset("-‐‑‒–—―−~〜～")
 _TOKEN = re.compile(r"(\d+)|([^\W\d_]{1,40}(?:['’][^\W\d_]{1,20})?[º°]?)|(\.{2,3}|…|\S)")
 _SEPARATORS = frozenset(",;、，；&+|/·•")
 _AFTER_LABEL = frozenset(":：#.№_=-º°")
-_TITLED = re.compile(r"\s{0,4}(?:[^\W\d_]{1,12}[\s:]{0,4})?(\d{1,4})\s{0,4}[:,|(–—-]\s{0,4}(?=[^\W\d_][^\[\]]{2})")
+_TITLED = re.compile(
+    r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:]{0,4})?(?P<number>\d{1,4})\s{0,4}"
+    r"(?:[:,|]|(?<=\s)[–—-]\s|\((?=[^()]{3,100}\)\s{0,4}\Z))\s{0,4}(?=[^\W\d_][^\[\]]{2})"
+)
 _COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
 _COMMUNITY_PART = re.compile(r"([^\W\d_]{1,20})\s{0,4}\(([^()]{0,100})\)")
 
@@ -55,7 +58,9 @@ def read_bracket(text: str) -> NumberList | None:
     if listed := read_list(text.replace("(s)", ""), BRACKET_LABELS, is_bracketed=True):
         return listed
     titled = _TITLED.match(text)
-    return NumberList(((int(titled[1]),) * 2,), is_loose=True) if titled else None
+    if titled is None or (titled["label"] and titled["label"].casefold() not in BRACKET_LABELS):
+        return None
+    return NumberList(((int(titled["number"]),) * 2,), is_loose=True)
 
 
 def read_list(text: str, labels: Collection[str] = LABELS, *, is_bracketed: bool = False) -> NumberList | None:

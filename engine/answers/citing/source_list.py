@@ -1,9 +1,9 @@
 """Drop the list of sources that a model adds to its answer: the program adds its own.
 
-A list begins with a heading such as "Sources:" or "### References", and has a line for each source, with its number, or
-with the title of a given source. A heading that no such line follows is text, and so is a line that cites a source
-itself: "1. The mill burned down [2]" is a statement. Lines without a heading are dropped if they are a number and a
-title, or the definition of a footnote.
+A list begins with a heading such as "Sources:" or "### References", and has a line for each source, with its number in
+brackets, or with the title of a given source, an address or a file. A numbered list of other things is text. A heading
+that no such line follows is text, and so is a line that cites a source itself: "1. The mill burned down [2]" is a
+statement. Lines without a heading are dropped if they are a number and a title, or the definition of a footnote.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.answers.citing.words import HEADINGS
+from engine.answers.citing.words import HEADINGS, LABELS
 from engine.answers.links.visible_text import visible_text
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _HEADING_MARK = re.compile(r"[#*_:：]")
 _RULE = re.compile(r"\s{0,3}(?:-{3,}|\*{3,}|_{3,})\s{0,4}")
 _ENTRY = re.compile(
     r"\s{0,6}(?:[-*•+]\s{1,8}|>\s?)?(?:[*_]{0,3})(?:\[\^?(?P<bracket>\d{1,4})\^?\]|【(?P<lens>\d{1,4})】|\((?P<round>\d{1,4})\)"
-    r"|(?P<plain>\d{1,4})[.)]|(?:[^\W\d_]{3,10}\s?)(?P<word>\d{1,4})(?=\s{0,4}[:.–-]))[*_]{0,3}\s{0,4}[:.–-]?\s{0,4}(?P<rest>.*)",
+    r"|(?P<plain>\d{1,4})[.)]|(?P<label>[^\W\d_]{3,10})\s?(?P<word>\d{1,4})(?=\s{0,4}[:.–-]))[*_]{0,3}\s{0,4}[:.–-]?\s{0,4}(?P<rest>.*)",
 )
 _BULLET = re.compile(r"\s{0,6}(?:[-*•+]\s{1,8})(?P<rest>.*)")
 _DEFINITION = re.compile(r"\s{0,3}\[\^?(?P<number>\d{1,4})\]:\s{0,4}(?P<rest>.*)")
@@ -44,6 +44,7 @@ _FENCE_START = re.compile(r"\s{0,3}(?:`{0,2}|~{0,2})")
 _DEFINITION_START = re.compile(r"\s{0,3}\[\^?\d{0,4}\]?")
 _NUMBERED_START = re.compile(r"\s{0,6}(?:[-*•+]\s+)?[\[【]\^?\d{0,4}")
 _WORDS = re.compile(r"[^\W_]+")
+_NAMED = re.compile(r"https?://|\.[a-z]{2,4}\b")  # an address, or the name of a file
 
 
 class SourceListFilter:
@@ -177,12 +178,19 @@ class SourceListFilter:
             return False
         found = _ENTRY.fullmatch(line.strip("\n"))
         if found:
-            number = next(filter(None, (found[name] for name in ("bracket", "lens", "round", "plain", "word"))))
-            is_listed = int(number) in self._given or bool(found["plain"])
-            return is_listed and not _CITATION.search(found["rest"])
+            return self._names_given(found) and not _CITATION.search(found["rest"])
         bullet = _BULLET.fullmatch(line.strip("\n"))
         rest = _CITATION.sub("", bullet["rest"] if bullet else line).strip()
         return self._is_title(rest) or (bool(_RULE.fullmatch(line)))
+
+    def _names_given(self, entry: re.Match[str]) -> bool:
+        """Whether a numbered line names a source, not a point of the answer: by its mark, or by what it says."""
+        has_label = bool(entry["word"]) and entry["label"].casefold() in LABELS
+        if entry["bracket"] or entry["lens"] or has_label:
+            return int(entry["bracket"] or entry["lens"] or entry["word"]) in self._given
+        if not self._titles:
+            return bool(entry["plain"]) or int(entry["round"] or entry["word"]) in self._given
+        return self._is_title(entry["rest"]) or _NAMED.search(entry["rest"]) is not None
 
     def _is_inline_list(self, line: str) -> bool:
         """Whether a line lists several sources with their titles: "Sources: [1] Plan, [2] Minutes"."""

@@ -19,6 +19,7 @@ from engine.answers.citing.words import (
     NUMBERED_SUFFIXES,
     NUMBERED_WORDS,
     SOURCE_WORDS,
+    SPELLED_OUT,
     THING_WORDS,
     UNIT_WORDS,
 )
@@ -198,6 +199,9 @@ class SpellingRewriter(StreamRewriter):
         is_end = _SENTENCE_END.match(behind) is not None or behind.startswith(("(", "["))
         words = _count_words(before) + self._has_citation
         if words < MIN_WORDS or not (is_end or _CLAUSE_END.match(behind)):
+            return False
+        last = _LAST_WORD.search(before)
+        if last and (last[1].casefold(), listed.spans[0][0]) in SPELLED_OUT:
             return False
         return not self._is_numbered(before) and not self._is_copied(before, found[0])
 

@@ -48,6 +48,15 @@ NUMBERED_WORDS = _words(
     "seção passo passos etapa etapas tabela parágrafo regra nível anexo",
 )
 NUMBERED_SUFFIXES = ("図", "表", "章", "節", "条", "項", "号", "手順", "段階", "ステップ", "第", "步骤", "图", "节")
+# The words of the numbers from 1 on: "two (2)" is a count, spelled out.
+_SPELLED_OUT = (
+    "one two three four five six seven eight nine ten eleven twelve",
+    "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "un deux trois quatre cinq six sept huit neuf dix onze douze",
+    "um dois três quatro cinco seis sete oito nove dez onze doze",
+)
+SPELLED_OUT = frozenset((word, number) for line in _SPELLED_OUT for number, word in enumerate(line.split(), 1))
 # Words before "source 2" that make it a thing: a data source.
 THING_WORDS = _words(
     "data open power light energy water heat sound news primary secondary current voltage food fuel radio income",

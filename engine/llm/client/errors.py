@@ -35,6 +35,7 @@ from engine.llm.wire.rejections import (
     RESPONSE_FORMAT,
     Rejection,
     find_parameter,
+    own_words,
     read_rejection,
 )
 
@@ -117,7 +118,7 @@ def map_error(error: Exception, model: str, now: float, key: str = "", base: str
 def name_parameter(mapped: ModelError, error: Exception, sent: Collection[str]) -> ModelError:
     """The error with the parameter that it names among those which were sent."""
     if isinstance(mapped, RequestRejected) and mapped.parameter == ANY_PARAMETER:
-        mapped.parameter = find_parameter(str(error), sent) or ANY_PARAMETER
+        mapped.parameter = find_parameter(own_words(str(error)), sent) or ANY_PARAMETER
     return mapped
 
 
@@ -153,7 +154,7 @@ def _connection_error(error: Exception, model: str, base: str) -> ModelError | N
 
 def _rejection_error(error: Exception, name: str, message: str) -> ModelError:
     """Error for a request that the provider rejected, in the provider's own words if there are any."""
-    text = str(error)
+    text = own_words(str(error))
     reason = f": {message}." if message else "."
     if _NO_PROVIDER in text:
         return ModelNotFound(f"“{name}” does not name a known provider.")

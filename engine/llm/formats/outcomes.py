@@ -43,6 +43,7 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _NO_TEXT = frozenset({"", "null", "none", "undefined", "nil", "{}", "[]", '""', "''", "n/a"})
+_NO_VALUES: tuple[object, ...] = (None, "", [], {})
 _TOOL_CALL = re.compile(
     r"\A\s*(?:<tool_call>|\[TOOL_CALLS\]|<function[ =]|\{\s*\"(?:name|function)\"\s*:.*\"arguments\")", re.DOTALL
 )
@@ -118,8 +119,8 @@ def judge_words(text: str) -> Outcome:
 
 
 def judge_object(reply: str, keys: frozenset[str]) -> Outcome:
-    """Judge a reply that is to be a JSON object with one of these keys: FACTS if it is."""
-    if keys & (parse_object(reply) or {}).keys():
+    """Judge a reply that is to be a JSON object with a value of one of these keys: FACTS if it is."""
+    if any(key in keys and value not in _NO_VALUES for key, value in (parse_object(reply) or {}).items()):
         return Outcome.FACTS
     return judge_words(strip_thinking(reply).strip())
 

@@ -47,6 +47,7 @@ _INVALID_ROW: tuple[int, list[str]] = (0, [])
 def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
     """The rows of each excerpt by its number, as a reply to that excerpt alone; empty if the numbers are wrong.
 
+    A number with nothing below it has an empty text: nothing is said of its excerpt, not even that it has no rows.
     Without an end marker the last excerpt may be cut off and is dropped.
     """
     excerpts: list[tuple[int, list[str]]] = []
@@ -64,7 +65,9 @@ def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
             return {}  # a row before any number
         complete = ended or (complete and not (number or DELIMITER in row))
     return _rows_by_number(
-        [(number, "\n".join((*rows, END_MARKER))) for number, rows in excerpts], count, complete=complete
+        [(number, "\n".join((*rows, END_MARKER)) if rows else "") for number, rows in excerpts],
+        count,
+        complete=complete,
     )
 
 

@@ -129,6 +129,13 @@ def has_unopened_thinking(reply: str) -> bool:
     return stream.is_unopened
 
 
+def opens_thinking(reply: str) -> bool:
+    """Whether a whole reply begins with an opening mark of thoughts."""
+    stream = ThinkingFilter(hold_head=False)
+    stream.feed(reply.lstrip()[: 2 * _MAX_MARK])
+    return stream.has_thought
+
+
 class _Stage(Enum):
     HEAD = auto()  # only blanks, or the start of a mark
     HELD = auto()  # a head without a mark: text, or thoughts
@@ -169,6 +176,10 @@ class ThinkingFilter:
     def is_begun(self) -> bool:
         """Whether it is certain how the reply begins: with text or with thoughts."""
         return self._state not in {_Stage.HEAD, _Stage.HELD}
+
+    def holds_text(self, *, may_think: bool) -> bool:
+        """Whether what is held back is rather text than thoughts; `may_think`: the model may begin with thoughts."""
+        return self._state is _Stage.TEXT or (self._state is _Stage.HELD and not may_think)
 
     def feed(self, delta: str) -> str:
         """The text that can be shown now."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
-from engine.llm.formats.thinking import MAX_HEAD_CHARACTERS, ThinkingFilter, has_unopened_thinking
+from engine.llm.formats.thinking import MAX_HEAD_CHARACTERS, ThinkingFilter, has_unopened_thinking, opens_thinking
 
 if TYPE_CHECKING:
     from engine.llm.config import ModelConfig
@@ -19,7 +20,10 @@ _THINKING_NAME = re.compile(r"(?:^|[-_/:.])(?:r1|qwq|think|thinking|reasoner|rea
 
 
 class ThinkingModels:
-    """What replies have shown about models, by their names with all settings.
+    """What replies have shown about models, by what may change their thoughts: address, effort and own parameters.
+
+    A model that began with such thoughts at one effort may do so at each, until it is known better; that it did not
+    says nothing about another effort.
 
     Until a model has shown a free reply without such thoughts, the head of its answers is held back to the end. One
     reply of any kind is enough, so at most the first answer after a start comes late. Providers that separate thoughts
@@ -27,7 +31,7 @@ class ThinkingModels:
     """
 
     def __init__(self) -> None:
-        self._unopened: dict[str, bool] = {}
+        self._unopened: dict[tuple[str, str], dict[tuple[str, str], bool]] = {}
 
     def open_filter(self, model: ModelConfig) -> ThinkingFilter:
         """A filter for a streamed answer of a model."""
@@ -35,25 +39,40 @@ class ThinkingModels:
 
     def must_hold(self, model: ModelConfig) -> bool:
         """Whether the head of an answer may turn out to be thoughts."""
-        return self._unopened.get(model.name, not _separates_thoughts(model))
+        return self._find(model, default=not _separates_thoughts(model))
 
     def may_be_thinking(self, model: ModelConfig) -> bool:
         """Whether a reply that was cut off before any mark is rather thoughts than text."""
-        return self._unopened.get(model.name, _THINKING_NAME.search(model.model) is not None)
+        return self._find(model, default=_THINKING_NAME.search(model.model) is not None)
 
     def record_reply(self, model: ModelConfig, reply: str, *, is_free: bool) -> None:
-        """Learn from a whole reply; one that had to be JSON (not `is_free`) had no place for thoughts."""
+        """Learn from a whole reply; one that had to be JSON (not `is_free`) had no place for thoughts.
+
+        Thoughts with an opening mark tell nothing: the next ones may have none.
+        """
         if has_unopened_thinking(reply[: 2 * MAX_HEAD_CHARACTERS]):
-            self._unopened[model.name] = True
-        elif is_free and reply.strip():
-            self._unopened.setdefault(model.name, False)
+            self._list_known(model)[_variant(model)] = True
+        elif is_free and reply.strip() and not opens_thinking(reply):
+            self._list_known(model).setdefault(_variant(model), False)
 
     def record_answer(self, model: ModelConfig, answer: ThinkingFilter, *, is_whole: bool) -> None:
-        """Learn from a streamed answer; one that is not whole shows no more than its thoughts."""
+        """Learn from a streamed answer; one that is not whole, or has thoughts, shows no more than these."""
         if answer.is_unopened:
-            self._unopened[model.name] = True
-        elif is_whole:
-            self._unopened[model.name] = False
+            self._list_known(model)[_variant(model)] = True
+        elif is_whole and not answer.has_thought:
+            self._list_known(model)[_variant(model)] = False
+
+    def _list_known(self, model: ModelConfig) -> dict[tuple[str, str], bool]:
+        return self._unopened.setdefault((model.model, model.api_base), {})
+
+    def _find(self, model: ModelConfig, *, default: bool) -> bool:
+        known = self._list_known(model)
+        return known.get(_variant(model), default or any(known.values()))
+
+
+def _variant(model: ModelConfig) -> tuple[str, str]:
+    """The effort and the own parameters of a model; one may switch its thoughts on or off."""
+    return model.reasoning_effort, json.dumps(model.extra, sort_keys=True, default=str)
 
 
 def _separates_thoughts(model: ModelConfig) -> bool:

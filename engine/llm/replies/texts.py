@@ -48,14 +48,14 @@ class JudgedCalls:
         raise _describe_failure(request, text, outcome)
 
     async def write_object(self, request: ChatRequest, meter: UsageMeter) -> str:
-        """A reply with an object of a rewritten question; the second one, whatever it is, if the first is none."""
-        for is_last in (False, True):
+        """A reply with an object of a rewritten question. Raises NothingGiven if two replies have none."""
+        for _ in range(2):
             reply = await self.complete(request, meter)
             outcome = judge_object(reply.text, QUERY_KEYS)
             self.observe(request.purpose, outcome)
-            if outcome is Outcome.FACTS or is_last:
-                break
-        return reply.text
+            if outcome is Outcome.FACTS:
+                return reply.text
+        raise _describe_failure(request, reply.text, outcome)
 
     async def _ask_twice(self, request: ChatRequest, meter: UsageMeter) -> tuple[str, Outcome]:
         """The text and outcome of the first reply that is a text, or of the second reply."""

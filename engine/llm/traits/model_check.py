@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import (
@@ -11,14 +13,16 @@ from engine.errors import (
     EngineError,
     InvalidApiKey,
     ModelNotFound,
+    ModelPaused,
     ModelTimeout,
     ModelUnreachable,
     OutOfCredit,
-    PromptTooLong,
+    RateLimited,
 )
 from engine.llm.client.client import ChatRequest
 from engine.llm.wire.rejections import ANY_PARAMETER, RESPONSE_FORMAT, STREAM, SYSTEM_ROLE
 from engine.models import LLMMessage
+from engine.options import MIN_CONTEXT_TOKENS
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
@@ -30,7 +34,8 @@ if TYPE_CHECKING:
 
 GREETING = (LLMMessage("system", "Reply with one word."), LLMMessage("user", "Are you ready?"))
 JSON_REQUEST = (LLMMessage("system", "Reply with a JSON object."), LLMMessage("user", 'Reply with {"ready": true}.'))
-PROBES = 4_096, 16_384  # tokens of the prompts by which an unknown context window is probed
+PROBED_TOKENS = 4_096  # of the prompt by which an unknown context window is probed
+UNNAMED = "a parameter that it does not name, so all but the further parameters that are set"
 PROBE_WORD = "tea "  # a token of most tokenizers
 PROBED_SHARE = 0.7  # of a prompt that was counted: the rest is how tokenizers differ
 
@@ -55,7 +60,7 @@ class ModelCheck:
 
     @property
     def works(self) -> bool:
-        """Whether the model replied."""
+        """Whether nothing was found that keeps the model from working."""
         return all(each.is_warning for each in self.problems)
 
 
@@ -68,20 +73,42 @@ class CheckedRole:
     prefix: str
     window: int = 0
 
+    @property
+    def fingerprint(self) -> str:
+        """What tells whether a check of the role holds for these settings; the key cannot be read from it."""
+        text = "\n".join((self.name, self.prefix, self.model.name, self.model.api_key, str(self.window)))
+        return sha256(text.encode()).hexdigest()[:32]
+
     def setting(self, name: str) -> str:
         """The variable of a setting of the role."""
         return f"{self.prefix}_{name}"
 
 
-async def check_chat(client: ModelClient, role: CheckedRole) -> ModelCheck:
-    """Check a chat model by a streamed reply and one of JSON."""
+class WindowProbe:
+    """Probes unknown context windows by one prompt for each model, whatever its roles."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._found: dict[tuple[str, str], int] = {}
+
+    async def measure(self, client: ModelClient, model: ModelConfig, meter: UsageMeter) -> int:
+        """The tokens of the prompt if the provider counted it as it was sent, else 0."""
+        key = model.model, model.api_base
+        async with self._lock:
+            if key not in self._found:
+                self._found[key] = await _probe_window(client, model, meter)
+        return self._found[key]
+
+
+async def check_chat(client: ModelClient, role: CheckedRole, probe: WindowProbe | None = None) -> ModelCheck:
+    """Check a chat model by a streamed reply and one of JSON; `probe` measures a window that is not known."""
     model, meter = role.model, UsageMeter()
     try:
         async for _ in client.stream(ChatRequest(model, "answer", GREETING), meter):
             pass
         is_json = await _sends_json(client, model, meter)
         traits = await client.describe(model)
-        probed = 0 if traits.window else await _probe_window(client, model, meter)
+        probed = 0 if traits.window or probe is None else await probe.measure(client, model, meter)
     except EngineError as error:
         return ModelCheck(role.name, model.model, {"error": str(error)}, (describe_failure(error, role),))
     sent = {*model.chat_parameters(), SYSTEM_ROLE, STREAM, RESPONSE_FORMAT, ANY_PARAMETER}
@@ -102,14 +129,20 @@ async def check_chat(client: ModelClient, role: CheckedRole) -> ModelCheck:
     return ModelCheck(role.name, model.model, facts, (*problems, *_list_count_problems(client, role)))
 
 
-async def check_embedder(open_embedder: Callable[[], Awaitable[Embedder]], role: CheckedRole) -> ModelCheck:
-    """Check an embedding model by a question and a text."""
+async def check_embedder(
+    open_embedder: Callable[[], Awaitable[Embedder]], role: CheckedRole, remembered: int = 0
+) -> ModelCheck:
+    """Check an embedding model by a text; `remembered`: its dimensions at the last check, 0 if not known."""
     try:
         embedder = await open_embedder()
         vectors = await embedder.embed(["Are you ready?"], UsageMeter())
     except EngineError as error:
         return ModelCheck(role.name, role.model.model, {"error": str(error)}, (describe_failure(error, role),))
-    return ModelCheck(role.name, role.model.model, {"dimension": int(vectors.shape[1]), "identity": embedder.name})
+    found, problems = int(vectors.shape[1]), tuple[Problem, ...]()
+    if remembered not in {0, found}:
+        text = f"The model now returns {found:,} dimensions, not {remembered:,} as before."
+        problems = (Problem(text, "Start the program again: all vectors are then made anew.", is_warning=True),)
+    return ModelCheck(role.name, role.model.model, {"dimension": found, "identity": embedder.name}, problems)
 
 
 async def check_reranker(reranker: Reranker, role: CheckedRole) -> ModelCheck:
@@ -132,6 +165,8 @@ def describe_failure(error: EngineError, role: CheckedRole) -> Problem:
             hint = f"Correct {role.setting('API_BASE')}, or start the server."
         case OutOfCredit():
             hint = "Check your plan and billing at the provider."
+        case RateLimited() | ModelPaused():  # busy, not broken
+            return Problem(f"{error} So it was not checked.", error.hint, is_warning=True)
         case BadModelSettings():
             hint = f"Change {_setting_of(error.parameter, role)}." if error.parameter else error.hint
         case ModelTimeout():
@@ -150,18 +185,13 @@ async def _sends_json(client: ModelClient, model: ModelConfig, meter: UsageMeter
 
 
 async def _probe_window(client: ModelClient, model: ModelConfig, meter: UsageMeter) -> int:
-    """The largest prompt that the provider counted as it was sent; 0 if it counts none or refuses all."""
-    window, short = 0, replace(model, max_output_tokens=model.max_output_tokens or 16)
-    for tokens in PROBES:
-        prompt = (LLMMessage("user", f"{PROBE_WORD * tokens}\nReply with one word."),)
-        try:
-            await client.complete(ChatRequest(short, "condense", prompt), meter)
-        except PromptTooLong:
-            break
-        if meter.items[-1].input_tokens < PROBED_SHARE * tokens:
-            break
-        window = tokens
-    return window
+    short = replace(model, max_output_tokens=model.max_output_tokens or 16)
+    prompt = (LLMMessage("user", f"{PROBE_WORD * PROBED_TOKENS}\nReply with one word."),)
+    try:
+        await client.complete(ChatRequest(short, "condense", prompt), meter)
+    except EngineError:  # the model has replied to less: only its window stays unknown
+        return 0
+    return PROBED_TOKENS if meter.items[-1].input_tokens >= PROBED_SHARE * PROBED_TOKENS else 0
 
 
 def _list_refused(refused: list[str], role: CheckedRole) -> list[Problem]:
@@ -172,14 +202,14 @@ def _list_refused(refused: list[str], role: CheckedRole) -> list[Problem]:
 
 
 def _refused_hint(name: str, role: CheckedRole) -> str:
-    if name in {SYSTEM_ROLE, STREAM, RESPONSE_FORMAT}:
+    if name in {SYSTEM_ROLE, STREAM, RESPONSE_FORMAT, ANY_PARAMETER}:
         return "Nothing needs to be changed."
     return f"Change {_setting_of(name, role)} to avoid the second call."
 
 
 def _name_parameter(name: str) -> str:
     names = {SYSTEM_ROLE: "the system role", STREAM: "streaming", RESPONSE_FORMAT: "JSON mode"}
-    return names.get(name, "one of the parameters" if name == ANY_PARAMETER else f"the parameter {name}")
+    return names.get(name, UNNAMED if name == ANY_PARAMETER else f"the parameter {name}")
 
 
 def _setting_of(name: str, role: CheckedRole) -> str:
@@ -196,12 +226,23 @@ def _setting_of(name: str, role: CheckedRole) -> str:
 
 def _list_window_problems(facts: dict[str, Any], role: CheckedRole) -> list[Problem]:
     window, name = facts["window"], role.setting("CONTEXT_TOKENS")
+    if 0 < window < MIN_CONTEXT_TOKENS and facts["window_origin"] != "probed":
+        text = f"The model takes {window:,} tokens, but prompts need at least {MIN_CONTEXT_TOKENS:,}."
+        return [Problem(text, "Choose another model, or let its server use a larger window.")]
     if not window and not role.window:
         return [Problem("The context window is unknown, so long prompts may fail.", f"Set {name}.", is_warning=True)]
     if facts["window_origin"] != "probed" and window and role.window > window:
         text = f"{name} is {role.window:,}, but the model takes {window:,} tokens."
         return [Problem(text, f"Set {name} to {window} or less.")]
-    return []
+    return _list_reply_problems(role.window or window, role)
+
+
+def _list_reply_problems(window: int, role: CheckedRole) -> list[Problem]:
+    longest = role.model.max_output_tokens or 0
+    if not (window and longest) or longest + MIN_CONTEXT_TOKENS <= window:
+        return []
+    text = f"Replies may have {longest:,} tokens of a window of {window:,}, so long ones may be cut off."
+    return [Problem(text, "Lower THREADLORE_LLM_MAX_OUTPUT_TOKENS, or set a larger window.", is_warning=True)]
 
 
 def _list_price_problems(facts: dict[str, Any], role: CheckedRole) -> list[Problem]:

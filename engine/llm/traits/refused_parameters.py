@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from engine.errors import RequestRejected
+from engine.errors import BadModelSettings, RequestRejected
 from engine.llm.wire.rejections import ANY_PARAMETER, STREAM, SYSTEM_ROLE
 from engine.scheduling.feature_breaker import FeatureBreaker
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Collection, Iterable
 
     from engine.clock import Clock
     from engine.llm.client.protocol import CallParameters
@@ -47,39 +47,43 @@ class RefusedParameters:
     ) -> T:
         """Send a request, and repeat it without what the provider refuses. Raises ModelError."""
         left_out, lasting = self.list_refused(model), list[str]()
+        kept = frozenset(model.extra) if "messages" in parameters else frozenset[str]()  # set by the owner
         while True:
-            sent = leave_out(parameters, left_out)
+            sent = leave_out(parameters, left_out, kept)
             try:
                 result = await send(sent)
             except RequestRejected as error:
-                name = _find_removable(error, sent)
+                name = _find_removable(error, sent, kept)
                 if not name or name in left_out:
-                    raise
+                    raise _name_kept(error, model, kept & sent.keys()) from error
                 left_out.append(name)
                 lasting += [name] * error.lasting
             else:
-                self._remember(model, lasting, parameters.keys() - set(left_out))
+                self._remember(model, lasting, sent.keys(), parameters.keys() - sent.keys())
                 return result
 
-    def _remember(self, model: ModelConfig, refused: Iterable[str], accepted: Iterable[str]) -> None:
+    def _remember(
+        self, model: ModelConfig, refused: Iterable[str], accepted: Iterable[str], left_out: Iterable[str]
+    ) -> None:
         """Remember what a successful request had to leave out, and what was accepted again."""
         known = self._refused.setdefault((model.model, model.api_base), {})
         for name in refused:
-            log.warning("llm.parameter_refused", model=model.model, parameter=name)
+            names = sorted(left_out) if name == ANY_PARAMETER else [name]
+            log.warning("llm.parameter_refused", model=model.model, parameter=", ".join(names))
             known.setdefault(name, FeatureBreaker(self._clock, 1, *RETRY_SECONDS)).record_refusal()
         for name in known.keys() & set(accepted):
             known[name].record_success()
 
 
-def leave_out(parameters: CallParameters, names: Iterable[str]) -> CallParameters:
+def leave_out(parameters: CallParameters, names: Iterable[str], kept: Collection[str] = frozenset()) -> CallParameters:
     """The parameters without these; a replaced one is sent under its other name, a system role as part of the user's.
 
-    `ANY_PARAMETER` leaves only what every request needs.
+    `ANY_PARAMETER` leaves only what every request needs, and what is to be `kept`.
     """
     sent = dict(parameters)
     for name in names:
         if name == ANY_PARAMETER:
-            sent = {key: value for key, value in sent.items() if _is_needed(key)}
+            sent = {key: value for key, value in sent.items() if _is_needed(key) or key in kept}
         elif name == SYSTEM_ROLE:
             sent["messages"] = fold_system_messages(sent.get("messages", ()))
         elif name in sent:
@@ -117,13 +121,26 @@ def _as_parts(content: str | list[Any]) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _find_removable(error: RequestRejected, sent: CallParameters) -> str:
+def _name_kept(error: RequestRejected, model: ModelConfig, kept: Collection[str]) -> RequestRejected:
+    """The error of a request, with the parameters of the owner if it may be about one of them."""
+    if error.parameter != ANY_PARAMETER or not kept:
+        return error
+    names = ", ".join(sorted(kept))
+    named = BadModelSettings(
+        f"The provider of the model {model.model} does not accept one of its parameters: {str(error).rstrip('.')}.",
+        hint=f"Remove what it does not know from the further parameters of this model: {names}.",
+    )
+    named.retry_after = error.retry_after
+    return named
+
+
+def _find_removable(error: RequestRejected, sent: CallParameters, kept: Collection[str]) -> str:
     """What of a request can be left out after an error; "" if nothing can."""
     name = error.parameter
     if name == SYSTEM_ROLE:
         messages = list(sent.get("messages", ()))
         return name if fold_system_messages(messages) != messages else ""
     if name == ANY_PARAMETER:
-        return name if not all(map(_is_needed, sent)) else ""
+        return name if not all(_is_needed(each) or each in kept for each in sent) else ""
     other = REPLACED.get(name, "")
     return next((each for each in (name, other) if each and each in sent), "")

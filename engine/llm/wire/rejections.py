@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Cause = Literal["credit", "credentials", "settings", "content", ""]
 
 RESPONSE_FORMAT, SYSTEM_ROLE, STREAM, ANY_PARAMETER = "response_format", "system", "stream", "*"
+MAX_ERROR = 100_000  # characters of an error that are read at all
 MAX_READ = 4000  # characters of an error; some quote the whole request
 
 
@@ -123,6 +124,20 @@ CHAT_PARAMETERS = ("temperature", "max_tokens", "reasoning_effort", "num_ctx", "
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
+# What errors quote: values of these fields, what follows these words, and sentences between quotation marks.
+_ECHO = re.compile(
+    r"""(?<!\\)["'](?:input|input_value|prompt|contents?|text|messages|failed_generation)["']\s{0,4}:\s{0,4}"""
+)
+_QUOTED_TAIL = re.compile(
+    r"(?:original response|raw response|received messages?|input_value)\s{0,4}[:=].*", re.IGNORECASE | re.DOTALL
+)
+_STRING = re.compile(r""""(?:[^"\\]|\\.)*+(?:"|\Z)|'(?:[^'\\]|\\.)*+(?:'|\Z)""", re.DOTALL)
+_BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING.pattern}", re.DOTALL)
+_HAS_FIELDS = re.compile(r"""["'](?:message|error|detail|msg)["']\s{0,4}:""")
+_LONG_QUOTE = re.compile(r"""["“](?:[^\s"“”]{1,80}\s+){3}[^"“”]*+["”]""")
+_ESCAPED_QUOTE = re.compile(r"""\\"(?:[^\s"\\]{1,80}\s+){3}[^"\\]*+\\"|“(?:[^\s“”]{1,80}\s+){3}[^“”]*+”""")
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """Why a request was rejected; `parameter` is what may be left out, `ANY_PARAMETER` if no name is given.
@@ -134,6 +149,33 @@ class Rejection:
     parameter: str = ""
     lasting: bool = True
     package: str = ""
+
+
+def own_words(text: str) -> str:
+    """An error without what it quotes of the request or of a reply: texts of people decide nothing."""
+    text = _QUOTED_TAIL.sub("", text[:MAX_ERROR])
+    parts, at = list[str](), 0
+    while echo := _ECHO.search(text, at):
+        parts.append(text[at : echo.end()])
+        at = _skip_value(text, echo.end())
+    text = "".join((*parts, text[at:]))
+    quotes = _ESCAPED_QUOTE if _HAS_FIELDS.search(text) else _LONG_QUOTE
+    return quotes.sub("…", text)
+
+
+def _skip_value(text: str, start: int) -> int:
+    """Where the value that begins here ends: a string, a list or an object."""
+    if found := _STRING.match(text, start):
+        return found.end()
+    depth, at = 0, start
+    for mark in _BRACKET_OR_STRING.finditer(text, start):
+        if not depth and mark.start() != start:
+            return start
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark[0], 0)
+        at = mark.end()
+        if depth <= 0:
+            return at
+    return len(text) if depth else start
 
 
 def read_rejection(text: str, status: int | None) -> Rejection:

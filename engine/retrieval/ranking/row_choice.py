@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.sentences import split_sentences
-from engine.retrieval.ranking.unsaid import SUPPORT_SHARE, is_said, list_claims, list_words, share_said
+from engine.retrieval.ranking.unsaid import (
+    MAX_SENTENCES_READ,
+    SUPPORT_SHARE,
+    is_said,
+    list_claims,
+    list_words,
+    share_said,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -66,8 +73,8 @@ class RowChoice:
         for index, row in enumerate(self.rows):
             if others := self._list_other_names(row):
                 self._show(index, ALIAS_TEXT.format(names=", ".join(others)))
-            if index not in self.shown and self._is_link(row):
-                self._show(index, next(iter(split_sentences(row.description)), ""))
+            if index not in self.shown and (sentence := self._find_link(row)):
+                self._show(index, sentence)
         return {index: " ".join(sentences) for index, sentences in sorted(self.shown.items())}
 
     def _list_claims(self) -> list[tuple[int, Claim]]:
@@ -100,12 +107,21 @@ class RowChoice:
     def _count_rows(self) -> int:
         return sum(self.budget.measure(index, " ".join(sentences)) for index, sentences in self.shown.items())
 
-    def _is_link(self, row: RowCandidate) -> bool:
-        """Whether a relation joins names that stand in different sources, and a source supports it."""
+    def _find_link(self, row: RowCandidate) -> str:
+        """What a relation says of names that stand in different sources: its first sentence that a source supports."""
         if len(row.names) < 2 or not self._is_supported(row):
-            return False
+            return ""
         named = [{place for place in self.sources.chosen if self._names(place, name)} for name in row.names]
-        return all(named) and not set.intersection(*named)
+        if not all(named) or set.intersection(*named):
+            return ""
+        sentences = split_sentences(row.description)[:MAX_SENTENCES_READ]
+        return next((sentence for sentence in sentences if self._is_backed(row, sentence)), "")
+
+    def _is_backed(self, row: RowCandidate, sentence: str) -> bool:
+        """Whether a chosen source of the row says enough of a sentence; the others would be cited for another one."""
+        words = list_words(sentence)
+        places = (place for place in self.sources.list_pieces(row.evidence) if place in self.sources.chosen)
+        return any(share_said(words, self._read(place)) >= SUPPORT_SHARE for place in places)
 
     def _list_other_names(self, row: RowCandidate) -> list[str]:
         """The names by which sources call an entity that the question calls otherwise, unless a source says so."""

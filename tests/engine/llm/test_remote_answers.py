@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import InvalidReply, ModelTimeout, ModelUnavailable
+from engine.errors import InvalidReply, ModelError, ModelTimeout, ModelUnavailable
 from engine.llm.base import RewriteRequest
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import CallParameters, StreamDelta
+from engine.llm.config import ModelConfig
+from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.models import ChatTurn, Overview, ProposedFilters, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import PROVIDERS, StubProvider, answer_text, make_prompt
@@ -180,6 +182,45 @@ async def test_known_prices_are_recorded(stub: StubProvider) -> None:
 async def test_a_question_may_choose_its_model(stub: StubProvider) -> None:
     await answer_text(stub.language(), make_prompt(model="openai/other"))
     assert stub.server.bodies()[0]["model"] == "other"
+
+
+class SlowProvider(LiteLLMProvider):
+    """Streams texts, each after some seconds of the clock, and then fails if it is to."""
+
+    def __init__(self, clock: ManualClock, texts: Iterable[str], failure: ModelError | None = None) -> None:
+        super().__init__(clock)
+        self.time, self.texts, self.failure = clock, texts, failure
+
+    async def preload(self) -> None:
+        """Load nothing."""
+
+    async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
+        for text in self.texts:
+            self.time.advance(5)
+            yield StreamDelta(text)
+        if self.failure:
+            raise self.failure
+        yield StreamDelta("", "stop")
+
+
+@pytest.mark.parametrize("texts", [["The mill ", *["turns "] * 20], ["<think>hm</think>", *["turns ", "<"] * 20]])
+async def test_text_that_is_held_back_is_no_thinking(stub: StubProvider, texts: list[str]) -> None:
+    client = stub.open_client(SlowProvider(clock := ManualClock(), texts), clock, max_attempts=1, thinking=50.0)
+    language = LiteLLMModel(LLMConfig(ModelConfig("ollama_chat/own")), client, len)
+    assert (await answer_text(language)).endswith("turns <" if "<" in texts else "turns ")
+
+
+@pytest.mark.parametrize(("name", "shown"), [("own", "The mill turns "), ("own-thinking", "")])
+async def test_a_stream_that_breaks_shows_the_text_that_it_held_back(stub: StubProvider, name: str, shown: str) -> None:
+    provider = SlowProvider(clock := ManualClock(), ["The mill ", "turns "], ModelUnavailable("It broke."))
+    language = LiteLLMModel(
+        LLMConfig(ModelConfig(f"ollama_chat/{name}")), stub.open_client(provider, clock, max_attempts=1), len
+    )
+    answer = language.answer(make_prompt(), UsageMeter())
+    if shown:
+        assert await anext(answer) == shown
+    with pytest.raises(ModelUnavailable):
+        await anext(answer)
 
 
 @pytest.mark.parametrize("head", ["<think>", "", "  <think> hm "])

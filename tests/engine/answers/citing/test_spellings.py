@@ -24,7 +24,7 @@ def cite(text: str, *texts: str, step: int = 1000) -> tuple[str, tuple[int, ...]
 
 ONE = """
 [Source 2]¦[source: 2]¦[source_2]¦[Src 2]¦[ref. 2]¦[#2]¦[S2]¦[No. 2]¦[doc 2]¦[cite: 2]¦[citation:2]¦[context:2]¦[ID: 2]
-[message 2]
+[message 2]¦[2 (Kiln diary)]¦[2 – Kiln diary]¦[Source 2: Kiln diary]
 [^2]¦[^2^]¦[Quelle 2]¦[vgl. Quelle 2]¦[Beleg 2]¦[Fuente 2]¦[réf. 2]¦[fonte: 2]¦[出典2]¦[来源２]¦［出典：２］¦〔2〕
 [2: Kiln diary]¦[2, Kiln diary]¦[2†diary]¦【2†L1-L4】¦[②]¦[٢]¦(2)¦(Source 2)¦(source: 2)¦(siehe Quelle 2)
 (fuente 2)¦（2）
@@ -58,6 +58,7 @@ def test_a_spelling_of_given_numbers_is_a_citation(written: str, numbers: tuple[
     "text",
     [
         f"{KILN}².",
+        f"{KILN} by all of the three (2).",
         f"{KILN} on shelf 7².",
         f"{KILN}.² It cooled.",
         "窯は九時に点火されました（2）。",
@@ -78,6 +79,9 @@ See section (3).¦Step (1): wait.¦Art. 5 (1).¦§ 3 (2).¦Die Schritte: (1) zü
 Ada (3), Bob (2).¦Ada (3)¦It has 3 doors (2 of them shut).¦At 10:03 (12:05).¦x² + y² = z²¦An area of 12 m².
 10³ bricks¦km<sup>2</sup>¦f(2) = 4¦2^12¦a^1^b¦$5 and $12¦The data source 2 is slow.¦Source 1.5 is old.
 source 2 of 3¦the source 2 km away¦[Table 2]¦[step 2]¦[12:05]¦[3 kilns]¦[v2]¦[p. 4]¦[2026-05-09]
+[Chapter 2: The Fen]¦[Room 2, first floor]¦[2-day firing]¦[May 3, Monday]¦[Phase 1 - planning]¦[3 (three) bricks]
+The kilns are free on floor two (2), three (3) and four (4).¦Am Abend brannten dann noch drei (3).
+Anoche quedaban encendidos solo dos (2).
 `f(1)` and `a[2]`¦| brick | 1 |¦[Kiln diary]¦[Entities 2]
 """
 

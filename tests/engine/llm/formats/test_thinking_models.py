@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.llm.config import ModelConfig
@@ -46,6 +48,28 @@ def test_one_free_reply_tells_whether_a_model_thinks() -> None:
     assert models.must_hold(OWN), "it may think about answers only"
     answered(models, "Ada.")
     assert not models.must_hold(OWN)
+
+
+def test_a_reply_tells_about_other_temperatures_and_only_thoughts_about_other_efforts() -> None:
+    models, brief = ThinkingModels(), replace(OWN, reasoning_effort="lowest")
+    models.record_reply(replace(brief, temperature=0.0, max_output_tokens=9), "Ada runs the mill.", is_free=True)
+    assert not models.must_hold(brief)
+    assert models.must_hold(OWN)
+    answered(models, "Ada.")
+    assert not models.must_hold(OWN)
+    models.record_reply(brief, "Hm.</think>Ada.", is_free=True)
+    assert models.must_hold(replace(OWN, reasoning_effort="high"))
+    assert not models.must_hold(OWN), "its own answer tells more"
+
+
+def test_thoughts_with_an_opening_mark_tell_nothing_about_those_without() -> None:
+    models = ThinkingModels()
+    models.record_reply(OWN, "<think>Hm.</think>Ada runs the mill.", is_free=True)
+    assert models.must_hold(OWN)
+    answered(models, "Ada.")
+    answered(models, "Hm.</think>Ada.")
+    answered(models, "<think>Hm.</think>Ada.")
+    assert models.must_hold(OWN)
 
 
 def test_an_answer_that_was_cut_off_shows_nothing() -> None:

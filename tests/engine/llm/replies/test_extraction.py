@@ -119,12 +119,11 @@ async def test_what_stays_cut_off_is_kept_and_named(stub: StubProvider) -> None:
 
 
 async def test_an_excerpt_of_a_shared_call_that_gave_nothing_is_extracted_alone(stub: StubProvider) -> None:
-    parts = f"excerpt<|#|>1\n{ULLA_ROW}\nexcerpt<|#|>2\nI see no text here.\nexcerpt<|#|>3\n{END}"
-    stub.reply(parts)
-    found = await stub.language(gleaning="off").extract_batch(
-        [EXCERPT, Excerpt("Rye."), Excerpt("Oats.")], UsageMeter()
-    )
-    assert found == [Extraction((ULLA,)), None, Extraction()]
+    replies = ULLA_ROW, "I see no text here.", "none", "", "", "None."
+    stub.reply("\n".join((*(f"excerpt<|#|>{n}\n{each}" for n, each in enumerate(replies, 1)), END)))
+    others = [Excerpt(text) for text in ("Rye.", "Oats.", "Barley.", "Spelt.", "Hops.")]
+    found = await stub.language(gleaning="off").extract_batch([EXCERPT, *others], UsageMeter())
+    assert found == [Extraction((ULLA,)), None, Extraction(), None, None, Extraction()]
 
 
 @pytest.mark.parametrize(("mode", "calls"), [("off", 1), ("auto", 1), ("always", 2)])

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import pytest
 
+from engine.answers.query_rewriter import QueryRewriter
 from engine.errors import InvalidReply, NothingGiven
 from engine.llm.replies.texts import join_parts
-from engine.models import SummaryInput
+from engine.models import Question, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import StubProvider
+from tests.support.clock import ManualClock
+from tests.support.engine_fixture import HERE
 from tests.support.openai_server import Fault
 
+ASKED = Question("Who tends it?", HERE)
 WEIR = SummaryInput("Weir", ("It is old.", "It leaks."))
 QUERY = '{"question": "Who tends the weir?", "high_level_keywords": [], "low_level_keywords": ["weir"]}'
 NO_TEXTS = ["Please provide the descriptions.", "I'm sorry, but I can't help with that.", "null", "<tool_call>x"]
@@ -36,10 +40,23 @@ async def test_a_question_that_was_not_rewritten_is_sent_again_once(stub: StubPr
     stub.reply("Sure, here are keywords!", QUERY)
     query = await stub.language().rewrite_query("Who tends it?", (), UsageMeter())
     assert (query.question, query.low) == ("Who tends the weir?", ("weir",))
+
+
+@pytest.mark.parametrize("nothing", ["Sure, here are keywords!", '{"question": "", "low_level_keywords": []}', "{}"])
+async def test_a_question_that_is_not_rewritten_twice_is_named_and_searched_as_it_is(
+    stub: StubProvider, nothing: str
+) -> None:
+    stub.reply(nothing)
+    with pytest.raises(NothingGiven, match="gave nothing"):
+        await stub.language().rewrite_query("Who tends it?", (), UsageMeter())
+    assert stub.request_count == 2
+    query = await QueryRewriter(stub.language(), ManualClock()).build_query(ASKED, UsageMeter())
+    assert (query.question, query.low, query.unrewritten) == ("Who tends it?", ("Who tends it?",), True)
+
+
+async def test_an_overheard_message_that_is_not_judged_is_ignored(stub: StubProvider) -> None:
     stub.reply("Sure, here are keywords!")
-    query = await stub.language().rewrite_query("Who tends it?", (), UsageMeter())
-    assert (query.question, query.low) == ("Who tends it?", ("Who tends it?",))
-    assert stub.request_count == 4
+    assert await stub.language().rewrite_unaddressed_query("Who tends it?", (), UsageMeter()) is None
 
 
 def test_a_continuation_repeats_nothing() -> None:

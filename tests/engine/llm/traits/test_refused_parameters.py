@@ -4,12 +4,15 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from engine.errors import BadModelSettings
 from engine.llm.client.client import ChatRequest, ModelClient
 from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.client.protocol import CallParameters
 from engine.llm.config import CallTimeouts, ModelConfig
-from engine.llm.traits.refused_parameters import fold_system_messages, leave_out
+from engine.llm.traits.refused_parameters import RefusedParameters, fold_system_messages, leave_out
+from engine.llm.wire.rejections import ANY_PARAMETER
 from engine.models import LLMMessage
 from engine.usage import UsageMeter
 from tests.support.clock import ManualClock
@@ -51,7 +54,7 @@ def refuse(name: str, message: str) -> Any:
         ("temperature", "Unsupported value: 'temperature' does not support 0.2 with this model", {"temperature": 0.2}),
         ("response_format", "JSON mode is not supported here", {"json": True}),
         ("sparkle", "property 'sparkle' is unsupported", {"extra": {"sparkle": 1}}),
-        ("sparkle", "Extra inputs are not permitted", {"extra": {"sparkle": 1}}),
+        ("temperature", "Extra inputs are not permitted", {"temperature": 0.2}),
     ],
 )
 async def test_a_refused_parameter_is_left_out_and_that_is_remembered(
@@ -63,6 +66,44 @@ async def test_a_refused_parameter_is_left_out_and_that_is_remembered(
     assert await client.complete(request, UsageMeter()) == "Fine."
     assert [name in body for body in server.bodies] == [True, False, False]
     assert client.list_refused_parameters(request.model)
+
+
+async def test_a_parameter_of_the_owner_is_left_out_only_if_it_is_named() -> None:
+    refused, tried = RefusedParameters(ManualClock()), list[set[str]]()
+
+    async def send(sent: CallParameters) -> str:
+        tried.append(set(sent))
+        if (name := "sparkle") in sent:
+            error = BadModelSettings("Extra inputs are not permitted")
+            error.parameter = name if is_named else ANY_PARAMETER
+            raise error
+        return "Fine."
+
+    model = ModelConfig("hosted_vllm/stub", temperature=0.2, extra={"sparkle": 1})
+    is_named = False
+    with pytest.raises(BadModelSettings, match="not permitted") as caught:
+        await refused.call(model, {**model.chat_parameters(), "messages": []}, send)
+    assert "sparkle" in caught.value.hint
+    assert [each & {"temperature", "sparkle"} for each in tried] == [{"temperature", "sparkle"}, {"sparkle"}]
+    assert refused.list_refused(model) == []
+    is_named = True
+    with capture_logs() as logs:
+        assert await refused.call(model, {**model.chat_parameters(), "messages": []}, send) == "Fine."
+    assert [each["parameter"] for each in logs] == ["sparkle"]
+
+
+async def test_what_is_left_out_without_a_name_is_named_in_the_log() -> None:
+    async def send(sent: CallParameters) -> str:
+        if "temperature" in sent:
+            error = BadModelSettings("Extra inputs are not permitted")
+            error.parameter = ANY_PARAMETER
+            raise error
+        return "Fine."
+
+    model = ModelConfig("hosted_vllm/stub", temperature=0.2, max_output_tokens=9)
+    with capture_logs() as logs:
+        await RefusedParameters(ManualClock()).call(model, {**model.chat_parameters(), "messages": []}, send)
+    assert [each["parameter"] for each in logs] == ["max_tokens, temperature"]
 
 
 async def test_a_system_role_that_is_refused_becomes_a_part_of_the_question(

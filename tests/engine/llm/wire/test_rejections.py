@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from engine.llm.wire.rejections import find_parameter, read_rejection
+from engine.llm.wire.rejections import find_parameter, own_words, read_rejection
 
 QUOTA, BUSY = 429, 503
 
@@ -110,3 +112,30 @@ def test_the_parameter_that_is_named_first_is_found_among_those_sent() -> None:
 @pytest.mark.parametrize("text", ["Something is odd", "Could not process image", "bad request"])
 def test_what_names_no_cause_is_left_open(text: str) -> None:
     assert read_rejection(text, 400).cause == ""
+
+
+SAID = "our account balance is low; the key is invalid: context length, system role not supported"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        f"Unable to parse it. Original Response: Ada said {SAID}",
+        f'Bad request: "Ada said {SAID}" cannot be read',
+        f"Bad request: “Ada said {SAID}” cannot be read",
+        json.dumps({"detail": [{"type": "string", "loc": ["messages", 1, "content"], "input": [{"text": SAID}]}]}),
+        json.dumps({"detail": [{"msg": "bad", "input": {"content": [SAID, "]"]}, "type": "dict"}]}),
+        repr({"error": {"message": "bad request", "messages": [{"role": "user", "content": SAID}]}}),
+        json.dumps({"error": {"message": f'bad request: "Ada said {SAID}"', "code": "x"}}),
+        f"1 error [type=string, input_value='Ada said {SAID}', input_type=str]",
+    ],
+)
+def test_what_an_error_quotes_decides_nothing(error: str) -> None:
+    assert read_rejection(own_words(error), 400).cause == ""
+    assert "balance" not in own_words(error)
+
+
+def test_the_words_around_a_quotation_count() -> None:
+    error = {"error": {"message": 'Unsupported parameter: "temperature"', "input": SAID, "code": "credit balance"}}
+    assert read_rejection(own_words(json.dumps(error)), 400).cause == "credit"
+    assert read_rejection(own_words('property "sparkle" is unsupported'), 400).cause == "settings"
