@@ -92,7 +92,24 @@ def test_the_workspaces_of_a_grid_are_read(tmp_path: Path) -> None:
     assert person is not None
     assert person.name == "Nora"
     assert Omission("folders that are exports of their own", name="backup/") in source.omissions.list_all()
-    assert {row[0] for rows in read_all(build(tmp_path, files, workspace="T7")).values() for row in rows} == {"T7"}
+    given = read_all(build(tmp_path, files, workspace="T7"))
+    assert {name: rows[0][0] for name, rows in given.items()} == {"all": "T7", "slipway": "TNORTH"}
+
+
+@pytest.mark.parametrize("given", ["", "T7"])
+def test_a_workspace_that_does_not_say_which_it_is_has_closed_channels(tmp_path: Path, given: str) -> None:
+    bare = {"type": "message", "user": "U5", "ts": ts_at(0), "text": "Nine tonnes."}
+    files = {
+        "users.json": [slack_user("U1", "Ada")],
+        "channels.json": [{"id": "C09", "name": "all", "members": ["U1"]}],
+        f"all/{DAY}": [slack_message("U1", 0, "Welcome.")],
+        "teams/north/channels.json": [{"id": "C10", "name": "slipway", "members": ["U5"]}],
+        f"teams/north/slipway/{DAY}": [bare],
+    }
+    source = build(tmp_path, files, workspace=given)
+    kinds = {each.name: (each.location.workspace, each.kind) for each in source.list_channels()}
+    main = given or TEAM
+    assert kinds == {"all": (main, "open"), "slipway": (main, "closed")}
 
 
 async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: Path) -> None:
