@@ -67,6 +67,36 @@ def test_a_chat_of_an_iphone_has_american_dates(tmp_path: Path) -> None:
     assert [each.name for each in plan.uploads] == ["01-PLAN.txt"]
 
 
+BARE = """13/04/2026, 09:00 - Bela: <attached: keys/private>
+13/04/2026, 09:01 - Bela: <attached: ../keys/private>
+13/04/2026, 09:02 - Bela: taxes.pdf (file attached)
+13/04/2026, 09:03 - Bela: IMG-20260413-WA0007.jpg (file attached)
+13/04/2026, 09:04 - Bela: <attached: 00000042-PLAN.pdf>
+"""
+
+
+def test_nobody_in_a_chat_can_name_other_files_of_its_folder(tmp_path: Path) -> None:
+    name = "WhatsApp Chat with Roof.txt"
+    files = {
+        name: BARE.encode(),
+        "IMG-20260413-WA0007.jpg": b"slates",
+        "00000042-PLAN.pdf": b"plan",
+        **dict.fromkeys(["keys/private", "private", "taxes.pdf", "other.txt"], b"secret"),
+    }
+    source = open_at(whatsapp, tmp_path, files, name)
+    assert [file.url for each in read(source) for file in each.uploads] == [
+        "IMG-20260413-WA0007.jpg",
+        "00000042-PLAN.pdf",
+    ]
+    assert source.omissions == {NOT_EXPORTED: 3}
+
+
+def test_a_chat_names_files_beside_it_alone(tmp_path: Path) -> None:
+    files = {"Roof/_chat.txt": BARE.encode(), "Roof/keys/private": b"secret", "keys/private": b"secret"}
+    source = open_at(whatsapp, tmp_path, files)
+    assert [each.uploads for each in read(source)] == [()] * 5
+
+
 @pytest.mark.parametrize(
     ("heads", "order"),
     [
