@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ChatLine, ExportedChat, ExportedChats
 from adapters.common.export_folder import open_folder, read_bytes
-from adapters.common.json_fields import get_row, get_rows, get_text, join_lines
+from adapters.common.json_fields import get_row, get_rows, get_text, iterate_rows, join_lines
 from engine.errors import CorruptFile
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _add_file(source: ExportedChats, name: str) -> None:
     except (ValueError, RecursionError) as error:
         raise CorruptFile(f"“{name}” is not complete JSON.") from error
     root = found if isinstance(found, dict) else {}
-    lists = (get_rows(get_row(root, key), "list") for key in ("chats", "left_chats"))
+    lists = (iterate_rows(get_row(root, key).get("list")) for key in ("chats", "left_chats"))
     for chat in [root] if "messages" in root else [each for rows in lists for each in rows]:
         _add_chat(source, chat, posixpath.dirname(name))
 

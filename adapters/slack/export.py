@@ -18,7 +18,7 @@ from adapters.common.export_folder import (
     read_start,
     split_into_pages,
 )
-from adapters.common.json_fields import get_row, get_rows, get_text, list_rows
+from adapters.common.json_fields import get_row, get_rows, get_text, iterate_rows
 from adapters.slack.context import NAME, BotIdentity
 from adapters.slack.settings import TRAITS
 from adapters.slack.workspace.channels import SHARED_FLAGS
@@ -131,7 +131,7 @@ class SlackExport:
             for row in content.read_items():
                 if isinstance(row, dict):
                     yield row
-                    yield from list_rows(row.get("slackdump_thread_replies"))
+                    yield from iterate_rows(row.get("slackdump_thread_replies"))
 
     def get_person(self, person: str) -> Person | None:
         return self._people.get(person)

@@ -12,6 +12,7 @@ import pytest
 from adapters.chats import teams, telegram, whatsapp
 from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ExportedChats
 from adapters.chats.whatsapp import find_order
+from adapters.common.json_fields import MAX_ITEMS
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Message
 from engine.errors import CorruptFile, InvalidDocument
@@ -180,6 +181,16 @@ def test_direct_chats_of_telegram_are_read_on_request(tmp_path: Path) -> None:
     assert [each.name for each in open_at(telegram, tmp_path, {"result.json": whole}).list_channels()] == ["Roof"]
     names = [each.name for each in open_at(telegram, tmp_path, {}, direct_messages=True).list_channels()]
     assert names == ["Roof", "Ada"]
+
+
+def test_an_export_of_many_chats_is_read_whole(tmp_path: Path) -> None:
+    listed = [ROOF | {"name": f"Roof {number}", "id": number} for number in range(MAX_ITEMS + 1)]
+    source = open_at(telegram, tmp_path / "a", {"result.json": {"chats": {"list": listed}}})
+    assert len(source.list_channels()) == MAX_ITEMS + 1
+    row = {"id": "1", "originalarrivaltime": "2026-03-02T09:05:00Z", "from": "8:ada", "content": "Slates"}
+    chats = [{"id": f"19:{number}", "MessageList": [row]} for number in range(MAX_ITEMS + 1)]
+    source = open_at(teams, tmp_path / "b", {"messages.json": {"conversations": chats}})
+    assert len(source.list_channels()) == MAX_ITEMS + 1
 
 
 def test_chats_of_teams_are_read_in_both_forms(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adapters.common.json_fields import MAX_ITEMS
 from adapters.slack.export import SlackExport, open_export
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import Omission
@@ -119,6 +120,9 @@ async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: P
     source = build(tmp_path, {"C0ABCDEF1.json": dump, "C0ABCDEF1/attachments/F0ABCDEF1-a.txt": b"Copper."})
     assert read_all(source) == {"C0ABCDEF1": [(TEAM, "U1", "Who lays the slates?"), (TEAM, "U2", "Mina.")]}
     assert await source.fetch_file(Upload("F0ABCDEF1", "a.txt", 7, "text/plain", ""), 100) == b"Copper."
+    replies = [slack_message("U2", number / 100, "Mina.", thread_ts=ts_at(0)) for number in range(1, MAX_ITEMS + 2)]
+    dump["messages"] = [root | {"slackdump_thread_replies": replies}]
+    assert len(read_all(build(tmp_path / "long", {"C0ABCDEF1.json": dump}))["C0ABCDEF1"]) == MAX_ITEMS + 2
     with pytest.raises(InvalidDocument, match="slackdump"):
         build(tmp_path / "other", {"slackdump.sqlite": b"SQLite"})
 
