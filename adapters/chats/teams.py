@@ -15,7 +15,6 @@ from adapters.chats.source import (
     NOTICES,
     UNREADABLE,
     ChatLine,
-    ExportedChat,
     ExportedChats,
     plain_text_of,
 )
@@ -68,7 +67,7 @@ def _add_file(source: ExportedChats, name: str) -> bool:
 
 
 def _add_chat(source: ExportedChats, key: str, title: str, messages: Sequence[Any]) -> None:
-    source.add(ExportedChat(key, title, lambda: _read(source, title, messages)))
+    source.add(key or title, title, lambda: _read(source, title, messages))
 
 
 def _read(source: ExportedChats, title: str, messages: Sequence[Any]) -> Iterator[ChatLine]:

@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from adapters.chats.source import NOTICES, ChatLine, ExportedChat, ExportedChats
+from adapters.chats.source import NOTICES, ChatLine, ExportedChats
 from adapters.common.export_folder import open_folder, read_lines
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _add_chat(source: ExportedChats, name: str, archive: str) -> None:
     title = posixpath.basename(posixpath.dirname(name)) or archive if stem == PLAIN_NAME else stem
     match = CHAT_NAME.fullmatch(title)
     chat = match[1] if match else title
-    source.add(ExportedChat(chat, chat, lambda: _read(source, name, chat, order)))
+    source.add(chat, chat, lambda: _read(source, name, chat, order))
 
 
 def find_order(lines: Iterable[str]) -> str:

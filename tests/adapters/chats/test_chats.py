@@ -183,6 +183,52 @@ def test_direct_chats_of_telegram_are_read_on_request(tmp_path: Path) -> None:
     assert names == ["Roof", "Ada"]
 
 
+OLDER = """03/04/2026, 14:05 - Ada: Slates.
+03/04/2026, 14:05 - Ada: Slates.
+13/04/2026, 09:00 - Bela: Nails.
+13/04/2026, 09:01 - Bela: plan.txt (file attached)
+"""
+NEWER = """13/04/2026, 09:00 - Bela: Nails.
+13/04/2026, 09:01 - Bela: plan.txt (file attached)
+13/04/2026, 09:00 - Bela: Nails.
+14/04/2026, 10:00 - Ada: Zinc.
+"""
+
+
+def test_several_exports_of_a_chat_of_whatsapp_are_one(tmp_path: Path) -> None:
+    chat, files = "WhatsApp Chat with Roof.txt", {"2026-04/plan.txt": b"Copper.", "2026-05/plan.txt": b"Copper."}
+    files |= {f"2026-04/{chat}": OLDER.encode(), f"2026-05/{chat}": NEWER.encode()}
+    source = open_at(whatsapp, tmp_path, files)
+    found = read(source)
+    assert [each.text for each in found] == ["Slates.", "Slates.", "Nails.", "", "Nails.", "Zinc."]
+    assert [each.name for each in source.list_channels()] == ["Roof"]
+    assert len({each.id for each in found}) == len(found)
+
+
+def test_several_exports_of_a_chat_of_telegram_are_one(tmp_path: Path) -> None:
+    first, second, other = (
+        {"id": number, "type": "message", "date": f"2026-03-0{day}T09:00:00", "from": "Ada", "text": text}
+        for number, day, text in ((1, 2, "Slates"), (2, 3, "Tiles"), (1, 4, "Zinc"))
+    )
+    changed = first | {"text": "Slates today", "edited": "2026-03-02T10:00:00"}
+    files = {
+        f"{folder}/result.json": ROOF | {"messages": rows}
+        for folder, rows in (("a", [first, second]), ("b", [changed, second]), ("c", [first, other]))
+    }
+    assert [(each.id, each.text) for each in read(open_at(telegram, tmp_path, files))] == [
+        ("1", "Slates today"),
+        ("2", "Tiles"),
+        ("1-2", "Zinc"),
+    ]
+
+
+def test_chats_of_teams_without_ids_are_not_confused(tmp_path: Path) -> None:
+    row = {"id": "1", "originalarrivaltime": "2026-03-02T09:05:00Z", "from": "8:ada", "content": "Slates"}
+    chats = [{"displayName": name, "MessageList": [row]} for name in ("Roof", "Quay")]
+    source = open_at(teams, tmp_path, {"messages.json": {"conversations": chats}})
+    assert [each.name for each in source.list_channels()] == ["Roof", "Quay"]
+
+
 def test_an_export_of_many_chats_is_read_whole(tmp_path: Path) -> None:
     listed = [ROOF | {"name": f"Roof {number}", "id": number} for number in range(MAX_ITEMS + 1)]
     source = open_at(telegram, tmp_path / "a", {"result.json": {"chats": {"list": listed}}})
