@@ -17,7 +17,7 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import SOURCE_LANGUAGE, gettext, use_language
 from bot.ingest.conversations import is_edited
 from bot.ingest.file_families import HINTS, SENTENCES, find_failed_family, find_family
-from bot.ingest.shared_file import SharedFiles
+from bot.ingest.shared_file import SharedFiles, build_key
 from bot.permissions.audience import home_space, personal_space
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
@@ -301,12 +301,13 @@ class FileIngest:
         return home_space(channel)
 
     async def _is_deleted(self, filed: FileRecord, location: Location) -> bool:
-        """Whether the file or its message was deleted before it was ingested."""
+        """Whether the file, what it is a part of, or its message was deleted before it was ingested."""
         deleted = self._context.store.messages.find_tombstones
         everywhere = await deleted(f"{location.platform}:{location.workspace}:", [filed.upload_id], filed.time)
         if everywhere or await deleted(location.room, [filed.upload_id], filed.time):
             return True  # a file that was shared again later is not deleted
-        return bool(await deleted(filed.room, [filed.message_id, filed.document]))
+        whole = build_key(filed.room, filed.message_id, filed.upload_id)
+        return bool(await deleted(filed.room, [filed.message_id, filed.document, whole]))
 
     async def _is_pending(self, document: str) -> bool:
         stage = await self._get_stage(document)
