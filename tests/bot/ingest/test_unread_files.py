@@ -113,11 +113,18 @@ async def forget_channel(bot: BotFixture, _: Message) -> None:
     await bot.ingest_service.handle(ChannelRemoved(ROOF))
 
 
+async def forget_file(bot: BotFixture, message: Message) -> None:
+    await bot.ingest_service.forget_document(f"{ROOF.room}:file:{message.id}:{message.uploads[0].id}")
+
+
 async def delete_old(bot: BotFixture, message: Message) -> None:
     await bot.store.unread_files.delete_before(message.time + timedelta(seconds=1))
 
 
-@pytest.mark.parametrize("change", [delete_message, remove_file, edit_out, forget_author, forget_channel, delete_old])
+CHANGES = [delete_message, remove_file, edit_out, forget_author, forget_channel, forget_file, delete_old]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 async def test_a_file_leaves_the_list_with_its_message_its_author_and_its_channel(
     bot: BotFixture, change: Change
 ) -> None:
