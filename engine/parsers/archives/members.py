@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from engine.parsers.base import PackedFile
 
-MAX_MEMBERS = 1000  # that become documents
+MAX_MEMBERS = 1000  # of an upload that become documents, whatever archives they are in
 LOCKED = "it is locked with a password"
 _DRIVE = re.compile(r"\A[A-Za-z]:")
 # What systems add to folders: none of it is of a person.

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
 from engine.models import Omission, Passage
+from engine.parsers.archives.members import MAX_MEMBERS
 from engine.parsers.base import PackedFile, UnreadPicture, count_parts, word_reason
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
@@ -77,17 +78,21 @@ def _name_failure(name: str, error: Exception) -> InvalidDocument:
 
 @dataclass(slots=True)
 class _Nesting:
-    """How deep a file lies within others, and how many bytes of archives were unpacked for the whole upload."""
+    """How deep a file lies within others, and the bytes of archives and the files within, of the whole upload."""
 
     depth: int = 0
     unpacked: list[int] = field(default_factory=list)
+    files: count[int] = field(default_factory=count)
 
     def take(self, inner: FileWithin, limits: ParserLimits) -> bytes:
-        """The bytes of a file within another. Raises DocumentTooLarge beyond the depth and size of all archives."""
+        """The bytes of a file within another. Raises DocumentTooLarge beyond the depth, number and size of all."""
         if self.depth == _MAX_DEPTH:
             raise DocumentTooLarge("it lies too deep within other files")
         if sum(self.unpacked) > limits.max_unpacked_size:
             raise DocumentTooLarge(f"the archives hold more than {limits.max_unpacked_size // 2**20} MiB")
+        is_multiplied = self.depth > 0 or isinstance(inner, PackedFile)  # a mail itself holds what is attached to it
+        if is_multiplied and next(self.files) >= MAX_MEMBERS:
+            raise DocumentTooLarge(f"only the first {MAX_MEMBERS} files of an upload are read")
         data = inner.data
         if isinstance(inner, PackedFile):
             self.unpacked.append(len(data))

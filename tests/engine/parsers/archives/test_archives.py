@@ -4,6 +4,7 @@ import gzip
 import tarfile
 import zipfile
 from dataclasses import replace
+from email.message import EmailMessage
 from io import BytesIO
 
 import pytest
@@ -89,6 +90,21 @@ def test_archives_within_archives_unpack_to_no_more_than_one() -> None:
     *documents, last = read("a.zip", outer, replace(LIMITS, max_unpacked_size=1_000_000))
     assert len(documents) < 16
     assert any("more than" in each.reason for each in last.omissions)
+
+
+@pytest.mark.parametrize("kind", ["zip", "eml"])
+def test_only_so_many_files_of_an_upload_are_read(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.parsers.sandbox.worker.MAX_MEMBERS", 10)
+    letter = EmailMessage()
+    letter.set_content("clay")
+    for number in range(7):
+        letter.add_attachment(b"clay", "text", "plain", filename=f"{number}.txt")
+    inner = {"zip": archive({f"{number}.txt": b"clay" for number in range(7)}), "eml": letter.as_bytes()}
+    documents = read("a.zip", archive({f"{number}.{kind}": inner[kind] for number in range(4)}))
+    assert len({each.key for each in documents} - {""}) == 10
+    named = [(each.part, each.reason) for document in documents for each in document.omissions]
+    assert named[-2:] == [(f"file {at}.{kind}", "only the first 10 files of an upload are read") for at in (2, 3)]
+    assert len(named) == 2 + 6  # and those of the second archive
 
 
 def test_archives_within_archives_end_somewhere() -> None:
