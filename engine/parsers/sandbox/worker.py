@@ -23,6 +23,7 @@ from engine.parsers.registry import PARSERS
 from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.cpu_time import limit_cpu_time
 from engine.parsers.sandbox.isolation import isolate
+from engine.parsers.scans.descriptions import MAX_DESCRIBED_PICTURES
 from engine.process import encode_frame, ignore_stop_signals, read_frame
 from engine.text.cleanup import clean_single_line
 
@@ -78,11 +79,12 @@ def _name_failure(name: str, error: Exception) -> InvalidDocument:
 
 @dataclass(slots=True)
 class _Nesting:
-    """How deep a file lies within others, and the bytes of archives and the files within, of the whole upload."""
+    """How deep a file lies within others, and of the whole upload: the bytes of archives, the files, the pictures."""
 
     depth: int = 0
     unpacked: list[int] = field(default_factory=list)
     files: count[int] = field(default_factory=count)
+    pictures: list[str] = field(default_factory=list)
 
     def take(self, inner: FileWithin, limits: ParserLimits) -> bytes:
         """The bytes of a file within another. Raises DocumentTooLarge beyond the depth, number and size of all."""
@@ -98,6 +100,22 @@ class _Nesting:
             self.unpacked.append(len(data))
         return data
 
+    def limit_pictures(self, part: ParsedFile) -> ParsedFile:
+        """The part with pictures that are still to be described, and the others as omissions.
+
+        Raises DocumentTooLarge if nothing else is in the file.
+        """
+        free = MAX_DESCRIBED_PICTURES - len(self.pictures)
+        kept, others = part.pictures[:free], part.pictures[free:]
+        self.pictures += [each.key for each in kept]
+        if not others:
+            return part
+        reason = f"only the first {MAX_DESCRIBED_PICTURES} pictures of an upload are described"
+        if not (part.key or kept or part.passages):
+            raise DocumentTooLarge(reason)
+        late = tuple(Omission(each.label, reason) for each in others)
+        return replace(part, pictures=kept, omissions=(*part.omissions, *late))
+
 
 def parse_documents(
     name: str, data: bytes, limits: ParserLimits, nesting: _Nesting | None = None
@@ -111,7 +129,7 @@ def parse_documents(
     parsed = parse_file(name, data, limits)
     late: list[Omission] = []
     first: ParsedFile | None = None
-    for part in _split_parts(parsed, limits):
+    for part in map(nesting.limit_pictures, _split_parts(parsed, limits)):
         if first is None:
             first = part
             yield part
