@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import tarfile
 import zipfile
 from dataclasses import replace
@@ -70,6 +71,31 @@ def test_a_tar_archive_names_its_links_and_follows_none() -> None:
     first, *inner = read("a.tar.gz", data)
     assert [each.title for each in inner] == ["a.tar.gz › a/one.txt", "a.tar.gz › two"]
     assert [(each.part, each.reason) for each in first.omissions] == [("passwords", "it is a link")]
+
+
+def old_tar(files: dict[str, bytes]) -> bytes:
+    """An archive as tar wrote it before there was a standard: its headers have no mark."""
+    packed, at = bytearray(), 0
+    for name, data in files.items():
+        packed += tar({name: data}, {})[: 512 + -(-len(data) // 512) * 512]
+        packed[at + 257 : at + 265] = bytes(8)
+        packed[at + 148 : at + 156] = b" " * 8
+        packed[at + 148 : at + 156] = b"%06o\0 " % sum(packed[at : at + 512])
+        at = len(packed)
+    return bytes(packed) + bytes(1024)
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz", "a.tgz", "a.tar.xz"])
+def test_an_old_tar_archive_is_read(name: str) -> None:
+    pack = {"tar": bytes, "xz": lzma.compress}.get(name.rpartition(".")[2], gzip.compress)
+    documents = read(name, pack(old_tar({"one.txt": b"one", "b/two.txt": b"two " * 200})))
+    assert [each.title for each in documents] == [name, f"{name} › one.txt", f"{name} › b/two.txt"]
+    assert documents[0].omissions == ()
+
+
+def test_a_text_that_looks_like_no_archive_is_none() -> None:
+    [_, text] = read("rows.txt.gz", gzip.compress(b"0 1 2 3 4 5 6 7 " * 100))
+    assert text.title == "rows.txt.gz › rows.txt"
 
 
 def test_an_archive_that_is_cut_off_is_read_up_to_there() -> None:
