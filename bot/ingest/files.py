@@ -27,6 +27,7 @@ from engine import Document, Scope
 from engine.errors import DocumentTooLarge, InvalidDocument, NoTextFormat, NotFound
 from engine.parsers.dates import plausible_time
 from engine.parsers.sandbox.origins import OriginLimit
+from engine.text.cleanup import shorten_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -250,7 +251,7 @@ class FileIngest:
             space = shared.space or await self._resolve_space(location)
             reason = _word_for_all_readers(upload, error, self._context.engine_context.parser_limits)
             place = (filed.document, space, filed.room, message.id, upload.id, message.author, message.time)
-            await unread.save(UnreadFile(*place, upload.name, find_failed_family(upload, error), reason))
+            await unread.save(UnreadFile(*place, shorten_name(upload.name), find_failed_family(upload, error), reason))
         if await self._is_deleted(filed, location):  # as in `add_document`
             await unread.delete(filed.document)
 

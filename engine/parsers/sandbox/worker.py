@@ -25,7 +25,7 @@ from engine.parsers.sandbox.cpu_time import limit_cpu_time
 from engine.parsers.sandbox.isolation import isolate
 from engine.parsers.scans.descriptions import MAX_DESCRIBED_PICTURES
 from engine.process import encode_frame, ignore_stop_signals, read_frame
-from engine.text.cleanup import clean_single_line
+from engine.text.cleanup import clean_single_line, shorten_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 PART_LENGTH = 1_000_000  # characters of one document; a longer file becomes several
 MAX_TITLE_CHARACTERS = 400  # of a title that a document states itself
+MAX_OMISSIONS = 1000  # of a document that are named
 _MAX_DEPTH = 3  # of e-mails within e-mails
 
 
@@ -60,10 +61,18 @@ def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[Parse
     """The documents of a file, then None, or the error that ends them."""
     try:
         for parsed in parse_documents(name, data, limits):
-            yield replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS])
+            yield _shorten(parsed)
         yield None
     except Exception as error:  # noqa: BLE001  - any error of a parser is due to the file
         yield _name_failure(name, error)
+
+
+def _shorten(parsed: ParsedFile) -> ParsedFile:
+    """The document with a title and omissions of bounded length; omissions beyond a number are counted."""
+    omissions = [Omission(shorten_name(each.part), shorten_name(each.reason)) for each in parsed.omissions]
+    if (others := len(omissions) - MAX_OMISSIONS) > 0:
+        omissions[MAX_OMISSIONS:] = [Omission(f"{others} other part{'s' * (others > 1)}", "there are too many to list")]
+    return replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS], omissions=tuple(omissions))
 
 
 def _name_failure(name: str, error: Exception) -> InvalidDocument:

@@ -150,6 +150,7 @@ def test_archives_within_archives_end_somewhere() -> None:
         ("a/./b//c.txt", "a/b/c.txt"),
         ("a\x07\nb.txt", "a b.txt"),
         ("..", ""),
+        ("k" * 60_000 + "/plan.csv", f"{'k' * 159}…{'k' * 71}/plan.csv"),
     ],
 )
 def test_the_name_of_a_member_leads_nowhere_else(name: str, path: str) -> None:
