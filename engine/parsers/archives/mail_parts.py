@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import mimetypes
 from dataclasses import dataclass, field
+from email.policy import default as default_policy
 from typing import TYPE_CHECKING
 
-from engine.parsers.base import Attachment, EmbeddedPicture, Omission
+from engine.parsers.base import SIGNATURE, Attachment, EmbeddedPicture, Omission
 from engine.parsers.encodings.decoding import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from email.message import MIMEPart
 
-ENCRYPTED, SIGNATURE = "it is encrypted", "it is a signature"
+ENCRYPTED = "it is encrypted"
 _PLAIN, _HTML = "text/plain", "text/html"
 # Other forms of a text, beside which the plain one stands.
 _FORMS = frozenset({_PLAIN, _HTML, "text/enriched", "text/richtext", "text/x-amp-html", "text/watch-html"})
 _SIGNATURES = frozenset({"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"})
 _ENVELOPES = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
 _MAILS = frozenset({"message/rfc822", "message/global"})
+_UNCHANGED = default_policy.clone(refold_source="none")  # headers are written as they came
 _UNKNOWN = "application/octet-stream"
 
 
@@ -99,7 +101,7 @@ def part_text(part: MIMEPart) -> str:
 def part_bytes(part: MIMEPart) -> bytes:
     """The decoded bytes of a part; those of the messages within it."""
     if part.get_content_maintype() == "message" and part.is_multipart():
-        return b"\n".join(each.as_bytes(policy=each.policy.clone(refold_source="none")) for each in part.iter_parts())
+        return b"\n".join(each.as_bytes(policy=_UNCHANGED) for each in part.iter_parts())
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""
 

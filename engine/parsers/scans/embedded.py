@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import EmptyDocument, InvalidDocument
 from engine.models import Omission, Passage
-from engine.parsers.base import IS_PICTURE, NO_OCR, UnreadPicture
+from engine.parsers.base import IS_PICTURE, NO_OCR, WITHOUT_WORDS, UnreadPicture
 from engine.parsers.passages import shorten_label
 from engine.parsers.pdf import page_texts
 from engine.parsers.scans.pages import INSTALL_HINT, pages_per_part
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Piece = Passage | UnreadPicture | Omission | None
 
 MAX_DESCRIBED, MAX_RECOGNIZED = 20, 50  # of one document
-WITHOUT_WORDS = "the pictures before hold no words"
 _MAX_COUNTED = 200  # pictures that nothing reads
 _MIN_SIDE = 48  # pixels; smaller ones are icons and lines
 _POSITIONS = 100  # of one picture

@@ -7,8 +7,9 @@ import pytest
 from engine import FileParser, ParserLimits
 from engine.errors import EmptyDocument
 from engine.models import Omission
+from engine.parsers.base import WITHOUT_WORDS
 from engine.parsers.sandbox.worker import parse_documents
-from engine.parsers.scans.embedded import MAX_DESCRIBED, WITHOUT_WORDS
+from engine.parsers.scans.embedded import MAX_DESCRIBED
 from tests.engine.parsers.samples import blip, docx, epub, opendocument, paragraph, pptx, relation, shape, with_files
 from tests.engine.parsers.scans.test_pages import PROGRAM, needs_tesseract
 from tests.engine.parsers.scans.test_tesseract import picture
