@@ -10,6 +10,7 @@ from hashlib import sha256
 from html import unescape
 from typing import TYPE_CHECKING
 
+from adapters.chats.joining import join_exports
 from adapters.common.export_folder import clean_upload, read_bytes, split_into_pages
 from bot.platform.history_source import Omissions
 from bot.platform.models import Channel, Location, Message, Person, Upload
@@ -48,11 +49,11 @@ class ChatLine:
 
 @dataclass(slots=True)
 class ExportedChat:
-    """A chat with what reads it; `key` is the same in every export."""
+    """A chat with what reads each export of it, by time; `key` is the same in every export."""
 
     key: str
     name: str
-    read: Callable[[], Iterator[ChatLine]]
+    readers: list[Callable[[], Iterator[ChatLine]]]
 
 
 @dataclass(slots=True)
@@ -72,9 +73,10 @@ class ExportedChats:
     def __post_init__(self) -> None:
         self.names = frozenset(self.folder.list_names())
 
-    def add(self, chat: ExportedChat) -> None:
-        """Add a chat."""
-        self.chats[sha256(chat.key.encode(errors="surrogatepass")).hexdigest()[:16]] = chat
+    def add(self, key: str, name: str, read: Callable[[], Iterator[ChatLine]]) -> None:
+        """Add a chat, or another export of one that was added."""
+        id_ = sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
+        self.chats.setdefault(id_, ExportedChat(key, name, [])).readers.append(read)
 
     def check(self, what: str) -> ExportedChats:
         """The source itself. Raises InvalidDocument if it has no chats."""
@@ -110,7 +112,7 @@ class ExportedChats:
 
     def _read(self, location: Location) -> Iterator[Message]:
         chat, taken = self.chats[location.channel], set[str]()
-        for line in chat.read():
+        for line in join_exports([read() for read in chat.readers], self.names):
             author = clean_single_line(line.author) or "unknown"
             person = clean_single_line(line.person) or author
             self.people[person] = Person(person, author)

@@ -15,12 +15,11 @@ from adapters.chats.source import (
     NOTICES,
     UNREADABLE,
     ChatLine,
-    ExportedChat,
     ExportedChats,
     plain_text_of,
 )
 from adapters.common.export_folder import open_folder, read_bytes
-from adapters.common.json_fields import get_row, get_rows, get_text, join_lines
+from adapters.common.json_fields import get_row, get_rows, get_text, iterate_rows, join_lines
 from engine.errors import InvalidDocument
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def _add_file(source: ExportedChats, name: str) -> bool:
     root = found if isinstance(found, dict) else {"value": found}
     chats = [
         (get_text(each, "id"), get_text(each, "displayName"), each.get("MessageList"))
-        for each in get_rows(root, "conversations")
+        for each in iterate_rows(root.get("conversations"))
     ]
     rows = root.get("value", root.get("messages"))
     if isinstance(rows, list) and any(isinstance(each, dict) and "body" in each for each in rows):
@@ -68,7 +67,7 @@ def _add_file(source: ExportedChats, name: str) -> bool:
 
 
 def _add_chat(source: ExportedChats, key: str, title: str, messages: Sequence[Any]) -> None:
-    source.add(ExportedChat(key, title, lambda: _read(source, title, messages)))
+    source.add(key or title, title, lambda: _read(source, title, messages))
 
 
 def _read(source: ExportedChats, title: str, messages: Sequence[Any]) -> Iterator[ChatLine]:

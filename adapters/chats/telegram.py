@@ -7,9 +7,9 @@ import posixpath
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ChatLine, ExportedChat, ExportedChats
+from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ChatLine, ExportedChats
 from adapters.common.export_folder import open_folder, read_bytes
-from adapters.common.json_fields import get_row, get_rows, get_text, join_lines
+from adapters.common.json_fields import get_row, get_rows, get_text, iterate_rows, join_lines
 from engine.errors import CorruptFile
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _add_file(source: ExportedChats, name: str) -> None:
     except (ValueError, RecursionError) as error:
         raise CorruptFile(f"“{name}” is not complete JSON.") from error
     root = found if isinstance(found, dict) else {}
-    lists = (get_rows(get_row(root, key), "list") for key in ("chats", "left_chats"))
+    lists = (iterate_rows(get_row(root, key).get("list")) for key in ("chats", "left_chats"))
     for chat in [root] if "messages" in root else [each for rows in lists for each in rows]:
         _add_chat(source, chat, posixpath.dirname(name))
 
@@ -52,7 +52,7 @@ def _add_chat(source: ExportedChats, chat: Mapping[str, Any], folder: str) -> No
     if is_direct and not source.options.direct_messages:
         source.omissions.note("direct messages (--direct-messages includes them)", title)
         return
-    source.add(ExportedChat(get_text(chat, "id") or title, title, lambda: _read(source, chat, title, folder)))
+    source.add(get_text(chat, "id") or title, title, lambda: _read(source, chat, title, folder))
 
 
 def _read(source: ExportedChats, chat: Mapping[str, Any], title: str, folder: str) -> Iterator[ChatLine]:

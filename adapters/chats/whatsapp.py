@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from adapters.chats.source import NOTICES, ChatLine, ExportedChat, ExportedChats
+from adapters.chats.source import NOTICES, ChatLine, ExportedChats
 from adapters.common.export_folder import open_folder, read_lines
 
 if TYPE_CHECKING:
@@ -31,18 +31,26 @@ HEAD = re.compile(
 AUTHOR = re.compile(r"(?P<author>[^:\n]{1,100}): ?(?P<text>.*)", re.DOTALL)
 FILE = re.compile(r"<[^<>:]{2,30}: ([^<>\n]{1,200})>|^([^\n/:]{1,200}\.\w{2,5}) \([^()\n]{3,40}\)$", re.MULTILINE)
 CHAT_NAME = re.compile(r"(?:WhatsApp[ _-]{1,3}Chat(?: with|[ _]-|[ _]mit)?[ _]+)?(.+)", re.IGNORECASE)
+# The names that WhatsApp itself gives to files, on an iPhone by number and on Android by day.
+OWN_NAME = re.compile(r"0\d{7}-.{1,200}|(?:IMG|VID|PTT|AUD|DOC|STK)-\d{8}-WA\d{4}.{1,200}")
 PLAIN_NAME = "_chat"  # of the file in an archive, which has the name
 SAMPLE_LINES = 2000
 YEAR_DIGITS, LAST_MONTH, NOON = 4, 12, 12
 
 
 def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> ExportedChats:
-    """Open a chat: a text file, or an archive or folder with some. Raises InvalidDocument."""
-    folder = open_folder(path if path.suffix.lower() != ".txt" else path.parent)
+    """Open a chat: a text file, or an archive or folder with some. Raises InvalidDocument.
+
+    Beside a text file, only files with names of WhatsApp's own are part of the export: people in the chat could name
+    any other file of that folder.
+    """
+    is_bare = path.suffix.lower() == ".txt"
+    folder = open_folder(path.parent, deep=False) if is_bare else open_folder(path)
     source = ExportedChats(NAME, folder, options, clock.now())
-    wanted = {path.name} if path.suffix.lower() == ".txt" else None
+    if is_bare:
+        source.names = frozenset(each for each in source.names if each == path.name or OWN_NAME.fullmatch(each))
     for name in sorted(source.names):
-        if name.lower().endswith(".txt") and (wanted is None or name in wanted):
+        if name == path.name if is_bare else name.lower().endswith(".txt"):
             _add_chat(source, name, path.stem)
     return source.check("chat that WhatsApp exported")
 
@@ -56,7 +64,7 @@ def _add_chat(source: ExportedChats, name: str, archive: str) -> None:
     title = posixpath.basename(posixpath.dirname(name)) or archive if stem == PLAIN_NAME else stem
     match = CHAT_NAME.fullmatch(title)
     chat = match[1] if match else title
-    source.add(ExportedChat(chat, chat, lambda: _read(source, name, chat, order)))
+    source.add(chat, chat, lambda: _read(source, name, chat, order))
 
 
 def find_order(lines: Iterable[str]) -> str:
@@ -83,7 +91,8 @@ def _read(source: ExportedChats, name: str, chat: str, order: str) -> Iterator[C
             source.omissions.note(NOTICES, chat)
             continue
         text = match["text"].strip()
-        files = tuple(posixpath.join(folder, first or second) for first, second in FILE.findall(text))
+        names = (posixpath.basename(first or second) for first, second in FILE.findall(text))
+        files = tuple(posixpath.join(folder, each) for each in names)
         yield ChatLine(time, match["author"].strip(), FILE.sub("", text).strip(), files)
 
 

@@ -41,13 +41,15 @@ class ExportFolder(Protocol):
 
 
 class ExtractedFolder:
-    """An export in a folder."""
+    """An export in a folder; in its folders, too, if it is `deep`."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, deep: bool = True) -> None:
         self._root = root.resolve()
+        self._is_deep = deep
 
     def list_names(self) -> list[str]:
-        return sorted(each.relative_to(self._root).as_posix() for each in self._root.rglob("*") if each.is_file())
+        paths = self._root.rglob("*") if self._is_deep else self._root.iterdir()
+        return sorted(each.relative_to(self._root).as_posix() for each in paths if each.is_file())
 
     def open(self, name: str) -> BinaryIO:
         path = (self._root / name).resolve()
@@ -86,9 +88,9 @@ class ZippedFolder:
         self._archive.close()
 
 
-def open_folder(path: Path) -> ExportFolder:
-    """The files of a folder or a ZIP archive. Raises InvalidDocument."""
-    return ExtractedFolder(path) if path.is_dir() else ZippedFolder(path)
+def open_folder(path: Path, *, deep: bool = True) -> ExportFolder:
+    """The files of a folder, with those of its folders if it is `deep`, or of a ZIP archive. Raises InvalidDocument."""
+    return ExtractedFolder(path, deep=deep) if path.is_dir() else ZippedFolder(path)
 
 
 def read_bytes(folder: ExportFolder, name: str, limit: int) -> bytes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     Row = Mapping[str, Any]
 
 MAX_DEPTH = 16  # levels of nested elements that are rendered
-MAX_ITEMS = 2000  # elements of one list
+MAX_ITEMS = 2000  # elements of one list that are rendered
 MAX_LENGTH = 40_000  # characters of one message
 CUT_NOTICE = "[The rest of this message is not read: it is too long.]"
 
@@ -33,13 +33,18 @@ def get_row(row: Row, key: str) -> Row:
 
 
 def get_rows(row: Row, key: str) -> list[Row]:
-    """The objects of the list in a field; nothing else of it."""
+    """The objects among the first MAX_ITEMS of the list in a field, to be rendered; nothing else of it."""
     return list_rows(row.get(key))
 
 
 def list_rows(value: object) -> list[Row]:
-    """The objects of a list; none of another value."""
+    """The objects among the first MAX_ITEMS of a list, to be rendered; none of another value."""
     return [each for each in value[:MAX_ITEMS] if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def iterate_rows(value: object) -> Iterator[Row]:
+    """All objects of a list, however long it is, such as the messages of a chat; none of another value."""
+    return (each for each in value if isinstance(each, dict)) if isinstance(value, list) else iter(())
 
 
 def join_lines(parts: Iterable[str]) -> str:

@@ -185,7 +185,7 @@ class DiscordExport:
             return _parse_message(payload, posixpath.dirname(name), where, thread)
         except (KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             channel = self._rooms[where.room].channel.name
-            self.omissions.note("messages that cannot be read", channel, str(payload)[:60])
+            self.omissions.note("messages that cannot be read", channel, _name_row(payload, name))
             return None
 
     def _remember(self, author: Mapping[str, Any]) -> None:
@@ -197,6 +197,12 @@ class DiscordExport:
 def _reader_of(name: str) -> Callable[[Iterable[str]], Iterator[Mapping[str, Any]]] | None:
     """What reads the messages of a file that is no JSON; None for others."""
     return READERS.get(posixpath.splitext(name)[1].lower())
+
+
+def _name_row(payload: Any, name: str) -> str:
+    """How a message that cannot be read is named: by the line of its file, or by how it begins."""
+    is_row = isinstance(payload, dict) and payload.keys() == {"line"}
+    return f"{posixpath.basename(name)}, line {payload['line']}" if is_row else str(payload)[:60]
 
 
 def _parse_id(found: object) -> str:

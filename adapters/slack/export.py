@@ -18,7 +18,7 @@ from adapters.common.export_folder import (
     read_start,
     split_into_pages,
 )
-from adapters.common.json_fields import get_row, get_rows, get_text, list_rows
+from adapters.common.json_fields import get_row, get_rows, get_text, iterate_rows
 from adapters.slack.context import NAME, BotIdentity
 from adapters.slack.settings import TRAITS
 from adapters.slack.workspace.channels import SHARED_FLAGS
@@ -89,6 +89,7 @@ class SlackExport:
     def __init__(self, folder: ExportFolder, options: ExportOptions, now: datetime) -> None:
         self.omissions = Omissions()
         self._skipped: set[str] = set()  # folders of direct messages that are not wanted
+        self._guessed: set[str] = set()  # roots that do not say which workspace they are of
         self._folder = folder
         self._names = frozenset(folder.list_names())
         self._layout = find_layout(sorted(self._names), now)
@@ -130,7 +131,7 @@ class SlackExport:
             for row in content.read_items():
                 if isinstance(row, dict):
                     yield row
-                    yield from list_rows(row.get("slackdump_thread_replies"))
+                    yield from iterate_rows(row.get("slackdump_thread_replies"))
 
     def get_person(self, person: str) -> Person | None:
         return self._people.get(person)
@@ -158,14 +159,20 @@ class SlackExport:
         self._folder.close()
 
     def _find_teams(self, users: Mapping[str, list[dict[str, Any]]], given: str) -> dict[str, str]:
-        """The workspace of each root: as given, that of most users, or of messages. Raises InvalidDocument."""
-        if given:
-            return dict.fromkeys(users, _parse_id(given))
-        found = {root: _find_team(rows) or self._find_team_in_messages(root) for root, rows in users.items()}
-        main = next(filter(None, found.values()), "")
+        """The workspace of each root: that of most users, or of messages. Raises InvalidDocument.
+
+        `given` is that of the first root. A root that says none counts as part of the main workspace, and its channels
+        are closed: nobody knows who could read them.
+        """
+        first = self._layout.roots[0]
+        found = {first: _parse_id(given)} if given else {}
+        for root, rows in users.items():
+            found.setdefault(root, _find_team(rows) or self._find_team_in_messages(root))
+        main = found[first] or next(filter(None, found.values()), "")
         if not main:
             hint = WORKSPACE_HINT.format(proposal=propose_workspace(self._layout.days))
             raise InvalidDocument("The export does not say which workspace it is of.", hint=hint)
+        self._guessed = {root for root, team in found.items() if not team}
         return {root: team or main for root, team in found.items()}
 
     def _find_team_in_messages(self, root: str) -> str:
@@ -223,7 +230,7 @@ class SlackExport:
                 continue
             for row in listed:
                 is_shared = uses[_folder(row)] > 1 or uses[row["id"]] > 1
-                is_closed = is_shared or any(row.get(flag) for flag in PRIVATE_FLAGS)
+                is_closed = is_shared or root in self._guessed or any(row.get(flag) for flag in PRIVATE_FLAGS)
                 channel = self._parse_channel(root, row, "closed" if is_closed else CHANNEL_LISTS[name])
                 found[row["id"]] = channel, self._find_folder(root, row)
         return found

@@ -17,7 +17,7 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import SOURCE_LANGUAGE, gettext, use_language
 from bot.ingest.conversations import is_edited
 from bot.ingest.file_families import HINTS, SENTENCES, find_failed_family, find_family
-from bot.ingest.shared_file import SharedFiles
+from bot.ingest.shared_file import SharedFiles, build_key
 from bot.permissions.audience import home_space, personal_space
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
@@ -27,6 +27,7 @@ from engine import Document, Scope
 from engine.errors import DocumentTooLarge, InvalidDocument, NoTextFormat, NotFound
 from engine.parsers.dates import plausible_time
 from engine.parsers.sandbox.origins import OriginLimit
+from engine.text.cleanup import shorten_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -250,7 +251,7 @@ class FileIngest:
             space = shared.space or await self._resolve_space(location)
             reason = _word_for_all_readers(upload, error, self._context.engine_context.parser_limits)
             place = (filed.document, space, filed.room, message.id, upload.id, message.author, message.time)
-            await unread.save(UnreadFile(*place, upload.name, find_failed_family(upload, error), reason))
+            await unread.save(UnreadFile(*place, shorten_name(upload.name), find_failed_family(upload, error), reason))
         if await self._is_deleted(filed, location):  # as in `add_document`
             await unread.delete(filed.document)
 
@@ -301,12 +302,13 @@ class FileIngest:
         return home_space(channel)
 
     async def _is_deleted(self, filed: FileRecord, location: Location) -> bool:
-        """Whether the file or its message was deleted before it was ingested."""
+        """Whether the file, what it is a part of, or its message was deleted before it was ingested."""
         deleted = self._context.store.messages.find_tombstones
         everywhere = await deleted(f"{location.platform}:{location.workspace}:", [filed.upload_id], filed.time)
         if everywhere or await deleted(location.room, [filed.upload_id], filed.time):
             return True  # a file that was shared again later is not deleted
-        return bool(await deleted(filed.room, [filed.message_id, filed.document]))
+        whole = build_key(filed.room, filed.message_id, filed.upload_id)
+        return bool(await deleted(filed.room, [filed.message_id, filed.document, whole]))
 
     async def _is_pending(self, document: str) -> bool:
         stage = await self._get_stage(document)

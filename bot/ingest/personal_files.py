@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.errors import NotAllowed
+from bot.ingest.shared_file import build_key
 from bot.permissions.audience import personal_space
 from bot.store import FileRecord
 from engine.errors import InvalidDocument
@@ -53,7 +54,7 @@ class PersonalFile:
         dated = replace(document, time=document.time or self._record.time)
         async with self._documents.lock(self.room):
             await self._check_allowed()
-            if await store.messages.find_tombstones(self.room, [document.key]):
+            if await store.messages.find_tombstones(self.room, [document.key, self.key]):
                 raise InvalidDocument("The file was forgotten while it was read.", hint="Upload it again.")
             known = await store.files.get(document.key)
             if known is None:
@@ -78,6 +79,6 @@ class PersonalFile:
             raise NotAllowed(texts.opted_out_notice(self._context.traits_of(subject.platform)))
 
     def _build_record(self, upload: str) -> FileRecord:
-        document = f"{self.room}:file:{UPLOAD_MESSAGE}:{upload}"
+        document = build_key(self.room, UPLOAD_MESSAGE, upload)
         now = self._context.clock.now()
         return FileRecord(document, self.room, UPLOAD_MESSAGE, upload, self._subject.person, now)

@@ -169,10 +169,12 @@ class IngestService:
         store = self._context.store
         known = await store.files.get(document) or await store.conversations.get(document)
         if known is None:
+            await store.unread_files.delete(document)
             return await self._documents.forget_document(document)
         async with self._documents.lock(known.room):
             messages = [each.id for each in await store.messages.list_by_document(document)]
             await store.messages.add_tombstones(known.room, [document, *messages], requested=True)
+            await store.unread_files.delete(document)
             return await self._documents.forget_document(document)
 
     async def replace_document(self, document: Document) -> bool:

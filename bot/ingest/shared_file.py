@@ -38,9 +38,13 @@ class SharedFiles:
         """Build the record of one of its files."""
         message = self.message
         room = self.space or message.location.room
-        return FileRecord(
-            f"{room}:file:{message.id}:{upload.id}", room, message.id, upload.id, message.author, message.time
-        )
+        key = build_key(room, message.id, upload.id)
+        return FileRecord(key, room, message.id, upload.id, message.author, message.time)
+
+
+def build_key(room: str, message: str, upload: str) -> str:
+    """The key of the document that is the upload itself; those of its parts and attachments begin with it."""
+    return f"{room}:file:{message}:{upload}"
 
 
 class UploadsInWork:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.store.database import NO_LIMIT
 from bot.store.models import UnreadFile
 from bot.store.people import is_opted_out
 from engine.storage.sql.lists import text_list
@@ -23,6 +22,7 @@ _IN_SCOPE = (
     "(space IN (SELECT value FROM json_each(?1)) OR room IN (SELECT value FROM json_each(?2)))"
     " AND (?3 = '' OR room = ?3)"
 )
+MAX_LISTED = 200  # files at once
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 
 
@@ -36,10 +36,12 @@ class UnreadFiles:
         """Insert or replace a file, unless its author opted out."""
         await self._database.write(_save_file, file)
 
-    async def list_newest(self, scope: Scope, limit: int = NO_LIMIT, room: str = "") -> list[UnreadFile]:
-        """The files in scope, or those of one room of it, the newest first."""
+    async def list_newest(
+        self, scope: Scope, limit: int = MAX_LISTED, room: str = "", *, skip: int = 0
+    ) -> list[UnreadFile]:
+        """The files in scope, or those of one room of it, the newest first, without the first `skip`."""
         rows = await self._database.fetch_all(
-            f"SELECT {_COLUMNS} FROM unread_file WHERE {_IN_SCOPE} ORDER BY time DESC, key LIMIT {limit}",
+            f"SELECT {_COLUMNS} FROM unread_file WHERE {_IN_SCOPE} ORDER BY time DESC, key LIMIT {limit} OFFSET {skip}",
             (*_bind_scope(scope), room),
         )
         return [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.i18n import N_, gettext
 from bot.text.format import pluralize
 from bot.text.markdown import sanitize_inline
-from engine.parsers.base import NO_OCR
+from engine.parsers.base import NO_OCR, SIGNATURE, WITHOUT_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_NAMED = 5
 REASONS = (
     N_("it cannot be read, or is damaged"),
+    N_("it is encrypted"),
+    N_("it is a signature"),
     N_("it holds a picture"),
     N_("it is a sound or a film"),
     N_("it is an object of another program"),
@@ -26,8 +28,11 @@ REASONS = (
     N_("it lies too deep within other files"),
     N_("no program reads pictures here"),
     N_("only its text layer is read, not its picture"),
+    N_("the pictures before hold no words"),
+    N_("there are too many to list"),
     N_("too many pages are pictures"),
 )
+_USUAL = frozenset({NO_OCR, SIGNATURE, WITHOUT_WORDS})
 
 
 def describe_omissions(document: DocumentInfo | DocumentStatus, most: int = MAX_NAMED) -> str:
@@ -41,8 +46,8 @@ def describe_omissions(document: DocumentInfo | DocumentStatus, most: int = MAX_
 
 
 def is_worth_a_notice(document: DocumentInfo | DocumentStatus) -> bool:
-    """Whether its uploader hears of what was not read: pictures between the texts of a file are not worth it."""
-    return any(each.reason != NO_OCR for each in document.omissions) or bool(document.coverage)
+    """Whether its uploader hears of what was not read: pictures between texts, and signatures, are not worth it."""
+    return any(each.reason not in _USUAL for each in document.omissions) or bool(document.coverage)
 
 
 def describe_gaps(name: str, gaps: str) -> str:

@@ -31,6 +31,8 @@ ZIP_ERRORS = (
 )
 # Reasons of omissions that several parsers give; the bot translates reasons.
 NO_OCR = "no program reads pictures here"
+WITHOUT_WORDS = "the pictures before hold no words"
+SIGNATURE = "it is a signature"
 IS_PICTURE = "it holds a picture"
 DAMAGED = "it cannot be read, or is damaged"
 ABSENT = "it is missing from the file"

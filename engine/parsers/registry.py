@@ -96,6 +96,8 @@ _SHEETS = _FORMATS + "spreadsheets:parse"
 _OPENDOCUMENT = "application/vnd.oasis.opendocument."
 _OPENXML = "application/vnd.openxmlformats-officedocument."
 
+_TAR = rb"\x1f\x8b|BZh[1-9]|\xfd7zXZ|(?s:.{257})ustar"
+
 PARSERS: dict[str, FileFormat] = {
     "plain": FileFormat("text", "engine.parsers.plain_text:parse", _TEXT_EXTENSIONS),
     "markdown": FileFormat("Markdown", "engine.parsers.markdown:parse", ("md", "markdown", "mdown", "mkd", "mdx")),
@@ -150,7 +152,8 @@ PARSERS: dict[str, FileFormat] = {
         "archives",
         _ARCHIVES + "tar_files:parse",
         ("tar", "tgz", "tbz2", "txz", "gz", "bz2", "xz"),
-        signature=rb"\x1f\x8b|BZh[1-9]|\xfd7zXZ|(?s:.{257})ustar",
+        signature=_TAR,
+        named_signature=_TAR + rb"|(?s:[^\0].{99})[0-7 \0]{56}",  # old ones have nothing but numbers
         is_dated=False,
         takes_limits=True,
     ),

@@ -10,6 +10,7 @@ _UNWANTED = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufeff\ufdd0-\ufdef\ufffe\u
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _TRAILING = re.compile(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 _GAPS = re.compile(r"\n{3,}")
+MAX_NAME_LENGTH = 240  # characters of a file's name or path
 
 
 def clean_lines(text: str) -> list[str]:
@@ -25,6 +26,11 @@ def clean_multiline(text: str) -> str:
 def clean_single_line(text: str) -> str:
     """The cleaned text on one line with single spaces, for titles, labels and names."""
     return " ".join(_clean(_NEWLINES.sub(" ", text)).split())
+
+
+def shorten_name(name: str, most: int = MAX_NAME_LENGTH) -> str:
+    """A name of at most `most` characters: a longer one without its middle, so that its end says what it is."""
+    return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"
 
 
 def _clean(text: str) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from bot.i18n import use_language
 from bot.texts.omissions import describe_gaps, describe_omissions, is_worth_a_notice
 from engine.models import Omission
-from engine.parsers.base import IS_PICTURE, NO_OCR
+from engine.parsers.base import IS_PICTURE, NO_OCR, SIGNATURE
 from tests.support.builders import make_listed
 
 
@@ -19,6 +19,7 @@ def test_what_was_not_read_is_said_in_a_sentence() -> None:
 
 def test_pictures_between_texts_are_not_worth_a_notice() -> None:
     assert not is_worth_a_notice(make_listed("k", omissions=(Omission("3 pictures", NO_OCR),)))
+    assert not is_worth_a_notice(make_listed("k", omissions=(Omission("signature a.asc", SIGNATURE),)))
 
 
 def test_of_many_parts_the_first_are_named() -> None:

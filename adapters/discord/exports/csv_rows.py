@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from adapters.discord.exports.identity import invent_id, parse_time, snowflake_at
@@ -14,13 +15,23 @@ MAX_CELL = 1_000_000  # characters
 
 
 def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    """The messages; one that cannot be read is an empty object, so that it is counted."""
+    """The messages; one that cannot be read is an object that says its `line` alone, so that it is named."""
     csv.field_size_limit(MAX_CELL)
-    for number, row in enumerate(csv.DictReader(lines)):
+    at = 0
+
+    def count_lines() -> Iterator[str]:
+        nonlocal at
+        for at, line in enumerate(lines, 1):  # noqa: B007  - where the reader is when a row ends
+            yield line
+
+    rows = csv.DictReader(count_lines())
+    for number in count():
         try:
+            if (row := next(rows, None)) is None:
+                return
             yield _build(row, number)
-        except ValueError:
-            yield {}
+        except (ValueError, csv.Error):  # such as a cell without an end, after which the next line begins a row
+            yield {"line": at}
 
 
 def _build(row: Mapping[str, str | None], number: int) -> Mapping[str, Any]:

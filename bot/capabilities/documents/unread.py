@@ -10,18 +10,18 @@ from bot.texts.unread_files import describe_families
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.store import BotStore
+    from bot.store import BotStore, UnreadFile
     from engine import Scope
 
 MAX_UNREAD = 200  # files in a list; the status counts all
+MAX_SEARCHED = 5000  # files of which names are searched
 
 
 async def list_unread(store: BotStore | None, scope: Scope, search: str = "") -> tuple[UnreadFileInfo, ...]:
     """The newest files in scope that were not read, or those with the words of `search` in their names."""
     if store is None:
         return ()
-    words = search.casefold().strip()
-    found = [each for each in await store.unread_files.list_newest(scope) if words in each.name.casefold()][:MAX_UNREAD]
+    found = await _find(store, scope, search.casefold().strip())
     names = {room: await store.channels.get_name(room) for room in {each.room for each in found}}
     return tuple(
         UnreadFileInfo(
@@ -34,6 +34,17 @@ async def list_unread(store: BotStore | None, scope: Scope, search: str = "") ->
         )
         for each in found
     )
+
+
+async def _find(store: BotStore, scope: Scope, words: str) -> list[UnreadFile]:
+    """The newest files with these words in their names, among as many as are looked through."""
+    found: list[UnreadFile] = []
+    for skip in range(0, MAX_SEARCHED, MAX_UNREAD):
+        page = await store.unread_files.list_newest(scope, MAX_UNREAD, skip=skip)
+        found += [each for each in page if words in each.name.casefold()]
+        if len(found) >= MAX_UNREAD or len(page) < MAX_UNREAD:
+            break
+    return found[:MAX_UNREAD]
 
 
 def describe_counts(counts: Iterable[tuple[str, int]]) -> str:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidDocument
-from engine.parsers.base import Omission, stream_passages
+from engine.parsers.base import IS_PICTURE, Omission, stream_passages
 from engine.parsers.formats.mail import parse_eml
 from engine.parsers.passages import shorten_label
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # The line that begins an e-mail, which a header follows; within the text of one it is written ">From ".
 START = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\n]{1,300}\n(?=>?[A-Za-z][A-Za-z0-9-]{0,60}[: ])")
+_MIN_PICTURE = 150  # bytes; smaller ones are dots and lines
 _ENVELOPE_DATE = re.compile(rb"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b[^\n]{0,60}")
 _DATE_FIELD = re.compile(rb"^Date:", re.IGNORECASE | re.MULTILINE)
 _QUOTED_START = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -38,6 +39,7 @@ class _MailboxReader:
     def __init__(self) -> None:
         self.attachments: list[FileWithin] = []
         self._positions = count()
+        self._pictures = 0
 
     def read(self, data: bytes) -> Iterator[Passage | Omission]:
         """The passages of all e-mails, and what cannot be read of them."""
@@ -46,11 +48,14 @@ class _MailboxReader:
                 yield from self._read_mail(number, mail)
             except InvalidDocument as error:
                 yield Omission(f"e-mail {number}", str(error).rstrip("."))
+        if self._pictures:
+            yield Omission(f"{self._pictures} picture{'s' * (self._pictures > 1)} within e-mails", IS_PICTURE)
 
     def _read_mail(self, number: int, mail: bytes) -> Iterator[Passage | Omission]:
         parsed = parse_eml("", mail)
         title = f"e-mail {number}: {parsed.title}".rstrip(": ")
         self.attachments += [replace(each, name=f"{title} › {each.name}") for each in parsed.attachments]
+        self._pictures += sum(len(each.data) >= _MIN_PICTURE for each in parsed.embedded)
         yield from (Omission(f"e-mail {number}, {each.part}", each.reason) for each in parsed.omissions)
         label = shorten_label(title)
         for each in parsed.passages:

@@ -9,14 +9,14 @@ from engine.errors import EmptyDocument, EncryptedFile
 from engine.models import Passage
 from engine.parsers.base import Omission, ParsedFile
 from engine.parsers.passages import Block, format_span, group_blocks, join_blocks
-from engine.text.cleanup import clean_single_line
+from engine.text.cleanup import clean_single_line, shorten_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.parsers.base import PackedFile
 
-MAX_MEMBERS = 1000  # that become documents
+MAX_MEMBERS = 1000  # of an upload that become documents, whatever archives they are in
 LOCKED = "it is locked with a password"
 _DRIVE = re.compile(r"\A[A-Za-z]:")
 # What systems add to folders: none of it is of a person.
@@ -24,9 +24,10 @@ _SYSTEM_FILES = re.compile(r"(?:\A|/)(?:__MACOSX/|\.DS_Store\Z|\._|Thumbs\.db\Z|
 
 
 def clean_path(name: str) -> str:
-    """The path of a member within its archive, whatever folder outside of it the name leads to."""
+    """The path of a member within its archive, whatever folder outside of it the name leads to; shortened if long."""
     path = _DRIVE.sub("", name.replace("\\", "/"))
-    return "/".join(part for each in path.split("/") if (part := clean_single_line(each)) not in {"", ".", ".."})
+    parts = (clean_single_line(each) for each in path.split("/"))
+    return shorten_name("/".join(each for each in parts if each not in {"", ".", ".."}))
 
 
 def is_system_file(path: str) -> bool:

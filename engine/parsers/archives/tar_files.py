@@ -31,12 +31,21 @@ def parse(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     """The files of an archive, or the one that is packed. Raises CorruptFile, DocumentTooLarge and EmptyDocument."""
     content, is_whole = _unpack(data, limits)
     rest = () if is_whole else (Omission("the rest of the archive", _DAMAGED),)
-    if content[_TAR_MARK_AT:].startswith(_TAR_MARK):
+    if content[_TAR_MARK_AT:].startswith(_TAR_MARK) or _has_old_header(content):
         return _list_entries(name, content, rest)
     if not content:
         raise CorruptFile("The file is a damaged or incomplete archive.")
     inner = clean_path(_PACKED_SUFFIX.sub("", name)) or "file"
     return list_members(name, [PackedFile(inner, lambda: content)], rest)
+
+
+def _has_old_header(content: bytes) -> bool:
+    """Whether the bytes begin with a header whose checksum is right, as old programs write it without a mark."""
+    try:
+        tarfile.TarInfo.frombuf(content[: tarfile.BLOCKSIZE], tarfile.ENCODING, "surrogateescape")
+    except (tarfile.HeaderError, ValueError):
+        return False
+    return True
 
 
 def _unpack(data: bytes, limits: ParserLimits) -> tuple[bytes, bool]:

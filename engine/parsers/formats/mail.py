@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email import message_from_bytes
-from email.message import EmailMessage, MIMEPart
+from email.message import EmailMessage
 from email.policy import default as default_policy
+from itertools import count, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import oxmsg
 
 from engine.models import Passage
-from engine.parsers.base import Attachment, ParsedFile
+from engine.parsers.archives.mail_parts import MailParts, sort_parts
+from engine.parsers.base import DAMAGED, Attachment, Omission, ParsedFile
 from engine.parsers.dates import parse_date
 from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.html import parse as parse_html
@@ -21,21 +24,20 @@ from engine.parsers.passages import Block, passages_by_section
 from engine.text.cleanup import clean_lines, clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _HEADER_FIELDS = ("Subject", "From", "To", "Cc", "Date")
+OBJECT = "it is an object of another program"
 _GAP = re.compile(r"\n[ \t]*+\n")
 _FIELD = re.compile(rb"\A(?:From \S|[A-Za-z][A-Za-z0-9-]{0,60}:)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Mail:
-    """A decoded e-mail; `html` is used if there is no plain text."""
+    """A decoded e-mail; each of its `texts` is plain or HTML."""
 
     fields: Mapping[str, str]
-    text: str
-    html: str
-    attachments: tuple[Attachment, ...]
+    parts: MailParts
 
 
 def parse_eml(name: str, data: bytes) -> ParsedFile:
@@ -44,12 +46,7 @@ def parse_eml(name: str, data: bytes) -> ParsedFile:
         data = decode_text(data).lstrip().encode()
     message = message_from_bytes(data, _class=EmailMessage, policy=default_policy)
     fields = {field: _field_text(message, field) for field in _HEADER_FIELDS}
-    plain, html = (_part_text(message.get_body((kind,))) for kind in ("plain", "html"))
-    attachments = tuple(
-        Attachment(part.get_filename() or _default_name(part, at), _part_bytes(part))
-        for at, part in enumerate(_iterate_attachments(message), 1)
-    )
-    return _build_file(name, _Mail(fields, plain, html, attachments))
+    return _build_file(name, _Mail(fields, sort_parts(message)))
 
 
 def parse_msg(name: str, data: bytes, mime: str) -> ParsedFile:
@@ -63,32 +60,48 @@ def parse_msg(name: str, data: bytes, mime: str) -> ParsedFile:
             "To": ", ".join(f"{each.name} <{each.email_address}>" for each in message.recipients),
             "Date": sent.isoformat(" ", "minutes") if sent else "",
         }
-        attachments = tuple(
-            Attachment(each.file_name or f"attachment {at}", each.file_bytes)
-            for at, each in enumerate(message.attachments, 1)
-            if each.file_bytes
-        )
-        return _build_file(name, _Mail(fields, message.body or "", message.html_body or "", attachments))
-    except (ValueError, KeyError, AssertionError, LookupError, OSError):  # an unusual message: without attachments
-        return parse_with_library(name, data, mime)
+        plain, html = message.body or "", message.html_body or ""
+        parts = MailParts([(plain, False) if plain.strip() or not html.strip() else (html, True)])
+        for at, each in enumerate(message.attachments, 1):
+            title = each.file_name or f"attachment {at}"
+            if each.file_bytes:
+                parts.attachments.append(Attachment(title, each.file_bytes))
+            else:
+                parts.omissions.append(Omission(f"attachment {clean_single_line(title)}", OBJECT))
+        return _build_file(name, _Mail(fields, parts))
+    except (ValueError, KeyError, AssertionError, LookupError, OSError):  # an unusual message
+        parsed = parse_with_library(name, data, mime)
+        return replace(parsed, omissions=(*parsed.omissions, Omission("its attachments, if it has some", DAMAGED)))
 
 
 def _build_file(name: str, mail: _Mail) -> ParsedFile:
-    names = ", ".join(clean_single_line(each.name) for each in mail.attachments)
-    fields = {**mail.fields, "Attachments": names}
+    parts = mail.parts
+    fields = {**mail.fields, "Attachments": ", ".join(clean_single_line(each.name) for each in parts.attachments)}
     header = "\n".join(f"{field}: {clean_single_line(value)}" for field, value in fields.items() if value.strip())
-    if mail.text.strip() or not mail.html.strip():
-        body = passages_by_section(_paragraphs(mail.text), "paragraph")
-    else:
-        body = parse_html(name, mail.html.encode("utf-8", "replace")).passages
     head = (Passage("head", header, "e-mail header"),) if header else ()
-    passages = (*head, *(_shift(each) for each in body))
-    time = parse_date(mail.fields.get("Date", ""))
-    return ParsedFile(clean_single_line(mail.fields["Subject"]) or name, passages, time, attachments=mail.attachments)
+    return ParsedFile(
+        clean_single_line(mail.fields["Subject"]) or name,
+        (*head, *_list_passages(name, parts.texts)),
+        parse_date(mail.fields.get("Date", "")),
+        attachments=tuple(parts.attachments),
+        embedded=tuple(parts.pictures),
+        omissions=tuple(parts.omissions),
+    )
 
 
-def _shift(passage: Passage) -> Passage:
-    return Passage(passage.key, passage.text, passage.label, position=passage.position + 1)
+def _list_passages(name: str, texts: Iterable[tuple[str, bool]]) -> Iterator[Passage]:
+    """The passages of all texts, after that of the header; plain ones that follow each other are one text."""
+    position = count(1)
+    for number, (is_html, group) in enumerate(groupby(texts, key=itemgetter(1)), 1):
+        for each in _parse_text(name, (text for text, _ in group), is_html=is_html):
+            key = each.key if number == 1 else f"t{number}.{each.key}"
+            yield replace(each, key=key, position=next(position))
+
+
+def _parse_text(name: str, texts: Iterable[str], *, is_html: bool) -> tuple[Passage, ...]:
+    if not is_html:
+        return passages_by_section(_paragraphs("\n\n".join(texts)), "paragraph")
+    return parse_html(name, "\n".join(texts).encode("utf-8", "replace")).parse_whole()
 
 
 def _paragraphs(text: str) -> Iterable[Block]:
@@ -102,30 +115,3 @@ def _field_text(message: EmailMessage, field: str) -> str:
         return str(message.get(field) or "")
     except (ValueError, AttributeError, LookupError, TypeError):  # the library fails on some malformed addresses
         return next((str(value) for key, value in message.raw_items() if key.lower() == field.lower()), "")
-
-
-def _part_text(part: MIMEPart | None) -> str:
-    if part is None:
-        return ""
-    try:
-        return str(part.get_content())
-    except (LookupError, ValueError, AttributeError):  # an unknown or wrong charset
-        return decode_text(_part_bytes(part))
-
-
-def _part_bytes(part: MIMEPart) -> bytes:
-    if part.get_content_type() == "message/rfc822":
-        return b"\n".join(inner.as_bytes() for inner in part.iter_parts())
-    payload = part.get_payload(decode=True)
-    return payload if isinstance(payload, bytes) else b""
-
-
-def _iterate_attachments(message: EmailMessage) -> Iterable[MIMEPart]:
-    """The attached files; pictures within the text, which have no name, are left out."""
-    for part in message.iter_attachments() if message.is_multipart() else ():
-        if part.get_filename() or part.get_content_type() == "message/rfc822":
-            yield part
-
-
-def _default_name(part: MIMEPart, number: int) -> str:
-    return f"attachment {number}.eml" if part.get_content_type() == "message/rfc822" else f"attachment {number}"

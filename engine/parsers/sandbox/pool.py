@@ -16,14 +16,14 @@ import structlog
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument, SandboxIncomplete
 from engine.models import Omission
-from engine.parsers.base import ParserLimits
+from engine.parsers.base import ParserLimits, word_reason
 from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.origins import OriginLimit
-from engine.parsers.scans.descriptions import add_descriptions
+from engine.parsers.scans.descriptions import MAX_DESCRIBED_PICTURES, add_descriptions
 from engine.process import LENGTH_PREFIX_BYTES, child_python_path, encode_frame
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Iterable
     from types import TracebackType
 
     from engine.parsers.base import DocumentConverter, ParsedFile, PictureDescriber
@@ -38,7 +38,6 @@ _OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"out o
 # Upper bound of the JSON size of one character, including its share of the passage's fields.
 _BYTES_PER_CHARACTER = 12
 _STDERR_TAIL = 4096
-MAX_DESCRIBED_PICTURES = 50  # of a file with all its attachments: each is a call of a model
 _WRITE_SIZE = 2**20  # bytes of a file in the buffer of the pipe
 
 
@@ -110,21 +109,39 @@ class FileParser:
                 f"{name} has {len(data) / 2**20:.0f} MiB; {self.limits.max_file_size / 2**20:.0f} are allowed."
             )
         with_pictures: dict[str, ParsedFile] = {}
-        described = 0
+        whole: ParsedFile | None = None  # the file itself
         async with aclosing(self._stream_converted(name, data, origin)) as documents:
             async for document in documents:
-                described += len(document.pictures)
-                if document.pictures and described <= MAX_DESCRIBED_PICTURES:
+                whole = whole if document.key else document
+                others = sum(len(each.pictures) for key, each in with_pictures.items() if key != document.key)
+                if document.pictures and others + len(document.pictures) <= MAX_DESCRIBED_PICTURES:
                     with_pictures[document.key] = document
                 elif document.passages:
                     yield replace(document, pictures=())
-        for document in with_pictures.values():  # a model may take minutes, in which the process parses other files
-            if self._describer is not None:
-                try:
-                    yield await add_descriptions(document, self._describer)
-                except EmptyDocument:
-                    if not document.key:  # the file itself; its further parts and attachments may lack descriptions
-                        raise
+        failed = list[Omission]()
+        async with aclosing(self._describe_all(with_pictures.values(), failed)) as described:
+            async for document in described:
+                whole = whole if document.key else document
+                yield document
+        if failed and whole is not None:
+            yield replace(whole, pictures=(), omissions=(*whole.omissions, *failed))
+
+    async def _describe_all(
+        self, documents: Iterable[ParsedFile], failed: list[Omission]
+    ) -> AsyncGenerator[ParsedFile]:
+        """Describe the pictures of documents; `failed` receives those that hold nothing else and cannot be described.
+
+        A model may take minutes, in which the process parses other files.
+        """
+        if (describer := self._describer) is None:
+            return
+        for document in documents:
+            try:
+                yield await add_descriptions(document, describer)
+            except EmptyDocument as error:
+                if not document.key:
+                    raise
+                failed.append(Omission(document.title, word_reason(error)))
 
     async def _stream_converted(self, name: str, data: bytes, origin: str) -> AsyncGenerator[ParsedFile]:
         """Parse a file, or what the converter makes of it; its problem is named with the file itself."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
 from engine.models import Omission, Passage
+from engine.parsers.archives.members import MAX_MEMBERS
 from engine.parsers.base import PackedFile, UnreadPicture, count_parts, word_reason
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
@@ -22,8 +23,9 @@ from engine.parsers.registry import PARSERS
 from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.cpu_time import limit_cpu_time
 from engine.parsers.sandbox.isolation import isolate
+from engine.parsers.scans.descriptions import MAX_DESCRIBED_PICTURES
 from engine.process import encode_frame, ignore_stop_signals, read_frame
-from engine.text.cleanup import clean_single_line
+from engine.text.cleanup import clean_single_line, shorten_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 PART_LENGTH = 1_000_000  # characters of one document; a longer file becomes several
 MAX_TITLE_CHARACTERS = 400  # of a title that a document states itself
+MAX_OMISSIONS = 1000  # of a document that are named
 _MAX_DEPTH = 3  # of e-mails within e-mails
 
 
@@ -58,10 +61,18 @@ def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[Parse
     """The documents of a file, then None, or the error that ends them."""
     try:
         for parsed in parse_documents(name, data, limits):
-            yield replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS])
+            yield _shorten(parsed)
         yield None
     except Exception as error:  # noqa: BLE001  - any error of a parser is due to the file
         yield _name_failure(name, error)
+
+
+def _shorten(parsed: ParsedFile) -> ParsedFile:
+    """The document with a title and omissions of bounded length; omissions beyond a number are counted."""
+    omissions = [Omission(shorten_name(each.part), shorten_name(each.reason)) for each in parsed.omissions]
+    if (others := len(omissions) - MAX_OMISSIONS) > 0:
+        omissions[MAX_OMISSIONS:] = [Omission(f"{others} other part{'s' * (others > 1)}", "there are too many to list")]
+    return replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS], omissions=tuple(omissions))
 
 
 def _name_failure(name: str, error: Exception) -> InvalidDocument:
@@ -77,21 +88,42 @@ def _name_failure(name: str, error: Exception) -> InvalidDocument:
 
 @dataclass(slots=True)
 class _Nesting:
-    """How deep a file lies within others, and how many bytes of archives were unpacked for the whole upload."""
+    """How deep a file lies within others, and of the whole upload: the bytes of archives, the files, the pictures."""
 
     depth: int = 0
     unpacked: list[int] = field(default_factory=list)
+    files: count[int] = field(default_factory=count)
+    pictures: list[str] = field(default_factory=list)
 
     def take(self, inner: FileWithin, limits: ParserLimits) -> bytes:
-        """The bytes of a file within another. Raises DocumentTooLarge beyond the depth and size of all archives."""
+        """The bytes of a file within another. Raises DocumentTooLarge beyond the depth, number and size of all."""
         if self.depth == _MAX_DEPTH:
             raise DocumentTooLarge("it lies too deep within other files")
         if sum(self.unpacked) > limits.max_unpacked_size:
             raise DocumentTooLarge(f"the archives hold more than {limits.max_unpacked_size // 2**20} MiB")
+        is_multiplied = self.depth > 0 or isinstance(inner, PackedFile)  # a mail itself holds what is attached to it
+        if is_multiplied and next(self.files) >= MAX_MEMBERS:
+            raise DocumentTooLarge(f"only the first {MAX_MEMBERS} files of an upload are read")
         data = inner.data
         if isinstance(inner, PackedFile):
             self.unpacked.append(len(data))
         return data
+
+    def limit_pictures(self, part: ParsedFile) -> ParsedFile:
+        """The part with pictures that are still to be described, and the others as omissions.
+
+        Raises DocumentTooLarge if nothing else is in the file.
+        """
+        free = MAX_DESCRIBED_PICTURES - len(self.pictures)
+        kept, others = part.pictures[:free], part.pictures[free:]
+        self.pictures += [each.key for each in kept]
+        if not others:
+            return part
+        reason = f"only the first {MAX_DESCRIBED_PICTURES} pictures of an upload are described"
+        if not (part.key or kept or part.passages):
+            raise DocumentTooLarge(reason)
+        late = tuple(Omission(each.label, reason) for each in others)
+        return replace(part, pictures=kept, omissions=(*part.omissions, *late))
 
 
 def parse_documents(
@@ -106,7 +138,7 @@ def parse_documents(
     parsed = parse_file(name, data, limits)
     late: list[Omission] = []
     first: ParsedFile | None = None
-    for part in _split_parts(parsed, limits):
+    for part in map(nesting.limit_pictures, _split_parts(parsed, limits)):
         if first is None:
             first = part
             yield part

@@ -7,22 +7,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.errors import EmptyDocument
-from engine.models import Passage
+from engine.models import Omission, Passage
+from engine.parsers.base import word_reason
 from engine.parsers.passages import group_blocks, join_blocks
 from engine.text.cleanup import clean_multiline
 
 if TYPE_CHECKING:
     from engine.parsers.base import ParsedFile, PictureDescriber, UnreadPicture
 
+MAX_DESCRIBED_PICTURES = 50  # of a file with all its attachments: each is a call of a model
 PICTURES_AT_ONCE = 4  # of a file that a model describes
 
 
 async def add_descriptions(parsed: ParsedFile, describer: PictureDescriber) -> ParsedFile:
-    """The document with its pictures as passages; one that cannot be described is left out.
+    """The document with its pictures as passages; one that cannot be described is an omission.
 
     Raises EmptyDocument if nothing else is in it, and ModelError if a later call may succeed.
     """
-    passages, failure = list(parsed.passages), None
+    passages, omissions, failure = list(parsed.passages), list(parsed.omissions), None
     for start in range(0, len(parsed.pictures), PICTURES_AT_ONCE):
         batch = parsed.pictures[start : start + PICTURES_AT_ONCE]
         outcomes = await asyncio.gather(*(describer.describe(each.data) for each in batch), return_exceptions=True)
@@ -31,12 +33,13 @@ async def add_descriptions(parsed: ParsedFile, describer: PictureDescriber) -> P
                 passages += build_passages(picture, outcome)
             elif isinstance(outcome, EmptyDocument):
                 failure = outcome
+                omissions.append(Omission(picture.label, word_reason(outcome)))
             else:
                 raise outcome
     if failure and not passages:
         raise failure
     ordered = sorted(passages, key=lambda passage: passage.position)
-    return replace(parsed, passages=tuple(ordered), pictures=())
+    return replace(parsed, passages=tuple(ordered), pictures=(), omissions=tuple(omissions))
 
 
 def build_passages(picture: UnreadPicture, description: str) -> list[Passage]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import EmptyDocument, InvalidDocument
 from engine.models import Omission, Passage
-from engine.parsers.base import IS_PICTURE, NO_OCR, UnreadPicture
+from engine.parsers.base import IS_PICTURE, NO_OCR, WITHOUT_WORDS, UnreadPicture
 from engine.parsers.passages import shorten_label
 from engine.parsers.pdf import page_texts
 from engine.parsers.scans.pages import INSTALL_HINT, pages_per_part
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from engine.parsers.base import EmbeddedPicture, ParsedFile, ParserLimits
 
-    Piece = Passage | UnreadPicture | None
+    Piece = Passage | UnreadPicture | Omission | None
 
 MAX_DESCRIBED, MAX_RECOGNIZED = 20, 50  # of one document
 _MAX_COUNTED = 200  # pictures that nothing reads
@@ -37,7 +37,7 @@ _MIN_WORDS = 2  # fewer are noise in a photograph
 
 
 def read_embedded(parsed: ParsedFile, limits: ParserLimits) -> ParsedFile:
-    """The document with its pictures as further parts, so that its text does not wait for them.
+    """The document with its pictures as further parts, so that its text does not wait for them; named if too many.
 
     Raises EmptyDocument if it has nothing but pictures, and nothing reads them.
     """
@@ -56,6 +56,7 @@ def read_embedded(parsed: ParsedFile, limits: ParserLimits) -> ParsedFile:
         parsed,
         passages=tuple(each for each in head if isinstance(each, Passage)),
         pictures=tuple(each for each in head if isinstance(each, UnreadPicture)),
+        omissions=(*parsed.omissions, *(each for each in head if isinstance(each, Omission))),
         further=chain((None,), pieces),
     )
 
@@ -67,10 +68,13 @@ def _name_pictures(parsed: ParsedFile, pictures: Iterator[EmbeddedPicture]) -> P
         picture.label.partition(",")[0].partition(":")[0] not in named
         for picture, _ in islice(_open_all(pictures), _MAX_COUNTED)
     )
-    if not found:
-        return parsed
+    return replace(parsed, omissions=(*parsed.omissions, *_name_number(found, NO_OCR)))
+
+
+def _name_number(found: int, reason: str) -> tuple[Omission, ...]:
+    """The number of pictures, counted up to a maximum, as an omission; nothing if there are none."""
     part = "1 picture" if found == 1 else f"{found}{'+' * (found == _MAX_COUNTED)} pictures"
-    return replace(parsed, omissions=(*parsed.omissions, Omission(part, NO_OCR)))
+    return (Omission(part, reason),) if found else ()
 
 
 def _without_pictures_named(parsed: ParsedFile) -> ParsedFile:
@@ -82,15 +86,19 @@ def _without_pictures_named(parsed: ParsedFile) -> ParsedFile:
 def _read_all(pictures: Iterator[EmbeddedPicture], first: int, limits: ParserLimits) -> Iterator[Piece]:
     """Each picture once, although several places show it; None after as many as a part may take.
 
-    Ends early if one picture after the other holds no words, because nothing is sent meanwhile.
+    Ends early if one picture after the other holds no words, because nothing is sent meanwhile. Those that are left
+    are counted as an omission.
     """
     most, in_part = MAX_DESCRIBED if limits.describes_pictures else MAX_RECOGNIZED, pages_per_part(limits)
     read = fruitless = 0
-    for picture, image in _open_all(pictures):
+    opened = _open_all(pictures)
+    for picture, image in opened:
         found = _read(picture, image, (first + read * _POSITIONS, read + 1), limits)
         yield from found
         read, fruitless = read + 1, 0 if found else fruitless + 1
         if read == most or fruitless == 2 * in_part:
+            reason = f"only the first {most} pictures of a document are read" if read == most else WITHOUT_WORDS
+            yield from _name_number(sum(1 for _ in islice(opened, _MAX_COUNTED)), reason)
             return
         if read % in_part == 0:
             yield None

@@ -12,6 +12,7 @@ import pytest
 from adapters.chats import teams, telegram, whatsapp
 from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ExportedChats
 from adapters.chats.whatsapp import find_order
+from adapters.common.json_fields import MAX_ITEMS
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Message
 from engine.errors import CorruptFile, InvalidDocument
@@ -65,6 +66,36 @@ def test_a_chat_of_an_iphone_has_american_dates(tmp_path: Path) -> None:
         datetime(2026, 4, 13, 0, 5, 33, tzinfo=UTC),
     ]
     assert [each.name for each in plan.uploads] == ["01-PLAN.txt"]
+
+
+BARE = """13/04/2026, 09:00 - Bela: <attached: keys/private>
+13/04/2026, 09:01 - Bela: <attached: ../keys/private>
+13/04/2026, 09:02 - Bela: taxes.pdf (file attached)
+13/04/2026, 09:03 - Bela: IMG-20260413-WA0007.jpg (file attached)
+13/04/2026, 09:04 - Bela: <attached: 00000042-PLAN.pdf>
+"""
+
+
+def test_nobody_in_a_chat_can_name_other_files_of_its_folder(tmp_path: Path) -> None:
+    name = "WhatsApp Chat with Roof.txt"
+    files = {
+        name: BARE.encode(),
+        "IMG-20260413-WA0007.jpg": b"slates",
+        "00000042-PLAN.pdf": b"plan",
+        **dict.fromkeys(["keys/private", "private", "taxes.pdf", "other.txt"], b"secret"),
+    }
+    source = open_at(whatsapp, tmp_path, files, name)
+    assert [file.url for each in read(source) for file in each.uploads] == [
+        "IMG-20260413-WA0007.jpg",
+        "00000042-PLAN.pdf",
+    ]
+    assert source.omissions == {NOT_EXPORTED: 3}
+
+
+def test_a_chat_names_files_beside_it_alone(tmp_path: Path) -> None:
+    files = {"Roof/_chat.txt": BARE.encode(), "Roof/keys/private": b"secret", "keys/private": b"secret"}
+    source = open_at(whatsapp, tmp_path, files)
+    assert [each.uploads for each in read(source)] == [()] * 5
 
 
 @pytest.mark.parametrize(
@@ -150,6 +181,62 @@ def test_direct_chats_of_telegram_are_read_on_request(tmp_path: Path) -> None:
     assert [each.name for each in open_at(telegram, tmp_path, {"result.json": whole}).list_channels()] == ["Roof"]
     names = [each.name for each in open_at(telegram, tmp_path, {}, direct_messages=True).list_channels()]
     assert names == ["Roof", "Ada"]
+
+
+OLDER = """03/04/2026, 14:05 - Ada: Slates.
+03/04/2026, 14:05 - Ada: Slates.
+13/04/2026, 09:00 - Bela: Nails.
+13/04/2026, 09:01 - Bela: plan.txt (file attached)
+"""
+NEWER = """13/04/2026, 09:00 - Bela: Nails.
+13/04/2026, 09:01 - Bela: plan.txt (file attached)
+13/04/2026, 09:00 - Bela: Nails.
+14/04/2026, 10:00 - Ada: Zinc.
+"""
+
+
+def test_several_exports_of_a_chat_of_whatsapp_are_one(tmp_path: Path) -> None:
+    chat, files = "WhatsApp Chat with Roof.txt", {"2026-04/plan.txt": b"Copper.", "2026-05/plan.txt": b"Copper."}
+    files |= {f"2026-04/{chat}": OLDER.encode(), f"2026-05/{chat}": NEWER.encode()}
+    source = open_at(whatsapp, tmp_path, files)
+    found = read(source)
+    assert [each.text for each in found] == ["Slates.", "Slates.", "Nails.", "", "Nails.", "Zinc."]
+    assert [each.name for each in source.list_channels()] == ["Roof"]
+    assert len({each.id for each in found}) == len(found)
+
+
+def test_several_exports_of_a_chat_of_telegram_are_one(tmp_path: Path) -> None:
+    first, second, other = (
+        {"id": number, "type": "message", "date": f"2026-03-0{day}T09:00:00", "from": "Ada", "text": text}
+        for number, day, text in ((1, 2, "Slates"), (2, 3, "Tiles"), (1, 4, "Zinc"))
+    )
+    changed = first | {"text": "Slates today", "edited": "2026-03-02T10:00:00"}
+    files = {
+        f"{folder}/result.json": ROOF | {"messages": rows}
+        for folder, rows in (("a", [first, second]), ("b", [changed, second]), ("c", [first, other]))
+    }
+    assert [(each.id, each.text) for each in read(open_at(telegram, tmp_path, files))] == [
+        ("1", "Slates today"),
+        ("2", "Tiles"),
+        ("1-2", "Zinc"),
+    ]
+
+
+def test_chats_of_teams_without_ids_are_not_confused(tmp_path: Path) -> None:
+    row = {"id": "1", "originalarrivaltime": "2026-03-02T09:05:00Z", "from": "8:ada", "content": "Slates"}
+    chats = [{"displayName": name, "MessageList": [row]} for name in ("Roof", "Quay")]
+    source = open_at(teams, tmp_path, {"messages.json": {"conversations": chats}})
+    assert [each.name for each in source.list_channels()] == ["Roof", "Quay"]
+
+
+def test_an_export_of_many_chats_is_read_whole(tmp_path: Path) -> None:
+    listed = [ROOF | {"name": f"Roof {number}", "id": number} for number in range(MAX_ITEMS + 1)]
+    source = open_at(telegram, tmp_path / "a", {"result.json": {"chats": {"list": listed}}})
+    assert len(source.list_channels()) == MAX_ITEMS + 1
+    row = {"id": "1", "originalarrivaltime": "2026-03-02T09:05:00Z", "from": "8:ada", "content": "Slates"}
+    chats = [{"id": f"19:{number}", "MessageList": [row]} for number in range(MAX_ITEMS + 1)]
+    source = open_at(teams, tmp_path / "b", {"messages.json": {"conversations": chats}})
+    assert len(source.list_channels()) == MAX_ITEMS + 1
 
 
 def test_chats_of_teams_are_read_in_both_forms(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from adapters.discord.export import DiscordExport, open_export
+from adapters.discord.exports.csv_rows import MAX_CELL
 from bot.platform.export_readers import ExportOptions
+from bot.platform.history_source import Omission
 from bot.platform.models import Location, Message
 from tests.support.clock import ManualClock
 from tests.support.exports import START, discord_file, discord_id, discord_message, write_files
@@ -99,3 +101,19 @@ def test_forwards_and_embeds_of_json_are_read(tmp_path: Path) -> None:
     assert forward.forwarded == f"Forwarded message from <#5>, <t:{int(START.timestamp())}>:\n> Pier seven\n> Tides"
     assert alarm.text == "Alarm\nGate\nSince: 9"
     assert (link.text, link.previews) == ("See", "A page")
+
+
+def test_a_row_that_is_no_csv_costs_no_other(tmp_path: Path) -> None:
+    first, last = (f'"1","ada","2026-03-02T10:0{number}:00+00:00","Row {number}","",""' for number in (0, 2))
+    broken = f'"1","ada","2026-03-02T10:01:00+00:00","{"x" * (MAX_CELL + 100)}","",""'
+    head = "AuthorID,Author,Date,Content,Attachments,Reactions"
+    files = {
+        "Town - roof [60000].csv": f"{head}\n{first}\n{broken}\n{last}".encode(),
+        "Town - quay [60001].csv": f"{'x' * (MAX_CELL + 100)}\n{first}".encode(),
+    }
+    source = build(tmp_path, files, workspace="77")
+    assert [each.text for each in read(source)] == ["Row 0", "Row 2"]
+    assert read(source, Location("discord", "77", "60001")) == []
+    named = Omission("messages that cannot be read", "roof", "Town - roof [60000].csv, line 3")
+    assert named in source.omissions.list_all()
+    assert {each.channel for each in source.omissions.list_all()} == {"roof", "quay"}

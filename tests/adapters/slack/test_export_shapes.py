@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adapters.common.json_fields import MAX_ITEMS
 from adapters.slack.export import SlackExport, open_export
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import Omission
@@ -92,7 +93,24 @@ def test_the_workspaces_of_a_grid_are_read(tmp_path: Path) -> None:
     assert person is not None
     assert person.name == "Nora"
     assert Omission("folders that are exports of their own", name="backup/") in source.omissions.list_all()
-    assert {row[0] for rows in read_all(build(tmp_path, files, workspace="T7")).values() for row in rows} == {"T7"}
+    given = read_all(build(tmp_path, files, workspace="T7"))
+    assert {name: rows[0][0] for name, rows in given.items()} == {"all": "T7", "slipway": "TNORTH"}
+
+
+@pytest.mark.parametrize("given", ["", "T7"])
+def test_a_workspace_that_does_not_say_which_it_is_has_closed_channels(tmp_path: Path, given: str) -> None:
+    bare = {"type": "message", "user": "U5", "ts": ts_at(0), "text": "Nine tonnes."}
+    files = {
+        "users.json": [slack_user("U1", "Ada")],
+        "channels.json": [{"id": "C09", "name": "all", "members": ["U1"]}],
+        f"all/{DAY}": [slack_message("U1", 0, "Welcome.")],
+        "teams/north/channels.json": [{"id": "C10", "name": "slipway", "members": ["U5"]}],
+        f"teams/north/slipway/{DAY}": [bare],
+    }
+    source = build(tmp_path, files, workspace=given)
+    kinds = {each.name: (each.location.workspace, each.kind) for each in source.list_channels()}
+    main = given or TEAM
+    assert kinds == {"all": (main, "open"), "slipway": (main, "closed")}
 
 
 async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: Path) -> None:
@@ -102,6 +120,9 @@ async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: P
     source = build(tmp_path, {"C0ABCDEF1.json": dump, "C0ABCDEF1/attachments/F0ABCDEF1-a.txt": b"Copper."})
     assert read_all(source) == {"C0ABCDEF1": [(TEAM, "U1", "Who lays the slates?"), (TEAM, "U2", "Mina.")]}
     assert await source.fetch_file(Upload("F0ABCDEF1", "a.txt", 7, "text/plain", ""), 100) == b"Copper."
+    replies = [slack_message("U2", number / 100, "Mina.", thread_ts=ts_at(0)) for number in range(1, MAX_ITEMS + 2)]
+    dump["messages"] = [root | {"slackdump_thread_replies": replies}]
+    assert len(read_all(build(tmp_path / "long", {"C0ABCDEF1.json": dump}))["C0ABCDEF1"]) == MAX_ITEMS + 2
     with pytest.raises(InvalidDocument, match="slackdump"):
         build(tmp_path / "other", {"slackdump.sqlite": b"SQLite"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -28,6 +28,8 @@ from bot.store import FileRecord
 from engine import ParserLimits
 from engine.errors import ModelRefused
 from engine.models import Question, Scope
+from engine.parsers.base import ParsedFile
+from tests.engine.parsers.samples import archive
 from tests.support.bot_fixture import BotFixture, run_before, with_settings
 from tests.support.builders import HALL, ROOF
 from tests.support.fake_embedder import HashEmbedder
@@ -73,6 +75,23 @@ async def test_the_attachments_of_an_email_are_documents_that_go_with_it(bot: Bo
     assert [isinstance(each, FileRecord) for each in outcomes] == [True, True]
     assert sorted(await titles(bot)) == ["Roof › tiles.txt", "letter.eml"]
     await bot.ingest_service.handle(MessagesDeleted(roof, (message.id,)))
+    assert await titles(bot) == []
+
+
+async def test_nothing_is_added_to_a_file_that_was_forgotten_meanwhile(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = bot.share(ROOF, bot.platform.add_file("plans.zip", archive({"a.txt": TILES, "b.txt": b"Slates."})))
+    parser, stream = bot.context.engine_context.parser, bot.context.engine_context.parser.stream
+
+    async def forget_first(*args: Any, **options: Any) -> AsyncIterator[ParsedFile]:
+        async for each in stream(*args, **options):
+            yield each
+            if not each.key:
+                await bot.ingest_service.forget_document(f"{ROOF.room}:file:{message.id}:{message.uploads[0].id}")
+
+    monkeypatch.setattr(parser, "stream", forget_first)
+    await bot.ingest_service.files.ingest(message)
     assert await titles(bot) == []
 
 

@@ -8,9 +8,11 @@ from datetime import timedelta
 
 import pytest
 
+from bot.capabilities.documents.unread import list_unread
 from bot.platform.events import ChannelRemoved, FilesRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
 from bot.platform.models import Location, Message, Upload
 from engine.models import Scope
+from engine.text.cleanup import MAX_NAME_LENGTH
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
 
@@ -113,11 +115,18 @@ async def forget_channel(bot: BotFixture, _: Message) -> None:
     await bot.ingest_service.handle(ChannelRemoved(ROOF))
 
 
+async def forget_file(bot: BotFixture, message: Message) -> None:
+    await bot.ingest_service.forget_document(f"{ROOF.room}:file:{message.id}:{message.uploads[0].id}")
+
+
 async def delete_old(bot: BotFixture, message: Message) -> None:
     await bot.store.unread_files.delete_before(message.time + timedelta(seconds=1))
 
 
-@pytest.mark.parametrize("change", [delete_message, remove_file, edit_out, forget_author, forget_channel, delete_old])
+CHANGES = [delete_message, remove_file, edit_out, forget_author, forget_channel, forget_file, delete_old]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 async def test_a_file_leaves_the_list_with_its_message_its_author_and_its_channel(
     bot: BotFixture, change: Change
 ) -> None:
@@ -148,3 +157,20 @@ async def test_the_past_of_a_channel_counts_likewise(bot: BotFixture) -> None:
     await bot.backfill(ROOF)
     assert await list_names(bot) == ["goat.png"]
     assert (bot.platform.reactions, bot.platform.private_messages) == ({}, [])
+
+
+async def test_a_list_of_many_files_is_read_in_pages(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.capabilities.documents.unread.MAX_UNREAD", 2)
+    monkeypatch.setattr("bot.capabilities.documents.unread.MAX_SEARCHED", 6)
+    for number in range(8):
+        name = f"{'Kiln' if number < 4 else 'clay'}-{number}-{'x' * 500}.exe"
+        upload = bot.platform.add_file(name, b"MZ", kind="")
+        await bot.ingest_service.files.ingest_and_confirm(bot.share(ROOF, upload))
+
+    async def find(words: str) -> list[str]:
+        return [each.name.partition("-x")[0] for each in await list_unread(bot.store, OPEN, words)]
+
+    assert await find("") == ["clay-7", "clay-6"]
+    assert await find("KILN") == ["Kiln-3", "Kiln-2"]
+    assert await find("kiln-1") == []  # too old
+    assert {len(name) for name in await list_names(bot)} == {MAX_NAME_LENGTH}

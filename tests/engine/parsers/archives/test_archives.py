@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import tarfile
 import zipfile
 from dataclasses import replace
+from email.message import EmailMessage
 from io import BytesIO
 
 import pytest
@@ -71,6 +73,32 @@ def test_a_tar_archive_names_its_links_and_follows_none() -> None:
     assert [(each.part, each.reason) for each in first.omissions] == [("passwords", "it is a link")]
 
 
+def old_tar(files: dict[str, bytes]) -> bytes:
+    """An archive as tar wrote it before there was a standard: its headers have no mark."""
+    packed, at = bytearray(), 0
+    for name, data in files.items():
+        packed += tar({name: data}, {})[: 512 + -(-len(data) // 512) * 512]
+        packed[at + 257 : at + 265] = bytes(8)
+        packed[at + 148 : at + 156] = b" " * 8
+        packed[at + 148 : at + 156] = b"%06o\0 " % sum(packed[at : at + 512])
+        at = len(packed)
+    return bytes(packed) + bytes(1024)
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz", "a.tgz", "a.tar.xz"])
+def test_an_old_tar_archive_is_read(name: str) -> None:
+    data = old_tar({"one.txt": b"one", "b/two.txt": b"two " * 200})
+    packed = {"tar": data, "xz": lzma.compress(data)}.get(name.rpartition(".")[2], gzip.compress(data))
+    documents = read(name, packed)
+    assert [each.title for each in documents] == [name, f"{name} › one.txt", f"{name} › b/two.txt"]
+    assert documents[0].omissions == ()
+
+
+def test_a_text_that_looks_like_no_archive_is_none() -> None:
+    [_, text] = read("rows.txt.gz", gzip.compress(b"0 1 2 3 4 5 6 7 " * 100))
+    assert text.title == "rows.txt.gz › rows.txt"
+
+
 def test_an_archive_that_is_cut_off_is_read_up_to_there() -> None:
     data = tar({"one.txt": b"one " * 2000, "two.txt": b"two " * 2000}, {})
     documents = read("a.tar", data[:9000])
@@ -91,6 +119,21 @@ def test_archives_within_archives_unpack_to_no_more_than_one() -> None:
     assert any("more than" in each.reason for each in last.omissions)
 
 
+@pytest.mark.parametrize("kind", ["zip", "eml"])
+def test_only_so_many_files_of_an_upload_are_read(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.parsers.sandbox.worker.MAX_MEMBERS", 10)
+    letter = EmailMessage()
+    letter.set_content("clay")
+    for number in range(7):
+        letter.add_attachment(b"clay", "text", "plain", filename=f"{number}.txt")
+    inner = {"zip": archive({f"{number}.txt": b"clay" for number in range(7)}), "eml": letter.as_bytes()}
+    documents = read("a.zip", archive({f"{number}.{kind}": inner[kind] for number in range(4)}))
+    assert len({each.key for each in documents} - {""}) == 10
+    named = [(each.part, each.reason) for document in documents for each in document.omissions]
+    assert named[-2:] == [(f"file {at}.{kind}", "only the first 10 files of an upload are read") for at in (2, 3)]
+    assert len(named) == 2 + 6  # and those of the second archive
+
+
 def test_archives_within_archives_end_somewhere() -> None:
     data = archive({"deepest.txt": b"clay"})
     for number in range(6):
@@ -108,6 +151,7 @@ def test_archives_within_archives_end_somewhere() -> None:
         ("a/./b//c.txt", "a/b/c.txt"),
         ("a\x07\nb.txt", "a b.txt"),
         ("..", ""),
+        ("k" * 60_000 + "/plan.csv", f"{'k' * 159}…{'k' * 71}/plan.csv"),
     ],
 )
 def test_the_name_of_a_member_leads_nowhere_else(name: str, path: str) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from engine import FileParser, ParserLimits
 from engine.errors import EmptyDocument
+from engine.models import Omission
+from engine.parsers.base import WITHOUT_WORDS
 from engine.parsers.sandbox.worker import parse_documents
 from engine.parsers.scans.embedded import MAX_DESCRIBED
 from tests.engine.parsers.samples import blip, docx, epub, opendocument, paragraph, pptx, relation, shape, with_files
@@ -81,8 +83,9 @@ def test_many_photographs_without_words_end_the_reading() -> None:
     many = {f"a{number}.png": picture(f"{number}") for number in range(6)} | {"last.png": BOARD}
     images = "".join(IMAGE.format("draw", name) for name in many)
     data = with_files(opendocument("text", f"<text:p>Text.</text:p>{images}"), many)
-    [text] = parse_documents("plan.odt", data, ParserLimits(ocr_program=PROGRAM, timeout_seconds=8))
+    text, last = parse_documents("plan.odt", data, ParserLimits(ocr_program=PROGRAM, timeout_seconds=8))
     assert [each.text for each in text.passages] == ["Text."]
+    assert [each.reason for each in last.omissions] == [WITHOUT_WORDS]
 
 
 async def test_a_picture_on_every_slide_is_described_once_and_few_of_many() -> None:
@@ -92,14 +95,18 @@ async def test_a_picture_on_every_slide_is_described_once_and_few_of_many() -> N
     async with FileParser(LIMITS, eyes) as parser:
         await parser.parse("plan.pptx", in_slides(BOARD, BOARD))
         assert len(eyes.seen) == 1
-        await parser.parse("plan.odt", with_files(opendocument("text", f"<text:p>Text.</text:p>{images}"), many))
+        data = with_files(opendocument("text", f"<text:p>Text.</text:p>{images}"), many)
+        *_, last = [each async for each in parser.stream("plan.odt", data) if not each.key]
     assert len(eyes.seen) == 1 + MAX_DESCRIBED
+    reason = f"only the first {MAX_DESCRIBED} pictures of a document are read"
+    assert last.omissions == (Omission("2 pictures", reason),)
 
 
 async def test_a_refused_description_leaves_the_text() -> None:
     async with FileParser(LIMITS, Eyes(EmptyDocument("no"))) as parser:
-        [text] = [each async for each in parser.stream("plan.docx", DOCUMENTS["plan.docx"])]
-    assert text.passages[0].label == "Harbor"
+        first, last = [each async for each in parser.stream("plan.docx", DOCUMENTS["plan.docx"])]
+    assert first.passages[0].label == last.passages[0].label == "Harbor"
+    assert [each.reason for each in last.omissions] == ["no"]
 
 
 def test_nothing_but_pictures_is_refused_with_what_would_read_them() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import shutil
+from email.message import EmailMessage
 from io import BytesIO
 
 import pytest
@@ -11,9 +12,10 @@ from PIL import Image
 
 from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, ModelUnavailable
+from engine.models import Omission
 from engine.parsers.base import ParsedFile
-from engine.parsers.sandbox.pool import MAX_DESCRIBED_PICTURES
 from engine.parsers.sandbox.worker import parse_documents
+from engine.parsers.scans.descriptions import MAX_DESCRIBED_PICTURES
 from engine.parsers.scans.pictures import MAX_SIDE, encode_picture, open_picture
 from tests.engine.parsers.samples import pdf
 from tests.engine.parsers.scans.test_tesseract import picture, scan
@@ -95,8 +97,25 @@ async def test_the_attachments_of_a_file_share_the_limit_of_described_pictures()
         letter = b"Subject: Boards\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nHello.\n" + parts + b"--x--"
         documents = [each async for each in parser.stream("a.eml", letter)]
     assert len(eyes.seen) == MAX_DESCRIBED_PICTURES
-    assert [each.title for each in documents][:2] == ["Boards", "Boards › 0.png"]
-    assert len(documents) == 1 + MAX_DESCRIBED_PICTURES
+    assert [each.title for each in documents if each.key][:2] == ["Boards › 0.png", "Boards › 1.png"]
+    assert len({each.key for each in documents}) == 1 + MAX_DESCRIBED_PICTURES
+    [mail] = [each for each in documents[1:] if not each.key]
+    assert [each.part for each in mail.omissions] == [f"attachment {count - left}.png" for left in (3, 2, 1)]
+    assert {each.reason for each in mail.omissions} == {
+        f"only the first {MAX_DESCRIBED_PICTURES} pictures of an upload are described"
+    }
+
+
+async def test_an_attachment_that_cannot_be_described_is_named_with_its_mail() -> None:
+    letter = EmailMessage()
+    letter["Subject"] = "Boards"
+    letter.set_content("Hello.")
+    for name in ("one", "two"):
+        letter.add_attachment(picture(name), "image", "png", filename=f"{name}.png")
+    async with FileParser(LIMITS, Eyes("A board.", EmptyDocument("Nobody may describe it."))) as parser:
+        documents = [each async for each in parser.stream("a.eml", letter.as_bytes())]
+    assert [each.title for each in documents] == ["Boards", "Boards › one.png", "Boards"]
+    assert documents[-1].omissions == (Omission("Boards › two.png", "Nobody may describe it"),)
 
 
 async def test_what_cannot_be_described_is_refused_left_out_or_tried_again() -> None:
@@ -107,6 +126,7 @@ async def test_what_cannot_be_described_is_refused_left_out_or_tried_again() -> 
             await parser.parse("board.png", picture("Ferry"))
         mixed = await parser.parse("mixed.pdf", merge(pdf([TEXT]), scan(["The library."])))
         assert [each.label for each in mixed.passages] == ["p. 1"]
+        assert [each.part for each in mixed.omissions] == ["p. 2"]
         with pytest.raises(ModelUnavailable):
             await parser.parse("board.png", picture("Ferry"))
 
