@@ -129,3 +129,14 @@ def apply_corrections(query: SearchQuery, corrections: Sequence[tuple[str, str]]
         low=tuple(map(correct, query.low)),
         corrections=tuple(corrections),
     )
+
+
+def drop_unshown(query: SearchQuery, texts: Iterable[str]) -> SearchQuery:
+    """The query without corrections by words that none of the retrieved texts has.
+
+    An answer that cites only these texts may be shared with people who cannot read where else such a word stands.
+    """
+    shown = {word.casefold(): word for text in texts for word in _WORD.findall(text)}
+    unshown = [(found, written) for written, found in query.corrections if found.casefold() not in shown]
+    kept = [(written, shown[found.casefold()]) for written, found in query.corrections if found.casefold() in shown]
+    return replace(apply_corrections(query, unshown), corrections=tuple(kept))
