@@ -14,7 +14,7 @@ from engine.llm.offline.points.tasks import is_task, list_people
 from engine.llm.offline.points.topics import find_topics
 from engine.llm.offline.quotes import build_quotation, build_quotations, render_quotations
 from engine.llm.offline.supersession.sources import find_replaced, put_newer_first, says_one_thing, split_former
-from engine.llm.offline.words import is_generic
+from engine.llm.offline.words import count_words, is_generic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -203,4 +203,4 @@ def _can_stand_alone(one: Candidate) -> bool:
 
 
 def _has_length(one: Candidate) -> bool:
-    return _MIN_WORDS <= len(one.text.split()) <= _MAX_WORDS
+    return _MIN_WORDS <= count_words(one.text) <= _MAX_WORDS

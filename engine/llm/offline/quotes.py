@@ -13,6 +13,7 @@ from engine.llm.offline.question import asks_how, has_answer_type, wants_list
 from engine.llm.offline.quoting.bridges import find_bridge
 from engine.llm.offline.quoting.lists import complete_list, find_list
 from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply
+from engine.llm.offline.words import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -217,7 +218,7 @@ def _needs_context(candidate: Candidate) -> bool:
 
 
 def _is_short(candidate: Candidate) -> bool:
-    return len(candidate.text.split()) <= _SHORT_WORDS
+    return count_words(candidate.text) <= _SHORT_WORDS
 
 
 def _is_joinable(one: Sequence[int], other: Sequence[int], candidates: Sequence[Candidate]) -> bool:
