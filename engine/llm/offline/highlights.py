@@ -49,13 +49,14 @@ _CONTEXT_DEPENDENT = re.compile(
 )
 
 
-def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
+def find_highlights(sources: Sequence[Source], kind: OverviewKind, zone: tzinfo = UTC) -> str:
     """Quotations of the requested kind, one per line; empty if there are none.
 
     Of decisions and open questions these are the newest, in order of time; those without a time come first.
+    `zone`: of the days until which something held.
     """
     if kind == "digest":
-        return _find_digest(sources)
+        return _find_digest(sources, zone)
     candidates = build_candidates(sources)
     if kind == "summary":
         return render_quotations(build_quotations(_most_informative(candidates), candidates))
@@ -75,7 +76,7 @@ def _list_newest(kind: str, candidates: Sequence[Candidate], left_out: Collectio
     return positions[-MAX_HIGHLIGHTS:]
 
 
-def _find_digest(sources: Sequence[Source]) -> str:
+def _find_digest(sources: Sequence[Source], zone: tzinfo) -> str:
     """Topics, decisions, open questions, tasks, and the files among the sources, in sections without empty ones.
 
     No message is quoted below two headings, and topics quote at most one message of a conversation. What was replaced,
@@ -97,18 +98,18 @@ def _find_digest(sources: Sequence[Source]) -> str:
     sections = {TOPICS_SECTION: _name_topics(candidates, quoted | left_out)}
     for heading, positions in points.items():
         sections[heading] = render_quotations(build_quotations(positions, candidates)).splitlines()
-    sections[CHANGES_SECTION] = _find_changes(everything, replaced)
+    sections[CHANGES_SECTION] = _find_changes(everything, replaced, zone)
     sections[FILES_SECTION] = [f"{each.title} [{each.number}]" for each in [*files.values()][::-1][:MAX_FILES]]
     return _render_sections(sections)
 
 
-def _find_changes(candidates: Sequence[Candidate], replaced: Mapping[int, int]) -> list[str]:
+def _find_changes(candidates: Sequence[Candidate], replaced: Mapping[int, int], zone: tzinfo) -> list[str]:
     """What replaces an earlier statement, each followed by this one, the newest last."""
     newest = dict.fromkeys(replaced.values())
     latest = sorted(newest, key=lambda at: str(candidates[at].source.time or ""))[-MAX_CHANGES:]
     lines: list[str] = []
     for at in latest:
-        marked, order = put_newer_first(candidates, [at], replaced)
+        marked, order = put_newer_first(candidates, [at], replaced, zone)
         lines += render_quotations(build_quotations(order, marked)).splitlines()
     return list(dict.fromkeys(lines))
 

@@ -111,7 +111,8 @@ class OfflineModel:
         if context.overview is not None:
             kind = context.overview.kind
             merge = merge_digests if kind == "digest" else merge_highlights
-            notes = merge(prompt.partial_answers) or await asyncio.to_thread(find_highlights, context.sources, kind)
+            notes = merge(prompt.partial_answers)
+            notes = notes or await asyncio.to_thread(find_highlights, context.sources, kind, prompt.zone)
             days = f"{context.overview.days}\n" if context.overview.days and notes else ""
             return f"{days}{notes}" or NO_HIGHLIGHTS[kind]
         question = context.question.question.strip() or prompt.question
@@ -127,6 +128,6 @@ class OfflineModel:
             chosen = select_closest(candidates, clauses)
             gaps = [word for clause in clauses for word in find_gaps(chosen, clause, candidates)]
             lead = f"{render_closest(gaps)}\n"
-        candidates, chosen = await asyncio.to_thread(put_newer_first, candidates, chosen)
+        candidates, chosen = await asyncio.to_thread(put_newer_first, candidates, chosen, zone=prompt.zone)
         quoted = render_quotations(build_quotations(chosen, candidates))
         return f"{searched}{lead}{quoted}" if quoted else NOTHING_FOUND

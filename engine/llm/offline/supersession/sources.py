@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
@@ -13,6 +14,7 @@ from engine.models import Replacement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
 
     from engine.llm.offline.candidates import Candidate
     from engine.models import Source
@@ -22,12 +24,15 @@ MAX_QUOTES = 4
 
 
 def put_newer_first(
-    candidates: Sequence[Candidate], chosen: Sequence[int], replaced: Mapping[int, int] | None = None
+    candidates: Sequence[Candidate],
+    chosen: Sequence[int],
+    replaced: Mapping[int, int] | None = None,
+    zone: tzinfo = UTC,
 ) -> tuple[list[Candidate], list[int]]:
     """The candidates, of which those that hold no longer know until when, and the chosen ones with what replaces them.
 
     A chosen sentence that was replaced follows the one that replaces it; one that replaces another is followed by it.
-    `replaced`: the result of `find_replaced`, if it is known.
+    `replaced`: the result of `find_replaced`, if it is known. `zone`: of the days.
     """
     if replaced is None:
         replaced = find_replaced(candidates) if chosen else {}
@@ -38,8 +43,8 @@ def put_newer_first(
     for newest, former in groups.items():
         for rank, old in enumerate(former, 1):
             if says_one_thing(candidates[old]):
-                newer = _find_first_newer(old, [*former[rank:], newest], candidates)
-                marked[old] = replace(candidates[old], until=f"{candidates[newer].source.time:%Y-%m-%d}")
+                time = candidates[_find_first_newer(old, [*former[rank:], newest], candidates)].source.time
+                marked[old] = replace(candidates[old], until=f"{time.astimezone(zone):%Y-%m-%d}" if time else "")
     newest_ones = [_find_newest(at, replaced) for at in chosen]
     order = dict.fromkeys(at for newest in newest_ones for at in (newest, *groups.get(newest, [])[::-1]))
     wanted = {*chosen, *newest_ones}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.highlights import find_highlights
@@ -125,6 +126,14 @@ def test_former_statements_never_crowd_out_what_was_chosen() -> None:
     candidates = build_candidates([source(at, text) for at, text in enumerate([*days, other], 1)])
     _, order = put_newer_first(candidates, [0, 6])
     assert order == [5, 4, 0, 6]
+
+
+def test_the_day_until_which_something_held_is_that_of_the_asker() -> None:
+    late = source(2, "[2026-03-09 23:30] Bela: The mill tour is on 11 May now.")
+    for zone, day in ((UTC, "2026-03-09"), (ZoneInfo("Europe/Berlin"), "2026-03-10")):
+        marked, _ = put_newer_first(build_candidates([source(1, OLD), late]), [0], zone=zone)
+        assert marked[0].until == day
+        assert f"Until {day}" in find_highlights([source(1, OLD), late], "digest", zone)
 
 
 def test_of_a_list_only_the_item_that_was_replaced_says_so() -> None:
