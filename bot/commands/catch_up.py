@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -93,7 +94,7 @@ async def _quote_messages(call: CommandContext, time: datetime, zone: tzinfo) ->
     """Without a language model: quote the weightiest conversations, whole and by time, and link the first message."""
     context = await _retrieve_missed(call, time)
     sources = _one_per_file([each for each in context.sources if each.time and each.time >= time])
-    found = weigh_conversations(sources, await _find_name(call))
+    found = await asyncio.to_thread(weigh_conversations, sources, await _find_name(call))
     shown = _choose_conversations(found)
     if not shown:
         return Card(gettext("I found no messages here since {time}.").format(time=format_local(time, zone)))

@@ -6,6 +6,7 @@ word that differs by one letter, or two in a long one. What others wrote outside
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from dataclasses import replace
@@ -51,7 +52,7 @@ async def _find_correction(runtime: Runtime, word: str, scope_ids: ScopeIds) -> 
     """The word of the scope that a misspelled one stands for; empty if there is none."""
     for start in list_starts(word):
         texts = await runtime.ledger.search.find_texts_by_start(start, scope_ids, MAX_TEXTS)
-        if found := choose_correction(word, texts):
+        if found := await asyncio.to_thread(choose_correction, word, texts):
             return found
     return ""
 
