@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from bot.commands.context import CommandContext
-    from engine import Source
+    from engine import Context, Source
     from engine.llm.offline.points.weights import PointKind
-    from engine.models import Context
 
 DEFAULT_PERIOD = timedelta(days=1)
 MAX_QUOTED = 20  # messages
