@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from bot import texts
 from bot.answers.footer import message_time
 from bot.answers.request import AnswerRequest, answer_id
 from bot.errors import NotAllowed, PlatformError
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from bot.commands.context import CommandContext
-    from engine import Source
+    from engine import Context, Source
     from engine.llm.offline.points.weights import PointKind
 
 DEFAULT_PERIOD = timedelta(days=1)
@@ -89,18 +91,22 @@ async def summarize_thread(call: CommandContext) -> None:
 
 async def _quote_messages(call: CommandContext, time: datetime, zone: tzinfo) -> Card:
     """Without a language model: quote the weightiest conversations, whole and by time, and link the first message."""
-    found = weigh_conversations(await _list_missed_sources(call, time), await _find_name(call))
+    context = await _retrieve_missed(call, time)
+    sources = _one_per_file([each for each in context.sources if each.time and each.time >= time])
+    found = await asyncio.to_thread(weigh_conversations, sources, await _find_name(call))
     shown = _choose_conversations(found)
     if not shown:
         return Card(gettext("I found no messages here since {time}.").format(time=format_local(time, zone)))
     lines = [line for each in shown for line in _format_conversation(each, zone)]
     heading = gettext("Messages here since {time}").format(time=format_local(time, zone))
-    quoted = {each.passage for conversation in shown for each in conversation.sources}
-    return Card("\n".join([f"**{heading}**", *lines, *await _link_others(call, time, len(quoted), found)]))
+    quoted = [each for conversation in shown for each in conversation.sources]
+    is_cut = context.overview is not None and context.overview.truncated
+    notices = ["", gettext(texts.ONLY_NEWEST)] if is_cut else []
+    return Card("\n".join([f"**{heading}**", *lines, *await _link_others(call, time, quoted, sources), *notices]))
 
 
-async def _list_missed_sources(call: CommandContext, time: datetime) -> list[Source]:
-    """What was said and shared here since then, of which the caller may read everything; files once."""
+async def _retrieve_missed(call: CommandContext, time: datetime) -> Context:
+    """What was said and shared here since then, of which the caller may read everything."""
     within = Filters(rooms=frozenset({call.location.room}), since=time)
     question = Question(
         CATCH_UP_QUESTION.format(time=format_utc(time)),
@@ -108,8 +114,7 @@ async def _list_missed_sources(call: CommandContext, time: datetime) -> list[Sou
         filters=within,
         overview=Overview("summary"),
     )
-    sources = (await call.engine.retrieve(question)).sources
-    return _one_per_file([each for each in sources if each.time and each.time >= time])
+    return await call.engine.retrieve(question)
 
 
 def _choose_conversations(weighed: Sequence[WeighedConversation]) -> list[WeighedConversation]:
@@ -132,13 +137,18 @@ def _format_conversation(conversation: WeighedConversation, zone: tzinfo) -> lis
 
 
 async def _link_others(
-    call: CommandContext, time: datetime, shown: int, found: Sequence[WeighedConversation]
+    call: CommandContext, time: datetime, quoted: Sequence[Source], sources: Sequence[Source]
 ) -> list[str]:
-    """How many other messages there are, with a link to the first one of all; nothing if there are none."""
+    """How many messages of others, and files, are not quoted, with a link to the first message; nothing without any.
+
+    Counts the stored messages: the sources may be only the newest of them.
+    """
+    shown = {each.passage for each in quoted}
     records = await call.store.messages.list_between(call.location.room, time, call.now)
     missed = [each for each in records if each.document and each.author != call.person]
-    others = sum(len(each.sources) for each in found) - shown
-    if others <= 0 or not missed:
+    files = {each.document for each in sources if not message_time(each)} - {each.document for each in quoted}
+    others = sum(each.id not in shown for each in missed) + len(files)
+    if not others or not missed:
         return []
     place = replace(call.location, thread=missed[0].thread)
     link = call.services.context.platform_for(place).message_link(place, missed[0].id)

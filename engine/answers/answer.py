@@ -14,7 +14,7 @@ from engine.answers.former_statements import add_former_statements
 from engine.answers.inferred_filters import retrieve_with_filters
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_rewriter import QueryRewriter
-from engine.answers.spelling import correct_spelling
+from engine.answers.spelling import correct_spelling, drop_unshown
 from engine.boundary import check_question
 from engine.errors import EngineClosed, InvalidQuestion, InvalidReply
 from engine.llm.base import next_answer_delta
@@ -188,7 +188,9 @@ class AnswerService:
             question.scope, within
         )
         rebuilding = bool(await ledger.settings.get("reindexing"))
-        context = replace(recalled.context, undated=undated, rebuilding=rebuilding)
+        texts = (text for source in recalled.context.sources for text in (source.title, source.text))
+        asked = drop_unshown(recalled.context.question, texts)
+        context = replace(recalled.context, question=asked, undated=undated, rebuilding=rebuilding)
         return replace(recalled, scope=question.scope, context=context)
 
     async def retrieve_context(self, question: Question) -> Context:

@@ -54,7 +54,7 @@ def _add_sources(context: Context, former: list[Source]) -> Context:
     """The context with those of the former sources that its own replace, numbered after these."""
     last = max((each.number for each in context.sources), default=0)
     numbered = [replace(each, number=number, position=number) for number, each in enumerate(former, last + 1)]
-    replacements = find_replaced_sources((*context.sources, *numbered))
+    replacements = find_replaced_sources((*context.sources, *numbered), newest=True)
     used = {each.older for each in replacements}
     kept = tuple(each for each in numbered if each.number in used)
     return replace(context, sources=(*context.sources, *kept), replacements=replacements) if kept else context

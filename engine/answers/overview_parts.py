@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.llm.offline.supersession.sources import split_former
 from engine.llm.source_lines import render_source
 from engine.retrieval.prompt_budget import RESERVED_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engine.models import LLMMessage, Prompt, Source
+    from engine.models import Context, LLMMessage, Prompt, Source
 
 MIN_PART_TOKENS = 400  # tokens for sources, even if the rest of the prompt is too long
 
@@ -21,22 +22,44 @@ def split_prompt(
 ) -> list[Prompt]:
     """Split a prompt into several, each with the next of its sources; source numbers stay the same.
 
-    Partial answers do not mention the range of dates; only the combined answer does.
+    What was said before the time span of a digest follows what replaces it: elsewhere it would be news. Partial answers
+    do not mention the range of dates; only the combined answer does.
     """
     room = _available_tokens(prompt, messages, count)
-    parts: list[list[Source]] = [[]]
+    parts: list[list[tuple[Source, ...]]] = [[]]
     left = room
-    for source in prompt.context.sources:
-        tokens = count(render_source(source)) + 1
+    for group in _group_sources(prompt.context):
+        tokens = sum(count(render_source(source)) + 1 for source in group)
         if tokens > left and parts[-1]:
             parts.append([])
             left = room
-        parts[-1].append(source)
+        parts[-1].append(group)
         left -= tokens
     if len(parts) < 2:
         return [prompt]
     overview = prompt.context.overview and replace(prompt.context.overview, days="")
-    return [replace(prompt, context=replace(prompt.context, sources=tuple(part), overview=overview)) for part in parts]
+    contexts = [replace(prompt.context, sources=_list_sources(part), overview=overview) for part in parts]
+    return [replace(prompt, context=context) for context in contexts]
+
+
+def _group_sources(context: Context) -> list[tuple[Source, ...]]:
+    """The sources, each with the former ones that it replaces, itself or by another one of these."""
+    is_digest = context.overview is not None and context.overview.kind == "digest"
+    news, former = split_former(context.sources) if is_digest else (context.sources, ())
+    newer = {each.older: each.newer for each in context.replacements}
+    groups = {each.number: [each] for each in news}
+    for each in former:
+        number = each.number
+        while number not in groups and number in newer:
+            number = newer.pop(number)
+        if number in groups:
+            groups[number].append(each)
+    return [tuple(group) for group in groups.values()]
+
+
+def _list_sources(groups: Sequence[tuple[Source, ...]]) -> tuple[Source, ...]:
+    """The first source of each group, followed by all others."""
+    return (*(group[0] for group in groups), *(each for group in groups for each in group[1:]))
 
 
 def build_combined_prompt(

@@ -6,6 +6,7 @@ word that differs by one letter, or two in a long one. What others wrote outside
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from dataclasses import replace
@@ -51,7 +52,7 @@ async def _find_correction(runtime: Runtime, word: str, scope_ids: ScopeIds) -> 
     """The word of the scope that a misspelled one stands for; empty if there is none."""
     for start in list_starts(word):
         texts = await runtime.ledger.search.find_texts_by_start(start, scope_ids, MAX_TEXTS)
-        if found := choose_correction(word, texts):
+        if found := await asyncio.to_thread(choose_correction, word, texts):
             return found
     return ""
 
@@ -129,3 +130,14 @@ def apply_corrections(query: SearchQuery, corrections: Sequence[tuple[str, str]]
         low=tuple(map(correct, query.low)),
         corrections=tuple(corrections),
     )
+
+
+def drop_unshown(query: SearchQuery, texts: Iterable[str]) -> SearchQuery:
+    """The query without corrections by words that none of the retrieved texts has.
+
+    An answer that cites only these texts may be shared with people who cannot read where else such a word stands.
+    """
+    shown = {word.casefold(): word for text in texts for word in _WORD.findall(text)}
+    unshown = [(found, written) for written, found in query.corrections if found.casefold() not in shown]
+    kept = [(written, shown[found.casefold()]) for written, found in query.corrections if found.casefold() in shown]
+    return replace(apply_corrections(query, unshown), corrections=tuple(kept))

@@ -354,7 +354,7 @@ class Context:
 class Prompt:
     """The content of an answer's prompt. `partial_answers` replace sources too long for it.
 
-    `today`: where the person asking is, `utc_offset` ahead of UTC.
+    `today`: where the person asking is, in `zone`, `utc_offset` ahead of UTC now.
     """
 
     question: str
@@ -368,3 +368,4 @@ class Prompt:
     partial_answers: tuple[str, ...] = ()
     token_budget: int = 30000
     utc_offset: str = "+00:00"
+    zone: tzinfo = UTC

@@ -42,7 +42,7 @@ async def retrieve_overview(ledger: LedgerStore, question: Question, overview: O
         question.mode,
         sources=numbered.sources,
         overview=replace(overview, truncated=len(ids) > len(fitting), days=days),
-        replacements=await asyncio.to_thread(find_replaced_sources, numbered.sources),
+        replacements=await asyncio.to_thread(find_replaced_sources, numbered.sources, newest=True),
     )
     return RetrievalResult(context, generation, frozenset(text.id for text in fitting))
 

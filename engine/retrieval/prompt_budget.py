@@ -39,6 +39,7 @@ def build_prompt(question: Question, context: Context, now: datetime) -> Prompt:
         local.date(),
         token_budget=question.max_total_tokens,
         utc_offset=local.isoformat()[-_OFFSET_LENGTH:],
+        zone=question.zone,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.sentences import MAX_SENTENCE_LENGTH, TextPiece, parse_chat_line, split_pieces
-from engine.llm.offline.words import MONEY, content_stems, has_price
+from engine.llm.offline.words import MONEY, content_stems, count_words, has_price
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +75,7 @@ def is_adjacent(one: Source, other: Source, *, chat: bool) -> bool:
 
 
 def _looks_like_title(text: str) -> bool:
-    return text[-1:].isalnum() and ": " not in text and len(text.split()) <= _MAX_TITLE_WORDS
+    return text[-1:].isalnum() and ": " not in text and count_words(text) <= _MAX_TITLE_WORDS
 
 
 def _deduplicate_sources(sources: Iterable[Source]) -> list[Source]:

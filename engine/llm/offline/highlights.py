@@ -13,8 +13,8 @@ from engine.llm.offline.points.open_questions import asks, is_open_question
 from engine.llm.offline.points.tasks import is_task, list_people
 from engine.llm.offline.points.topics import find_topics
 from engine.llm.offline.quotes import build_quotation, build_quotations, render_quotations
-from engine.llm.offline.supersession.sources import find_replaced, put_newer_first
-from engine.llm.offline.words import is_generic
+from engine.llm.offline.supersession.sources import find_replaced, put_newer_first, says_one_thing, split_former
+from engine.llm.offline.words import count_words, is_generic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -49,64 +49,67 @@ _CONTEXT_DEPENDENT = re.compile(
 )
 
 
-def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
+def find_highlights(sources: Sequence[Source], kind: OverviewKind, zone: tzinfo = UTC) -> str:
     """Quotations of the requested kind, one per line; empty if there are none.
 
     Of decisions and open questions these are the newest, in order of time; those without a time come first.
+    `zone`: of the days until which something held.
     """
     if kind == "digest":
-        return _find_digest(sources)
+        return _find_digest(sources, zone)
     candidates = build_candidates(sources)
     if kind == "summary":
         return render_quotations(build_quotations(_most_informative(candidates), candidates))
     return render_quotations(build_quotations(_list_newest(kind, candidates), candidates))
 
 
-def _list_newest(kind: str, candidates: Sequence[Candidate]) -> list[int]:
-    """The positions of the newest decisions, open questions or tasks, by time."""
+def _list_newest(kind: str, candidates: Sequence[Candidate], left_out: Collection[int] = ()) -> list[int]:
+    """The positions of the newest decisions, open questions or tasks, by time, without those that are left out."""
     people = list_people(candidates) if kind == "tasks" else frozenset[str]()
     matches: Mapping[str, Callable[[int], bool]] = {
         "decisions": lambda at: is_decision(candidates[at]),
         "questions": lambda at: is_open_question(at, candidates),
         "tasks": lambda at: is_task(candidates[at], people) and not is_decision(candidates[at]),
     }
-    positions = [at for at in range(len(candidates)) if matches[kind](at)]
+    positions = [at for at in range(len(candidates)) if at not in left_out and matches[kind](at)]
     positions.sort(key=lambda at: str(candidates[at].source.time or ""))
     return positions[-MAX_HIGHLIGHTS:]
 
 
-def _find_digest(sources: Sequence[Source]) -> str:
+def _find_digest(sources: Sequence[Source], zone: tzinfo) -> str:
     """Topics, decisions, open questions, tasks, and the files among the sources, in sections without empty ones.
 
-    No message is quoted below two headings, and topics quote at most one message of a conversation. What was replaced
-    is only part of the changes.
+    No message is quoted below two headings, and topics quote at most one message of a conversation. What was replaced,
+    and what was said before the time span, is only part of the changes.
     """
     everything = build_candidates(sources)
-    replaced = {everything[at].source.number for at in find_replaced(everything)}
-    valid = [each for each in sources if each.number not in replaced]
-    candidates = build_candidates([each for each in valid if each.author])
-    files = {each.document: each for each in reversed(valid) if not each.author}
+    replaced = find_replaced(everything, newest=True)
+    news, _ = split_former(sources)
+    candidates = build_candidates([each for each in news if each.author])
+    files = {each.document: each for each in reversed(news) if not each.author}
+    gone = {(everything[at].source.number, everything[at].text) for at in replaced if says_one_thing(everything[at])}
+    left_out = {at for at, one in enumerate(candidates) if (one.source.number, one.text) in gone}
     points = {
-        DECISIONS_SECTION: _list_newest("decisions", candidates),
-        QUESTIONS_SECTION: _list_newest("questions", candidates),
-        TASKS_SECTION: _list_newest("tasks", candidates),
+        DECISIONS_SECTION: _list_newest("decisions", candidates, left_out),
+        QUESTIONS_SECTION: _list_newest("questions", candidates, left_out),
+        TASKS_SECTION: _list_newest("tasks", candidates, left_out),
     }
     quoted = {at for positions in points.values() for at in positions}
-    sections = {TOPICS_SECTION: _name_topics(candidates, quoted)}
+    sections = {TOPICS_SECTION: _name_topics(candidates, quoted | left_out)}
     for heading, positions in points.items():
         sections[heading] = render_quotations(build_quotations(positions, candidates)).splitlines()
-    sections[CHANGES_SECTION] = _find_changes(everything)
+    sections[CHANGES_SECTION] = _find_changes(everything, replaced, zone)
     sections[FILES_SECTION] = [f"{each.title} [{each.number}]" for each in [*files.values()][::-1][:MAX_FILES]]
     return _render_sections(sections)
 
 
-def _find_changes(candidates: Sequence[Candidate]) -> list[str]:
+def _find_changes(candidates: Sequence[Candidate], replaced: Mapping[int, int], zone: tzinfo) -> list[str]:
     """What replaces an earlier statement, each followed by this one, the newest last."""
-    newest = dict.fromkeys(find_replaced(candidates).values())
+    newest = dict.fromkeys(replaced.values())
     latest = sorted(newest, key=lambda at: str(candidates[at].source.time or ""))[-MAX_CHANGES:]
     lines: list[str] = []
     for at in latest:
-        marked, order = put_newer_first(candidates, [at])
+        marked, order = put_newer_first(candidates, [at], replaced, zone)
         lines += render_quotations(build_quotations(order, marked)).splitlines()
     return list(dict.fromkeys(lines))
 
@@ -201,4 +204,4 @@ def _can_stand_alone(one: Candidate) -> bool:
 
 
 def _has_length(one: Candidate) -> bool:
-    return _MIN_WORDS <= len(one.text.split()) <= _MAX_WORDS
+    return _MIN_WORDS <= count_words(one.text) <= _MAX_WORDS

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 2
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 12
+ANSWER_VERSION = 13
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
@@ -111,7 +111,8 @@ class OfflineModel:
         if context.overview is not None:
             kind = context.overview.kind
             merge = merge_digests if kind == "digest" else merge_highlights
-            notes = merge(prompt.partial_answers) or find_highlights(context.sources, kind)
+            notes = merge(prompt.partial_answers)
+            notes = notes or await asyncio.to_thread(find_highlights, context.sources, kind, prompt.zone)
             days = f"{context.overview.days}\n" if context.overview.days and notes else ""
             return f"{days}{notes}" or NO_HIGHLIGHTS[kind]
         question = context.question.question.strip() or prompt.question
@@ -127,6 +128,6 @@ class OfflineModel:
             chosen = select_closest(candidates, clauses)
             gaps = [word for clause in clauses for word in find_gaps(chosen, clause, candidates)]
             lead = f"{render_closest(gaps)}\n"
-        candidates, chosen = put_newer_first(candidates, chosen)
+        candidates, chosen = await asyncio.to_thread(put_newer_first, candidates, chosen, zone=prompt.zone)
         quoted = render_quotations(build_quotations(chosen, candidates))
         return f"{searched}{lead}{quoted}" if quoted else NOTHING_FOUND

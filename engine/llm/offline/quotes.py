@@ -13,6 +13,7 @@ from engine.llm.offline.question import asks_how, has_answer_type, wants_list
 from engine.llm.offline.quoting.bridges import find_bridge
 from engine.llm.offline.quoting.lists import complete_list, find_list
 from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply
+from engine.llm.offline.words import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,11 +166,10 @@ def build_quotations(chosen: Sequence[int], candidates: Sequence[Candidate]) -> 
 
 
 def build_quotation(run: Sequence[Candidate]) -> Quotation:
-    """Join consecutive sentences of one source; those without end punctuation, as list items, get a separator."""
+    """Join consecutive sentences of one source that hold equally long; list items without punctuation are separated."""
     last = run[-1]
     texts = (one.text + ("" if _TERMINATED.search(one.text) else ":" if one.is_title else ";") for one in run[:-1])
-    until = max(one.until for one in run)
-    return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text, until)
+    return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text, last.until)
 
 
 def render_quotations(quoted: Sequence[Quotation]) -> str:
@@ -197,12 +197,16 @@ def _quote_runs(at: int, candidates: Sequence[Candidate]) -> list[list[int]]:
 
 
 def _with_context(at: int, candidates: Sequence[Candidate]) -> list[int]:
-    """Add context from the same passage: the sentence before a pronoun or short remark, the text after a title."""
+    """Add context from the same passage: the sentence before a pronoun or short remark, the text after a title.
+
+    What was replaced is no context of what still holds.
+    """
     run = [at]
     while len(run) <= PRECEDING_COUNT and candidates[run[0]].preceding and _needs_context(candidates[run[0]]):
         run.insert(0, candidates[run[0]].preceding[-1])
     run = run[1:] if len(run) > 1 and candidates[run[0]].is_title else run
-    return [*run, at + 1] if candidates[at].is_title and at in _preceding(at + 1, candidates) else run
+    run = [*run, at + 1] if candidates[at].is_title and at in _preceding(at + 1, candidates) else run
+    return run if len({candidates[place].until for place in run}) == 1 else [at]
 
 
 def _preceding(at: int, candidates: Sequence[Candidate]) -> tuple[int, ...]:
@@ -214,10 +218,11 @@ def _needs_context(candidate: Candidate) -> bool:
 
 
 def _is_short(candidate: Candidate) -> bool:
-    return len(candidate.text.split()) <= _SHORT_WORDS
+    return count_words(candidate.text) <= _SHORT_WORDS
 
 
 def _is_joinable(one: Sequence[int], other: Sequence[int], candidates: Sequence[Candidate]) -> bool:
-    """Whether two runs overlap, or are adjacent in one source that is not a conversation."""
+    """Whether two runs overlap, or are adjacent in one source that is not a conversation, and hold equally long."""
     near = any(abs(at - place) <= 1 for at in one for place in other)
-    return near and candidates[one[0]].source.number == candidates[other[0]].source.number
+    alike = candidates[one[0]].until == candidates[other[0]].until
+    return near and alike and candidates[one[0]].source.number == candidates[other[0]].source.number

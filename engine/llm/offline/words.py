@@ -8,6 +8,7 @@ from functools import lru_cache
 from engine.text.scripts.unspaced import RUN, has_function_alone, has_unspaced, list_pairs
 from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, IRREGULAR_FORMS, STOP_WORDS
 
+CHARACTERS_PER_WORD = 2  # of a script without spaces, about
 _TOKEN = re.compile(r"[#@]\w[\w.-]*|[€$£]?\w+(?:[-.,:/'’_]\w+)*%?")
 
 # A capital letter in patterns: Latin, Greek, Cyrillic and Armenian script; other scripts have none.
@@ -42,6 +43,15 @@ def split_words(text: str) -> list[str]:
     if not has_unspaced(text):
         return _TOKEN.findall(text)
     return [*_TOKEN.findall(RUN.sub(" ", text)), *list_pairs(text)]
+
+
+def count_words(text: str) -> int:
+    """The number of words of a text; of scripts without spaces about as many as there would be with them."""
+    if not has_unspaced(text):
+        return len(text.split())
+    letters = sum(len(run) for run in RUN.findall(text))
+    others = RUN.sub(" ", text).split()
+    return -(-letters // CHARACTERS_PER_WORD) + sum(any(map(str.isalnum, word)) for word in others)
 
 
 @lru_cache(maxsize=65536)

@@ -69,6 +69,12 @@ def list_pairs(text: str) -> list[str]:
     return [term for run in RUN.findall(normalize_text("NFKC", text)) for term in _query_terms(CLUSTER.findall(run))]
 
 
+def list_content_runs(text: str) -> list[str]:
+    """The parts of each run between characters that mostly have a grammatical function."""
+    runs = RUN.findall(normalize_text("NFKC", text)) if has_unspaced(text) else []
+    return [part for run in runs for part in _FUNCTION_WORDS.split(run) if part]
+
+
 def has_function_alone(term: str) -> bool:
     """Whether all of a term are characters that mostly have a grammatical function."""
     return _FUNCTION_WORDS.fullmatch(term) is not None

@@ -13,6 +13,7 @@ from bot.ingest.conversations import MessageRun, window_key
 from bot.ingest.documents import ConversationDocuments
 from bot.platform.events import CommandInvoked
 from bot.text.markdown import sanitize_inline
+from bot.texts import ONLY_NEWEST
 from engine.errors import InvalidQuestion
 from engine.models import Document, Passage
 from tests.bot.commands.conftest import ATTIC, NOW, RecordingAnswers, Workspace
@@ -141,6 +142,22 @@ async def test_without_a_model_what_matters_of_240_messages_is_shown_whole_with_
     assert shown[-1] == "… and 220 other messages: [start at the first one](https://chat.example/T1/ROOF/m1)"
     times = re.findall(r"2026-11-20 \d\d:\d\d", "\n".join(shown))
     assert times == sorted(times)
+
+
+async def test_without_a_model_the_count_is_that_of_all_messages_of_others(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.context = workspace.bot.context
+    await post_busy_days(workspace, windows=6, size=4, special={})
+    await workspace.post("bob", "I am away until noon.")
+    whole = await workspace.text("bob", "catch-up 3 days")
+    assert "… and 8 other messages" in whole  # four conversations of four are shown
+    assert ONLY_NEWEST not in whole
+    monkeypatch.setattr("engine.retrieval.overview.MAX_OVERVIEW_CHUNKS", 3)
+    shown = (await workspace.text("bob", "catch-up 3 days")).splitlines()
+    quoted = sum(": " in each and "away until noon" not in each for each in shown if each.lstrip().startswith("- "))
+    assert shown[-1] == ONLY_NEWEST
+    assert shown[-3].startswith(f"… and {24 - quoted} other messages: ")
 
 
 @pytest.mark.parametrize(

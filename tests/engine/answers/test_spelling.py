@@ -6,7 +6,7 @@ import pytest
 
 from engine.answers.spelling import choose_correction, is_correctable, list_starts, measure_distance
 from engine.llm.offline.model import OfflineModel
-from engine.models import Question, Scope
+from engine.models import Filters, Question, Scope
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import doc
 from tests.support.fake_embedder import HashEmbedder
@@ -63,6 +63,15 @@ async def test_only_words_of_the_scope_correct_a_question(indexed: OpenIndexed) 
         context = await engine.retrieve(Question("When is the hernory open?", scope))
         assert context.question.corrections == corrections
         assert ("Heronry" in context.question.question) == bool(corrections)
+
+
+async def test_a_word_of_what_the_answer_does_not_use_is_never_shown(indexed: OpenIndexed) -> None:
+    language, there = OfflineModel(HashEmbedder()), doc("b", "The Heronry is open.", space="there")
+    engine = await indexed(doc("a", "The ferry sails at noon."), there, language=language)
+    asked = Question("Does the ferry sail to the hernory?", BOTH, filters=Filters(documents=frozenset({"a"})))
+    answer = await engine.ask(asked)
+    assert "heronry" not in (await answer.collect_text()).casefold()
+    assert (answer.context.question.corrections, answer.context.question.question) == ((), asked.text)
 
 
 async def test_a_word_that_somebody_wrote_so_stays(indexed: OpenIndexed) -> None:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.question import answer_type, has_answer_type
-from engine.llm.offline.words import is_generic, split_words
+from engine.llm.offline.words import count_words, is_generic, split_words
 from engine.text.scripts.unspaced import has_unspaced
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ MIN_UNSPACED_CHARACTERS = 6  # of a question in a script without spaces
 _ANSWER_WINDOW = 3  # number of following messages that may answer a question
 _FRAGMENT_WORDS = 6  # of a reply that is a part of a sentence, such as "Behind the shed, next to the ladder."
 _SHORT_WORDS = 3  # of one that answers whatever it is
-_CHARACTERS_PER_WORD = 3  # of a script without spaces
 _LATE_ANSWER = timedelta(hours=24)  # until which one of another conversation of the channel may
 _OPEN = re.compile(
     r"\b(?:open question|still open|not yet (?:known|clear|decided|settled)|remains? to be|(?:is|are) to be found|"
@@ -115,15 +114,10 @@ def _answers(one: Candidate, reply: Candidate, rank: int) -> bool:
 
 def _fits(one: Candidate, reply: Candidate) -> bool:
     """Whether the first reply has what is asked for, or is only a part of a sentence."""
-    kind, length = answer_type(one.text), _count_words(reply.text)
+    kind, length = answer_type(one.text), count_words(reply.text)
     if kind in {"time", "price", "quantity"} and has_answer_type(reply.text, kind):
         return True
     return length <= _SHORT_WORDS or (length <= _FRAGMENT_WORDS and bool(_CONTINUES.match(reply.text)))
-
-
-def _count_words(text: str) -> int:
-    """The words of a text; of a script without spaces about as many as it would have with them."""
-    return len(text) // _CHARACTERS_PER_WORD + 1 if has_unspaced(text) else len(text.split())
 
 
 def _is_about(one: Candidate, reply: Candidate) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.words import content_words, is_generic, stem
+from engine.text.scripts.unspaced import has_unspaced, list_content_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MAX_TOPICS = 6
 MAX_TOPIC_WORDS = 3
 _MIN_LETTERS = 3  # of a word that names a topic
+_MIN_CHARACTERS, _MAX_CHARACTERS = 2, 8  # of one in a script without spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,15 @@ def _count_words(said: Iterable[Candidate]) -> Counter[str]:
 
 
 def _naming_words(one: Candidate) -> list[str]:
-    speaker = {stem(word) for word in one.speaker.split()}
-    return [
+    speaker = {stem(word) for word in (*one.speaker.split(), *list_content_runs(one.speaker))}
+    spaced = [
         word
         for word in content_words(one.text)
         if len(word) >= _MIN_LETTERS and not is_generic(word) and any(map(str.isalpha, word))
-        if stem(word) not in speaker and not word.startswith("@")
+        if not word.startswith("@") and not has_unspaced(word)
     ]
+    unspaced = [run[:_MAX_CHARACTERS] for run in list_content_runs(one.text) if len(run) >= _MIN_CHARACTERS]
+    return [word for word in (*spaced, *unspaced) if stem(word) not in speaker]
 
 
 def _choose_words(counts: Counter[str], used: Counter[str], said: Sequence[Candidate]) -> tuple[str, ...]:

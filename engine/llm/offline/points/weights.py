@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.points.decisions import is_decision
+from engine.llm.offline.points.named import build_name_test
 from engine.llm.offline.points.open_questions import asks, is_open_question
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from engine.llm.offline.candidates import Candidate
     from engine.models import Source
@@ -58,29 +58,24 @@ def _weigh(key: str, said: Sequence[Source], points: Mapping[int, PointKind], pe
 
 def _find_points(candidates: Sequence[Candidate], person: str) -> dict[int, PointKind]:
     """What each message is, by the number of its source; the first that fits."""
-    named = _name_pattern(person)
+    names_person = build_name_test(person)
     found = dict[int, PointKind]()
     for at, one in enumerate(candidates):
-        kind = _classify(at, candidates, named, person) if one.speaker else None
+        kind = _classify(at, candidates, names_person, person) if one.speaker else None
         if kind is not None:
             found.setdefault(one.source.number, kind)
     return found
 
 
-def _classify(at: int, candidates: Sequence[Candidate], named: re.Pattern[str] | None, person: str) -> PointKind | None:
+def _classify(
+    at: int, candidates: Sequence[Candidate], names_person: Callable[[str], bool], person: str
+) -> PointKind | None:
     one = candidates[at]
-    if named is not None and one.speaker != person and named.search(one.text):
+    if one.speaker != person and names_person(one.text):
         return "asked" if asks(one.text) else "mentioned"
     if is_decision(one):
         return "decision"
     return "question" if is_open_question(at, candidates) and one.speaker != person else None
-
-
-def _name_pattern(person: str) -> re.Pattern[str] | None:
-    """What names a person in a message: their whole name, or its first word."""
-    words = person.removeprefix("@").split()
-    names = sorted({" ".join(words), words[0]}, key=len, reverse=True) if words else []
-    return re.compile(rf"(?<!\w)@?(?:{'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE) if names else None
 
 
 def _order(source: Source) -> tuple[str, int]:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.llm.offline.words import count_words
+from engine.text.scripts.unspaced import has_unspaced
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -33,7 +36,7 @@ def select_closest(candidates: Sequence[Candidate], clauses: Sequence[ClauseScor
 
 def _is_near(at: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
     """Whether a sentence shares words with a question besides its names, or says something similar."""
-    if candidates[at].is_title or candidates[at].is_question or len(candidates[at].text.split()) < MIN_WORDS:
+    if candidates[at].is_title or candidates[at].is_question or count_words(candidates[at].text) < MIN_WORDS:
         return False
     names = np.array([term.is_name for term in clause.terms], dtype=bool)
     covered = clause.coverage[at]
@@ -41,6 +44,8 @@ def _is_near(at: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> 
     share = float(covered[topics] @ clause.weights[topics] / (clause.weights[topics].sum() or 1.0))
     if share >= MIN_SHARE and (clause.own[at] > 0).any():
         return True
+    if has_unspaced(candidates[at].text):  # all texts of such a script are similar to the embedded model
+        return False
     lacks_names = bool(names.any()) and not covered[names].any()
     if names.any() and not lacks_names:  # similar because of the name alone
         return share > 0 and clause.similarity[at] >= MIN_SIMILARITY

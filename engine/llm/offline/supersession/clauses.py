@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_LENGTH = 600  # characters of a statement that are looked at
+MAX_CLAUSES = 8  # of a statement; every one is compared with every one of others
 _BREAK = re.compile(
     r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。；！？]|(?<=[がでどめし])、"
     r"|\s(?=(?:because|so|since (?:the|we|they|he|she|it|i|our|there)|but|"
@@ -54,7 +55,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a statement that says one thing; `changes`, `cancels`, `adds`, `has_role` and `has_use`: its cues."""
+    """A part of a statement that says one thing; the other fields are its cues."""
 
     text: str
     words: tuple[Word, ...]
@@ -66,6 +67,9 @@ class Clause:
     has_role: bool
     has_use: bool
     adds: bool
+    begins: bool
+    ends: bool
+    kinds: frozenset[str]
 
     def find_modifiers(self, about: str) -> frozenset[str]:
         """The words that say which one is meant: those before it ("app release"), and after "of" or "for"."""
@@ -140,7 +144,7 @@ class Statement:
 def parse_text(text: str) -> Parsed:
     """Parse a statement; of a long one only the beginning."""
     text = " ".join(text.split())[:MAX_LENGTH]
-    parts = [clause for part in _split(text) if (clause := _parse_clause(part)) is not None]
+    parts = [clause for part in _split(text)[:MAX_CLAUSES] if (clause := _parse_clause(part)) is not None]
     return Parsed(
         tuple(parts),
         bool(_QUESTION.search(text)),
@@ -178,7 +182,9 @@ def _parse_clause(text: str) -> Clause | None:
     stems, names = (frozenset(word.stem for word in some) for some in (words, [word for word in words if word.named]))
     has_role, has_use = bool(cues.ROLE.search(text)), bool(cues.USE.search(text))
     adds = bool(cues.ADDITION.search(text))
-    return Clause(text, words, values, changes, cancels, stems, names, has_role, has_use, adds)
+    begins, ends = bool(cues.BEGINNING.search(text)), bool(cues.END.search(text))
+    kinds = frozenset(value.kind for value in values)
+    return Clause(text, words, values, changes, cancels, stems, names, has_role, has_use, adds, begins, ends, kinds)
 
 
 def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:

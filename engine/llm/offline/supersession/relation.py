@@ -98,9 +98,27 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
     elsewhere = new.room != old.room and bool(new.speaker) and bool(old.speaker)
     if not elsewhere and _names_former(later, earlier, old, extra):
         return True
-    changed = context is not None or any(clause.changes and not clause.values for clause in later.clauses)
+    changed = context is not None or any(_announces(clause, earlier) for clause in later.clauses)
     of = _Meeting(later, earlier, extra, changed, is_reply, elsewhere)
-    return any(_clause_replaces(_pair(one, other, of)) for one in later.clauses for other in earlier.clauses)
+    able = [one for one in later.clauses if not one.adds and (changed or one.changes or one.cancels or one.values)]
+    return any(
+        _clause_replaces(_pair(one, other, of))
+        for one in able
+        for other in earlier.clauses
+        if _are_comparable(one, other, of)
+    )
+
+
+def _are_comparable(new: Clause, old: Clause, of: _Meeting) -> bool:
+    """Whether two clauses share a word of their subjects and a kind of value, by a check that takes little time."""
+    if not (of.changed or new.changes or new.cancels or new.kinds & old.kinds):
+        return False
+    return bool(of.extra) or not new.stems or not old.stems or not new.stems.isdisjoint(old.stems)
+
+
+def _announces(clause: Clause, earlier: Parsed) -> bool:
+    """Whether a clause says that something changed that another clause gives: nothing in particular, or the same."""
+    return clause.changes and not clause.values and (not clause.stems or bool(clause.stems & earlier.stems))
 
 
 def _is_of_others(new: Statement, old: Statement) -> bool:
@@ -162,36 +180,27 @@ def _pair(new: Clause, old: Clause, of: _Meeting) -> _Pair:
 
 
 def _clause_replaces(pair: _Pair) -> bool:
-    if pair.new.adds or _differ_in_phase(pair):
-        return False
-    if not pair.shared or (pair.of.elsewhere and len(pair.shared) < 2):
+    if not pair.shared or (pair.of.elsewhere and len(pair.shared) < 2) or _differ_in_phase(pair):
         return False
     if pair.new.cancels:
         return _is_same_subject(pair) and bool(pair.old.values)
+    if not pair.changed:
+        return _is_one_subject(pair) and len(_differing_kinds(pair)) == 1
     kinds = _differing_kinds(pair)
-    if pair.changed:
-        if kinds and _is_same_subject(pair):
-            return not (
-                pair.of.later.is_temporary
-                and not pair.of.earlier.is_temporary
-                and kinds <= _UNLASTING
-                and "date" not in _kinds(pair.old)
-            )
-        return (not kinds or pair.old.has_role) and _is_new_holder(pair)
-    return len(kinds) == 1 and _is_one_subject(pair)
+    if kinds and _is_same_subject(pair):
+        return not (
+            pair.of.later.is_temporary
+            and not pair.of.earlier.is_temporary
+            and kinds <= _UNLASTING
+            and "date" not in pair.old.kinds
+        )
+    return (not kinds or pair.old.has_role) and _is_new_holder(pair)
 
 
 def _differ_in_phase(pair: _Pair) -> bool:
     """Whether one clause is about the beginning of something and the other one about its end."""
-    new, old = pair.new.text, pair.old.text
-    begins, ends = (
-        (bool(cues.BEGINNING.search(new)), bool(cues.BEGINNING.search(old))),
-        (
-            bool(cues.END.search(new)),
-            bool(cues.END.search(old)),
-        ),
-    )
-    return (begins[0] and ends[1] and not begins[1]) or (begins[1] and ends[0] and not begins[0])
+    new, old = pair.new, pair.old
+    return (new.begins and old.ends and not old.begins) or (old.begins and new.ends and not new.begins)
 
 
 def _is_same_subject(pair: _Pair) -> bool:
@@ -225,13 +234,9 @@ def _is_one_subject(pair: _Pair) -> bool:
     return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
 
 
-def _kinds(clause: Clause) -> set[str]:
-    return {value.kind for value in clause.values}
-
-
 def _differing_kinds(pair: _Pair) -> set[str]:
     """The kinds of values that both clauses have, with another value in the later one."""
-    return {kind for kind in _kinds(pair.new) & _kinds(pair.old) if _differ(kind, pair.new, pair.old)}
+    return {kind for kind in pair.new.kinds & pair.old.kinds if _differ(kind, pair.new, pair.old)}
 
 
 def _differ(kind: str, new: Clause, old: Clause) -> bool:

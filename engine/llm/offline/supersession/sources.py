@@ -3,58 +3,95 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
+from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.supersession.clauses import Statement, parse_text
 from engine.llm.offline.supersession.relation import find_replacements, says_change
 from engine.models import Replacement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
 
     from engine.llm.offline.candidates import Candidate
     from engine.models import Source
 
-MAX_STATEMENTS = 160  # sentences that are compared, those of the best sources
+MAX_STATEMENTS = 160  # sentences that are compared
 MAX_QUOTES = 4
 
 
-def put_newer_first(candidates: Sequence[Candidate], chosen: Sequence[int]) -> tuple[list[Candidate], list[int]]:
+def put_newer_first(
+    candidates: Sequence[Candidate],
+    chosen: Sequence[int],
+    replaced: Mapping[int, int] | None = None,
+    zone: tzinfo = UTC,
+) -> tuple[list[Candidate], list[int]]:
     """The candidates, of which those that hold no longer know until when, and the chosen ones with what replaces them.
 
     A chosen sentence that was replaced follows the one that replaces it; one that replaces another is followed by it.
+    `replaced`: the result of `find_replaced`, if it is known. `zone`: of the days.
     """
-    replaced = find_replaced(candidates) if chosen else {}
+    if replaced is None:
+        replaced = find_replaced(candidates) if chosen else {}
     groups: dict[int, list[int]] = {}
     for old in sorted(replaced, key=lambda at: _sort_key(at, candidates)):
         groups.setdefault(_find_newest(old, replaced), []).append(old)
-    marked, order = list(candidates), list[int]()
+    marked = list(candidates)
     for newest, former in groups.items():
-        for old, newer in pairwise([*former, newest]):
-            marked[old] = replace(candidates[old], until=f"{candidates[newer].source.time:%Y-%m-%d}")
-    for at in chosen:
-        newest = _find_newest(at, replaced)
-        order += [newest, *groups.get(newest, [])[::-1]]
-    return marked, list(dict.fromkeys(order))[: max(MAX_QUOTES, len(chosen))]
+        for rank, old in enumerate(former, 1):
+            if says_one_thing(candidates[old]):
+                time = candidates[_find_first_newer(old, [*former[rank:], newest], candidates)].source.time
+                marked[old] = replace(candidates[old], until=f"{time.astimezone(zone):%Y-%m-%d}" if time else "")
+    newest_ones = [_find_newest(at, replaced) for at in chosen]
+    order = dict.fromkeys(at for newest in newest_ones for at in (newest, *groups.get(newest, [])[::-1]))
+    wanted = {*chosen, *newest_ones}
+    further = [at for at in order if at not in wanted][: max(0, MAX_QUOTES - len(wanted))]
+    return marked, [at for at in order if at in wanted or at in further]
 
 
-def find_replaced(candidates: Sequence[Candidate]) -> dict[int, int]:
-    """The positions of sentences that hold no longer, each with that of the one that replaces it."""
-    return find_replacements([_to_statement(at, candidates) for at in range(min(len(candidates), MAX_STATEMENTS))])
+def says_one_thing(one: Candidate) -> bool:
+    """Whether a statement has a single sentence, so that nothing else in it still holds if it is replaced."""
+    return len(split_sentences(one.text)) == 1
 
 
-def find_replaced_sources(sources: Sequence[Source]) -> tuple[Replacement, ...]:
+def find_replaced(candidates: Sequence[Candidate], *, newest: bool = False) -> dict[int, int]:
+    """The positions of sentences that hold no longer, each with that of the one that replaces it.
+
+    Compares the first MAX_STATEMENTS, those of the best sources; `newest`: the last ones, of sources by time.
+    """
+    first = max(0, len(candidates) - MAX_STATEMENTS) if newest else 0
+    part = candidates[first : first + MAX_STATEMENTS]
+    found = find_replacements([_to_statement(at, part) for at in range(len(part))])
+    return {first + old: first + new for old, new in found.items()}
+
+
+def find_replaced_sources(sources: Sequence[Source], *, newest: bool = False) -> tuple[Replacement, ...]:
     """Which of the sources replaces what another one says, by the order of the replaced ones."""
     candidates = build_candidates(sources)
     found = [
         Replacement(
             candidates[new].source.number, candidates[old].source.number, candidates[old].text, candidates[new].text
         )
-        for old, new in find_replaced(candidates).items()
+        for old, new in find_replaced(candidates, newest=newest).items()
     ]
     return tuple(sorted(found, key=lambda each: (each.older, each.newer)))
+
+
+def split_former(sources: Sequence[Source]) -> tuple[Sequence[Source], Sequence[Source]]:
+    """Sources by time, and those at their end that are older than all of these: what they replace, and no news."""
+    oldest, first = list[str](), ""
+    for each in sources:
+        first = min(first or str(each.time), str(each.time)) if each.time else first
+        oldest.append(first)
+    at, latest = len(sources), ""
+    for place in range(len(sources) - 1, 0, -1):
+        latest = max(latest, str(sources[place].time or "~"))
+        if latest < oldest[place - 1]:
+            at = place
+    return sources[:at], sources[at:]
 
 
 def list_changes(sources: Sequence[Source]) -> list[str]:
@@ -64,10 +101,15 @@ def list_changes(sources: Sequence[Source]) -> list[str]:
     return [one.text for one in sorted(found, key=lambda one: str(one.source.time))]
 
 
-def _find_newest(at: int, replaced: dict[int, int]) -> int:
+def _find_newest(at: int, replaced: Mapping[int, int]) -> int:
     while at in replaced:
         at = replaced[at]
     return at
+
+
+def _find_first_newer(old: int, later: Sequence[int], candidates: Sequence[Candidate]) -> int:
+    """The first of these later sentences that replaces a former one, not one that repeats it; else the last."""
+    return next((new for new in later[:-1] if find_replaced([candidates[old], candidates[new]])), later[-1])
 
 
 def _sort_key(at: int, candidates: Sequence[Candidate]) -> tuple[str, int]:

@@ -109,3 +109,10 @@ def test_partial_digests_are_merged_by_section() -> None:
     parts = ["**Topics**\n- one [1]\n\n**New files**\n- a.txt [2]", "**Topics**\n- two [3]\n\nSomething else"]
     assert merge_digests(parts) == "**Topics**\n- one [1]\n- two [3]\n\n**New files**\n- a.txt [2]"
     assert not merge_digests([])
+
+
+def test_a_digest_of_a_script_without_spaces_names_its_topics() -> None:
+    for text, word in (("水車小屋の鐘は朝の六時に鳴ります。", "水車小屋"), ("磨坊的钟在早上六点响起。", "磨坊")):
+        digest = find_highlights([source(1, f"[2026-03-02 09:00] Ada: {text}")], "digest")
+        assert digest.startswith(f"**Topics**\n- {word}")
+        assert text in digest

@@ -32,3 +32,12 @@ def test_a_name_alone_makes_nothing_near() -> None:
 
 def test_a_question_is_no_answer() -> None:
     assert "Where is the ferry now?" not in closest("Where does the ferry land?", 0.2)
+
+
+def test_a_passage_of_a_script_without_spaces_is_near() -> None:
+    for text, question in (
+        ("水車小屋の鐘は朝の六時に鳴ります。", "水車小屋の鐘は誰が磨きますか"),
+        ("磨坊的钟在早上六点响起。", "磨坊的钟谁来擦亮"),
+    ):
+        candidates = read(text)
+        assert select_closest(candidates, [score(question, candidates, 0.0)]) == [0]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engine.llm.offline.supersession.clauses import Statement
+from engine.llm.offline.supersession.clauses import MAX_CLAUSES, Statement
 from engine.llm.offline.supersession.relation import find_replacements
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -22,6 +22,7 @@ Stock is kept in Tallybook. => We no longer use Tallybook, stock is in Shelfie n
 The council meets in the barn. => The council now meets in the chapel.
 The boat trip is on Sunday. => The boat trip has been called off.
 The pump needs two filters. => The pump needs three filters now.
+The mill tour is on 4 May. => We moved the tour, the mill tour is on 9 May.
 The gate runs firmware 2.1.4. => The gate runs firmware 2.2.0 since last night.
 Die Probe ist am 3. Juni. => Die Probe wurde auf den 10. Juni verschoben.
 La visite est le 3 mai. => La visite est reportée au 10 mai.
@@ -41,6 +42,8 @@ The mill tour is on 4 May. => Maybe the mill tour moves to 11 May.
 We use Tallybook for stock. => We now also use Shelfie for stock in the barn.
 The flood in March lasted 2 days. => The flood in April lasted 5 days.
 The oak desk costs 80 euros. => Delivery for the oak desk is now 15 euros.
+The kiln runs on port 41. => We moved Tallybook, port 63.
+The deadline for Brandt is 4 May. => Nagel has changed the contract. The deadline is 9 May.
 Orla owns the ledger. => Orla now owns the almanac.
 Der Bus nach Kiel fährt um 8:10 Uhr. => Der Bus nach Husum fährt jetzt um 8:40 Uhr.
 La salle bleue ouvre à 9h. => La salle verte ouvre maintenant à 10h.
@@ -88,3 +91,8 @@ def test_what_people_say_of_themselves_is_replaced_by_them_alone() -> None:
 def test_the_newest_of_several_replaces_them_all() -> None:
     days = ["The mill tour is on 4 May.", "The mill tour is on 11 May now.", "The mill tour is on 18 May instead."]
     assert find_replacements([said(text, 24 * at) for at, text in enumerate(days)]) == {0: 2, 1: 2}
+
+
+def test_of_a_long_statement_only_the_first_clauses_are_compared() -> None:
+    rows = ["; ".join(f"shelf {at} has {at + row} jars now" for at in range(60)) for row in range(3)]
+    assert [len(said(row, 1).parsed.clauses) for row in rows] == [MAX_CLAUSES] * 3
