@@ -6,6 +6,7 @@ that. It ends when its input does.
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import sys
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,7 @@ _MAX_DEPTH = 3  # of e-mails within e-mails
 def main() -> None:
     """Handle requests in turn: a frame with the name and a frame with the bytes give a frame with the result."""
     ignore_stop_signals()
+    mimetypes.knownfiles.clear()  # the tables of the system are out of reach
     limits = protocol.decode_limits(sys.argv[1])
     state = isolate(limits)
     # Output of a library must not fall between the frames.
