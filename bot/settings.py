@@ -174,6 +174,10 @@ class Settings(BaseSettings):
     membership_cache_seconds: float = Field(default=60.0, ge=0, le=60.0)
     questions_per_minute: int = Field(default=10, gt=0)
     daily_token_budget: int = Field(default=0, ge=0)
+    indexing_tokens_per_day: int = Field(default=0, ge=0)
+    indexing_tokens_per_month: int = Field(default=0, ge=0)
+    indexing_dollars_per_day: float = Field(default=0.0, ge=0)
+    indexing_dollars_per_month: float = Field(default=0.0, ge=0)
     attachment_wait_seconds: float = Field(default=30.0, ge=0)
     delete_data_on_uninstall: bool = False
     access_token: SecretStr = SecretStr("")

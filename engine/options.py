@@ -235,6 +235,30 @@ class ContextWindow:
         )
 
 
+def _name_every_space(_space: str) -> str:
+    return "all spaces"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingLimits:
+    """What a language model may read of a workspace for the graph in a day and in a month (UTC); 0: no limit.
+
+    Tokens count both ways; dollars count where the price is known. `find_workspace`: the workspace of a space, by its
+    name; the spaces of a workspace share its budget.
+    """
+
+    day_tokens: int = 0
+    month_tokens: int = 0
+    day_dollars: float = 0.0
+    month_dollars: float = 0.0
+    find_workspace: Callable[[str], str] = _name_every_space
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is limited."""
+        return any((self.day_tokens, self.month_tokens, self.day_dollars, self.month_dollars))
+
+
 @dataclass(frozen=True, slots=True)
 class StoresPlace:
     """What a plug-in needs to know to open a graph and a vector store for an engine.
@@ -263,7 +287,7 @@ class EngineOptions:
     `open_stores`: opens other stores than those of the data directory for graph and vectors; what they lack is filled
     from the ledger. `graph_backend`: the graph database otherwise. `fts_tokenizer`: the full-text tokenizer of a new
     data directory; trigram finds parts of words, from three characters on. `extraction_concurrency`: chunks extracted
-    at once. `extraction_linger`: seconds that a short closed conversation waits to share a call. `summary_cooldown`:
+    at once. `indexing_limits`: what models may read of a workspace. `extraction_linger`: seconds that a short closed conversation waits to share a call. `summary_cooldown`:
     seconds between two summaries of the same entity or relation. `compaction_delay`: seconds until deleted bytes are
     erased from the files. `disk_reserve_bytes`: of a file that keeps space for answers and deletions on a full disk; 0:
     none. `vector_cache_bytes`: memory for each of three tables of vectors, which are searched there if their rows fit;
@@ -284,6 +308,7 @@ class EngineOptions:
     context_window: ContextWindow = field(default_factory=ContextWindow)
     ranking: RankingOptions = field(default_factory=RankingOptions)
     extraction_concurrency: int = 8
+    indexing_limits: IndexingLimits = field(default_factory=IndexingLimits)
     extraction_linger: float = 5.0
     embed_batch_size: int = 64
     projection_batch_size: int = 4096

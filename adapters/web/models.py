@@ -299,7 +299,7 @@ class UploadBody(BaseModel):
 
 
 class StatusBody(BaseModel):
-    """Counts of what the token can read. `documents`: by status."""
+    """Counts of what the token can read. `documents`: by status; `spent_budget`: why texts wait for the graph, or ""."""
 
     documents: dict[str, int]
     passages: int
@@ -307,3 +307,4 @@ class StatusBody(BaseModel):
     relations: int
     waiting: int
     trouble: Prose
+    spent_budget: Prose = ""

@@ -120,7 +120,7 @@ class IngestResult:
     """The end of an ingest; documents are files and conversations.
 
     `trouble`: why some of them are not indexed yet, if a model was out of reach too long. `gaps`: the documents of
-    whose files something was not read.
+    whose files something was not read. `spent_budget`: that texts wait for a budget of indexing, "" if none does.
     """
 
     files: int
@@ -130,6 +130,7 @@ class IngestResult:
     failures: tuple[IngestFailure, ...] = ()
     trouble: str = ""
     gaps: tuple[IngestFailure, ...] = ()
+    spent_budget: str = ""
 
 
 @dataclass(frozen=True, slots=True)

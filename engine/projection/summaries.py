@@ -78,6 +78,10 @@ class _PendingDescription:
     summary: Summary | None = None
 
 
+def _refuse_none(_space: int) -> None:
+    return None
+
+
 @dataclass(slots=True)
 class Summarizer:
     """Describes keys with a language model and a cache."""
@@ -87,6 +91,7 @@ class Summarizer:
     count_tokens: Callable[[str], int]
     limits: SummaryLimits = field(default_factory=SummaryLimits)
     priority: ForegroundPriority | None = None
+    find_refusal: Callable[[int], ModelError | None] = _refuse_none  # why no call may be made for a space
 
     async def summarize(self, requests: Sequence[SummaryRequest], meter: UsageMeter) -> list[Summary]:
         """Describe each key from all its fragments; if a summary fails, join the newest ones and mark it incomplete."""
@@ -140,6 +145,9 @@ class Summarizer:
         self, call: Sequence[_PlannedSummary], meter: UsageMeter, errors: dict[bytes, ModelError]
     ) -> dict[bytes, str]:
         summaries_by_key: dict[bytes, str] = {}
+        if (refusal := self.find_refusal(call[0].space)) is not None:
+            errors.update(dict.fromkeys((each.key for each in call), refusal))
+            return summaries_by_key
         try:
             with guard_plugin_call(MODEL_LABEL):
                 texts = await self.language.summarize([each.fragments for each in call], meter)

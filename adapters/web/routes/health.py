@@ -69,4 +69,5 @@ async def get_status(http: Request, token: Token) -> StatusBody:
         relations=status.relations,
         waiting=status.unextracted + status.stale,
         trouble=status.trouble,
+        spent_budget=status.spent_budget,
     )

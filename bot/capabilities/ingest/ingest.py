@@ -93,7 +93,8 @@ async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator
     listed = [each for each in await deps.engine.documents.list(scope) if each.key in tally.keys]
     tally.failures += _list_failures(listed)
     took, gaps = clock.monotonic() - began, tuple(_list_gaps(listed))
-    yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble, gaps)
+    spent = (await deps.engine.maintenance.get_status(scope)).spent_budget
+    yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble, gaps, spent)
 
 
 def format_waiting(error: ModelError, status: IndexStatus) -> str:

@@ -16,6 +16,7 @@ from engine.storage.ledger.records.query_results import (
     IndexingDay,
     IndexProblem,
     IndexStatus,
+    SpaceUsage,
 )
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
@@ -251,6 +252,19 @@ class Stats(Topic[Place_co]):
             (embedder, after, limit),
         )
         return [(row[0], bytes(row[1])) for row in rows]
+
+    @reading
+    def list_space_usage(self, day: str, month: str) -> list[SpaceUsage]:
+        """What extraction and summaries of every space took on a day, and since the first day of its month."""
+        rows = self.db.execute_fetchall(
+            "SELECT s.id, s.name, COALESCE(SUM(u.tokens) FILTER (WHERE u.day >= ?1), 0),"
+            " COALESCE(SUM(u.cost) FILTER (WHERE u.day >= ?1), 0.0),"
+            " COALESCE(SUM(u.tokens), 0), COALESCE(SUM(u.cost), 0.0)"
+            " FROM space s LEFT JOIN space_usage u ON u.space = s.id AND u.day >= ?2"
+            " AND u.purpose IN ('extract', 'summarize') GROUP BY s.id, s.name ORDER BY s.id",
+            (day, month),
+        )
+        return [SpaceUsage(*row) for row in map(tuple, rows)]
 
     @reading
     def list_indexing_usage(self, space: str, prefix: str, since: str) -> list[IndexingDay]:
