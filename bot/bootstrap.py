@@ -17,7 +17,7 @@ from bot.model_setup.roles import (
     role_model_settings,
     vision_model_settings,
 )
-from bot.permissions.audience import workspace_of_space
+from bot.permissions.quotas import build_indexing_limits
 from bot.settings import STORES_GROUP, list_stores_names
 from bot.store.file_fingerprints import FileFingerprints
 from engine import (
@@ -40,7 +40,7 @@ from engine.llm.config import CallTimeouts
 from engine.llm.parser_service import ParserService, ParserServiceConfig
 from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.llm.remote_model import LiteLLMModel
-from engine.options import IndexingLimits, SummaryLimits
+from engine.options import SummaryLimits
 from engine.parsers.sandbox.probe import SandboxProbe
 from engine.storage.journal import UPLOADS
 
@@ -157,13 +157,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,
-        indexing_limits=IndexingLimits(
-            settings.indexing_tokens_per_day,
-            settings.indexing_tokens_per_month,
-            settings.indexing_dollars_per_day,
-            settings.indexing_dollars_per_month,
-            workspace_of_space,
-        ),
+        indexing_limits=build_indexing_limits(settings),
         summary_cooldown=settings.summary_cooldown_seconds,
         join_duplicates=settings.join_duplicate_names,
         suggest_duplicates=settings.suggest_duplicate_names,

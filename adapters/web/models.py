@@ -299,7 +299,7 @@ class UploadBody(BaseModel):
 
 
 class StatusBody(BaseModel):
-    """Counts of what the token can read. `documents`: by status; `spent_budget`: why texts wait for the graph, or ""."""
+    """Counts of what the token can read. `documents`: by status; `spent_budget`: why texts wait, "" if none does."""
 
     documents: dict[str, int]
     passages: int

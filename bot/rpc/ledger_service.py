@@ -12,12 +12,14 @@ from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents.listing import select_documents
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import StatusResult
+from bot.permissions.quotas import build_indexing_limits
 from bot.rpc import socket
 from bot.store.shared.imported_spaces import read_imported_scope
 from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
 from engine.parsers.sandbox.probe import SandboxProbe
+from engine.scheduling.indexing_budget import IndexingBudget
 from engine.storage.ledger import Ledger
 from engine.storage.sqlite.database import FileAccess
 
@@ -38,6 +40,7 @@ class LedgerService:
     ledger: Ledger
     sandbox: SandboxProbe
     imported: Scope
+    budget: IndexingBudget
     problems: tuple[str, ...] = ()  # of the disk
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
@@ -48,7 +51,9 @@ class LedgerService:
                 scope = self._scope_of(space)
                 found = await self.ledger.stats.load_index_status(scope)
                 unread = await self.ledger.stats.list_problems(scope) if inner.with_problems else None
-                status = replace(found, background=self.problems)
+                await self.budget.refresh()
+                spent = self.budget.describe_spent(scope.spaces) if found.unextracted else ""
+                status = replace(found, background=self.problems, spent_budget=spent)
                 yield StatusResult(status, sandbox, None if unread is None else tuple(unread))
             case AtSpace(space, ListDocuments() as inner):
                 yield select_documents(await self.ledger.stats.list_documents(self._scope_of(space)), inner)
@@ -88,4 +93,5 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
         stack.push_async_callback(ledger.close)
         place = settings.store_place
         imported = await asyncio.to_thread(read_imported_scope, place) if isinstance(place, Path) else Scope.of()
-        yield LedgerService(ledger, SandboxProbe(ParserLimits()), imported, tuple(claim.list_problems()))
+        budget = IndexingBudget(build_indexing_limits(settings), clock, ledger.stats.list_space_usage)
+        yield LedgerService(ledger, SandboxProbe(ParserLimits()), imported, budget, tuple(claim.list_problems()))

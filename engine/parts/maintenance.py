@@ -50,7 +50,7 @@ class EngineMaintenance:
         problems = self._runtime.supervisor.list_problems()
         budget = self._runtime.indexing_budget
         await budget.refresh()
-        spent = " ".join(map(str, budget.list_spent(scope.spaces))) if found.unextracted else ""
+        spent = budget.describe_spent(scope.spaces) if found.unextracted else ""
         return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent)
 
     async def list_index_problems(self, scope: Scope) -> list[IndexProblem]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Period = Literal["day", "month"]
 
 NO_PRICE = (
-    "The indexing budget in dollars cannot be kept: the price of the model for extraction is not known. Limit its tokens"
-    " instead (THREADLORE_INDEXING_TOKENS_PER_DAY, THREADLORE_INDEXING_TOKENS_PER_MONTH)."
+    "The indexing budget in dollars cannot be kept: the price of the model for extraction is not known. Limit its"
+    " tokens instead (THREADLORE_INDEXING_TOKENS_PER_DAY, THREADLORE_INDEXING_TOKENS_PER_MONTH)."
 )
 REFRESH_SECONDS = 5.0  # after which the sums are read again: other processes use the models, too
 
@@ -146,18 +146,17 @@ class IndexingBudget:
         spent = self._spent.get(self._workspaces.get(space, ""))
         return None if spent is None else IndexingBudgetSpent(str(spent))
 
-    def list_spent(self, spaces: Collection[str] | None = None) -> list[SpentBudget]:
-        """The budgets that are used up: of all workspaces, or of those of some spaces."""
-        if spaces is None:
-            return [self._spent[name] for name in sorted(self._spent)]
+    def describe_spent(self, spaces: Collection[str]) -> str:
+        """The budgets of the workspaces of some spaces that are used up, as sentences; "" if there are none."""
         workspaces = {self._names[space] for space in spaces if space in self._names}
-        return [self._spent[name] for name in sorted(workspaces & self._spent.keys())]
+        return " ".join(str(self._spent[name]) for name in sorted(workspaces & self._spent.keys()))
 
     def list_problems(self) -> list[str]:
         """What the administrator should know: the budgets that are used up, and one that cannot be kept."""
         in_tokens = self.limits.day_tokens or self.limits.month_tokens
         unpriced = any(used.month_tokens and not used.month_cost for used in self._used.values())
-        return [*map(str, self.list_spent()), *([NO_PRICE] if unpriced and not in_tokens else [])]
+        spent = [str(self._spent[name]) for name in sorted(self._spent)]
+        return [*spent, *([NO_PRICE] if unpriced and not in_tokens else [])]
 
     def _today(self) -> date:
         return datetime.fromtimestamp(self.clock.time(), UTC).date()

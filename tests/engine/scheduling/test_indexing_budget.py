@@ -12,7 +12,7 @@ from engine.models import Question, Scope
 from engine.options import EngineOptions, IndexingLimits
 from engine.scheduling.indexing_budget import NO_PRICE, IndexingBudget, WorkspaceUsage, find_spent, next_period
 from engine.storage.ledger.records import SpaceUsage
-from engine.usage import Usage, UsageMeter
+from engine.usage import Purpose, Usage, UsageMeter
 from tests.support.clock import ManualClock, ShiftedClock
 from tests.support.engine_fixture import HERE, doc, open_memory_engine, statuses, wait_until
 from tests.support.toy_language import ToyLanguage
@@ -28,7 +28,7 @@ def workspace_of(space: str) -> str:
 class MeteredLanguage(ToyLanguage):
     """Each call takes 600 tokens and costs ten cents."""
 
-    def _record_call(self, purpose, meter: UsageMeter, *texts: str) -> None:  # type: ignore[no-untyped-def]
+    def _record_call(self, purpose: Purpose, meter: UsageMeter, *texts: str) -> None:
         super()._record_call(purpose, meter, *texts)
         meter.record(Usage(purpose, self.name, input_tokens=500, output_tokens=100, cost=0.1))
 
@@ -116,9 +116,7 @@ async def test_a_spent_workspace_waits_and_others_go_on(tmp_path: Path) -> None:
 
 async def test_the_next_day_goes_on_by_itself(tmp_path: Path) -> None:
     clock = ShiftedClock(datetime(2026, 3, 5, 12, tzinfo=UTC))
-    async with open_memory_engine(
-        tmp_path, MeteredLanguage(), options=limited(day_tokens=600), clock=clock
-    ) as engine:
+    async with open_memory_engine(tmp_path, MeteredLanguage(), options=limited(day_tokens=600), clock=clock) as engine:
         for number in range(2):
             await engine.documents.add(doc(f"d{number}", f"Ada met Bob {number} times."))
             await engine.wait_until_indexed()
