@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.context import EngineContext
 from bot.errors import BadSetting
+from bot.ingest.estimates import IndexingEstimator
 from bot.model_setup.openers import build_reranker, open_embedder
 from bot.model_setup.roles import (
     build_context_window,
@@ -109,7 +110,16 @@ async def open_engine(
             list_models(settings),
             settings.retrieval_mode,
             settings.compaction_delay_seconds,
+            build_estimator(settings, models),
         )
+
+
+def build_estimator(settings: Settings, models: EngineModels) -> IndexingEstimator | None:
+    """What estimates the cost of texts; None without a language model."""
+    if not settings.llm_model:
+        return None
+    model = role_model_settings(settings, "extraction")
+    return IndexingEstimator(models.calls, model, settings.extraction_concurrency)
 
 
 def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from bot.ingest.estimates import IndexingEstimator
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.models import Card
     from bot.platform.ports import Platform, ReplyTarget
@@ -39,7 +40,8 @@ class EngineContext:
     `parser` reads all files of this process, so that its workers are shared fairly. `count_tokens` counts o200k_base
     tokens. `upload_dir`: for uploads until they are added. `sandbox`: what bounds parsers. `owner_space`: the space of
     whoever runs the program. `models`: names by purpose. `retrieval_mode`: of questions that name none.
-    `erasing_seconds`: within which the bytes of what is forgotten leave the disk.
+    `erasing_seconds`: within which the bytes of what is forgotten leave the disk. `estimator`: of what texts cost; None
+    without a language model.
     """
 
     engine: Engine
@@ -52,6 +54,7 @@ class EngineContext:
     models: tuple[tuple[str, str], ...] = ()
     retrieval_mode: RetrievalMode = "mix"
     erasing_seconds: float = 600.0
+    estimator: IndexingEstimator | None = None
 
     @property
     def clock(self) -> Clock:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bot.commands.settings.changes import change_settings, format_value, list_fields
 from bot.commands.settings.fields import FORM_TITLES
 from bot.i18n import gettext
+from bot.ingest.estimates import describe_estimate, estimate_history
 from bot.platform.models import Button, Card
 from bot.text.format import pluralize
 from engine.errors import InvalidQuestion
@@ -57,7 +58,9 @@ async def start_backfill(call: PersonAtPlace, days: int) -> str:
             gettext("Reading is turned off in this channel."),
             hint=gettext("First: {command}").format(command=call.format_example("settings ingest on")),
         )
-    await call.services.ingest_service.start_backfill(call.location.without_thread, days)
+    location = call.location.without_thread
+    since = await call.services.ingest_service.start_backfill(location, days)
+    estimate = await estimate_history(call.services.context, location, since)
     return " ".join(
         (
             pluralize(
@@ -65,6 +68,7 @@ async def start_backfill(call: PersonAtPlace, days: int) -> str:
                 "I'm reading the last day of this channel.",
                 "I'm reading the last {count} days of this channel.",
             ),
+            *([describe_estimate(estimate)] if estimate else []),
             gettext("{command} shows the progress.").format(command=call.format_example("status")),
         )
     )

@@ -1,0 +1,53 @@
+"""What the reply to `backfill` says of the cost of a history, by its newest messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.ingest.estimates import describe_estimate, estimate_history, extrapolate, round_figure
+from engine.ingest.estimate import IndexingEstimate, estimate_indexing
+from engine.llm.client.protocol import ModelTraits
+from tests.bot.commands.conftest import Workspace, workspace  # noqa: F401  - a fixture
+from tests.support.builders import ROOF
+
+
+class FixedEstimator:
+    """Knows the price of a model that is never called."""
+
+    async def estimate(self, text_tokens: int) -> IndexingEstimate:
+        return estimate_indexing(text_tokens, "some/model", ModelTraits(price_known=True, input_price=1e-6), 8)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sampled", "whole", "found"), [(100, 7200, 72_000, 1000), (100, 7200, 60, 100), (100, 0, 7200, 200)]
+)
+def test_the_newest_part_stands_for_the_rest(tokens: int, sampled: float, whole: float, found: int) -> None:
+    assert extrapolate(tokens, sampled, whole) == found
+
+
+def test_an_estimate_is_said_without_more_digits_than_it_has() -> None:
+    assert [round_figure(each) for each in (7, 84, 1_234, 14_123_456)] == [7, 84, 1_200, 14_000_000]
+    found = IndexingEstimate("some/model", 4_000_000, 10_123_456, 4_000_000, 3 * 3600, 2.1)
+    expected = "For the graph, `some/model` takes about 14,000,000 tokens ($2.10) and 3 hours."
+    assert describe_estimate(found) == expected
+    assert "(price unknown) and 1 minute." in describe_estimate(replace(found, dollars=None, seconds=5))
+
+
+async def test_a_history_is_estimated_by_its_newest_pages(workspace: Workspace) -> None:  # noqa: F811
+    workspace.platform.page_size = 2
+    for number in range(8):
+        await workspace.post("ada", f"Mina sold {number} tickets to the harbor today.")
+    context = workspace.context
+    since = context.clock.now() - timedelta(days=30)
+    assert await estimate_history(context, ROOF, since) is None, "there is no model"
+    asked = replace(context, engine_context=replace(context.engine_context, estimator=FixedEstimator()))  # type: ignore[arg-type]
+    found = await estimate_history(asked, ROOF, since)
+    workspace.platform.page_size = 100
+    whole = await estimate_history(asked, ROOF, since)
+    assert found is not None
+    assert whole is not None
+    assert whole.text_tokens > 8 * 14
+    assert found.text_tokens > whole.text_tokens, "more of the same pace is expected further back"
