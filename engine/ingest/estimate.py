@@ -1,6 +1,6 @@
 """Estimate what a language model takes to read texts for the graph, before it reads them. Pure.
 
-`python -m benchmarks.chat_cost` measures the shares; real models say more or less than the one that plays by rules.
+`python -m benchmarks.chat_cost` measures what is sent. How much a model says, and how fast, is assumed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.llm.client.protocol import ModelTraits
 
-SENT_PER_TOKEN = 2.5  # tokens sent for each token of text, the instructions of shared calls and summaries included
+SENT_PER_TOKEN = 2.9  # tokens sent for each token of text, the instructions of shared calls and summaries included
 SAID_PER_TOKEN = 1.0  # tokens of the replies for each token of text
 CALL_TEXT_TOKENS = 1200  # of a shared call
 CALL_SECONDS = 12.0  # of one call, at a usual speed of a hosted model
