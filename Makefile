@@ -18,7 +18,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
+.PHONY: help demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-names bench-embedder bench-peer bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -167,9 +167,18 @@ bench-quality: $(DEV) ## retrieval quality on your copy of the data sets (DATA=/
 	@$(BIN)/python -m benchmarks.quality $(if $(DATA),--data "$(DATA)")
 	@$(BIN)/python -m benchmarks.quality.disentanglement $(if $(DATA),--data "$(DATA)")
 
+bench-search: $(DEV) ## questions about an invented company, answered without a model (HALF=chosen|held|all)
+	@$(BIN)/python -m benchmarks.company --half $(or $(HALF),all)
+
+bench-names: $(DEV) ## names that rules find, beside stored extractions of models (DATA=/path/to/data)
+	@$(BIN)/python -m benchmarks.names $(if $(DATA),--data "$(DATA)")
+
 bench-peer: $(DEV) ## LightRAG beside Threadlore on the same documents (DATA=/path/to/data DOCUMENTS=2000 MINUTES=90)
 	@$(BIN)/python -m benchmarks.peer $(if $(DATA),--data "$(DATA)") $(if $(DOCUMENTS),--documents $(DOCUMENTS)) \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PICTURE),--picture "$(PICTURE)")
+
+bench-prompts: $(DEV) ## gold passages in the prompt at 3,000 to 30,000 tokens, before and after (DATA=/path/to/data)
+	@$(BIN)/python -m benchmarks.prompts $(if $(DATA),--data "$(DATA)")
 
 bench-embedder: $(DEV) ## texts per second of the built-in embedder, and its precision (DATA=/path/to/data)
 	@$(BIN)/python -m benchmarks.embedder --data "$(DATA)"

@@ -162,6 +162,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         chunking=extraction.fit_chunking(ChunkingOptions()),
         summary_limits=extraction.fit_summary_limits(SummaryLimits()),
         context_window=build_context_window(settings),
+        prompt_tokens=settings.llm_prompt_tokens,
         database=settings.database.get_secret_value(),
         open_stores=load_stores(settings),
         graph_backend=settings.graph_backend,

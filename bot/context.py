@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import NotConnected, PermissionDenied
+from bot import texts
+from bot.errors import ChannelGone, NotConnected, PermissionDenied, SetupError, WorkspaceGone
 from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
@@ -17,6 +19,7 @@ from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import tzinfo
     from pathlib import Path
 
     from bot.ingest.estimates import IndexingEstimator
@@ -112,6 +115,14 @@ class BotContext:
         chosen = (await self.get_channel_settings(room)).suggestions
         return chosen == "on" if chosen else self.settings.suggestions
 
+    async def find_zone(self, location: Location, person: str) -> tzinfo:
+        """The time zone of a person, in which their days begin; UTC if their platform tells none."""
+        with suppress(EngineError):
+            if person:
+                found = await self.audience.get_person(location.platform, location.workspace, person)
+                return found.zone
+        return UTC
+
     async def find_person_language(self, location: Location, person: str, locale: str = "") -> str:
         """The language of what one person reads; `locale`: what their platform reported with an event."""
         if not locale and person:
@@ -122,15 +133,23 @@ class BotContext:
     async def find_channel_language(self, location: Location, person: str = "", locale: str = "") -> str:
         """The language of what all readers of a channel see; `person`: whose event it is about."""
         chosen = match_language((await self.get_channel_settings(location.room)).language)
-        if not chosen and not await self._is_direct(location):
+        if not chosen and not await self.is_direct(location):
             chosen = match_language(self.settings.language)
         return chosen or await self.find_person_language(location, person, locale)
 
-    async def _is_direct(self, location: Location) -> bool:
+    async def is_direct(self, location: Location) -> bool:
+        """Whether a location is the direct messages of a person with the bot, as far as can be known."""
         try:
             return (await self.audience.get_channel_info(location)).kind == "direct"
         except EngineError:
             return False
+
+    async def describe_error(self, error: BaseException, location: Location) -> str:
+        """The sentence for an error of a command or a button; a denied permission is named with its channel."""
+        if not isinstance(error, PermissionDenied) or isinstance(error, ChannelGone | WorkspaceGone | SetupError):
+            return texts.describe_error(error)
+        name = await self.store.channels.get_name(location.room) or ""
+        return texts.describe_denial(error, self.traits_of(location.platform), name)
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Send a card to one person, unless the platform forbids it. Raises PlatformError for other failures."""

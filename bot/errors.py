@@ -25,6 +25,7 @@ from engine.errors import DiskError, EngineError, is_outage
 from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -45,9 +46,13 @@ class NotConnected(PlatformUnavailable):
 
 
 class PermissionDenied(PlatformError):
-    """The platform does not allow the bot to see or do this."""
+    """The platform does not allow the bot to see or do this; `permissions`: what it lacks, as the platform names it."""
 
     hint = "Check the bot's scopes or permissions, and that it was invited to the channel."
+
+    def __init__(self, message: str, *, hint: str = "", permissions: Iterable[str] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.permissions = tuple(permissions)
 
 
 class ChannelGone(PermissionDenied):

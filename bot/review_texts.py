@@ -16,10 +16,16 @@ if TYPE_CHECKING:
 
 SOMEBODY = N_("somebody")
 WITHDRAWN_TITLE = N_("an answer whose source changed")
+IMPROVE_BUTTON, SOURCES_BUTTON = N_("Improve this answer"), N_("Sources")
 VERIFY_BUTTON, CORRECT_BUTTON, ASK_EXPERT_BUTTON = N_("Verify"), N_("Correct"), N_("Ask an expert")
+WRITE_BUTTON, SAY_WRONG_BUTTON = N_("Write the answer"), N_("Say what was wrong")
+IMPROVE_CHOICE = N_("What would you like to do with this answer?")
+NOTHING_TO_IMPROVE = N_("There is nothing that you can change about this answer.")
 CORRECTION_TITLE, CORRECTION_FIELD, APPROVE_BUTTON = N_("Correct this answer"), N_("Answer"), N_("Approve")
+QUESTION_FIELD, QUESTION_HINT = N_("Question"), N_("Put it so that it can be understood without this thread.")
 CORRECTION_HINT = N_("Numbers such as [1] cite the sources of the answer. I show the text when somebody asks the same.")
 CORRECTION_TOO_LONG = N_("The answer is too long to be shown here. Write the correct one.")
+WRITE_HINT = N_("I show your words when somebody asks the same.")
 CORRECT_BY_COMMAND = N_("I couldn't open the form. Press the button again, or use {command}.")
 VERIFIED_ELSEWHERE = N_("Verified. I show this answer first when somebody asks its question.")
 REASON_TITLE, REASON_FIELD, COMMENT_FIELD = N_("What was wrong?"), N_("Reason"), N_("Comment")
@@ -40,7 +46,7 @@ REPLY_NOT_USABLE = N_("I can't use that message: it was forgotten, or its author
 NO_QUESTION_FOR_REPLY = N_("I found no question that this message answers.")
 UNCLEAR_QUESTION = N_(
     "I wouldn't recognize this question if somebody asked it again: it is too short, long or general, asks for a "
-    "summary, or has filters. Pin the answer to a question in your own words."
+    "summary, or has filters. Write the question in your own words, too."
 )
 UNUSABLE_ANSWER = N_("A verified answer needs a text of at most {length} characters.")
 NO_EXPERT = N_("Nobody is named as an expert here.")
@@ -53,7 +59,7 @@ EXPERT_REQUEST_REFUSED = {
 }
 
 
-FOUND_NOTHING = N_("I found nothing to that question, so there is nothing to verify.")
+FOUND_NOTHING = N_("I found nothing for that question, so there is nothing to verify.")
 WRITE_ANSWER = N_("Write the answer to it.")
 
 
@@ -68,6 +74,15 @@ def state_verified(name: str, time: datetime, question: str) -> str:
     """The same line as plain text."""
     line = gettext("✅ **Verified by {name} on {time}:** {question}").replace("**", "")
     return line.format(name=name, time=format_day(time), question=question)
+
+
+def ask_to_check(link: str) -> str:
+    """The notice below a verified answer of which a source was replaced later; `link`: to what replaces it."""
+    newer = gettext("[Something newer]({link})").format(link=link) if link else gettext("Something newer")
+    return gettext(
+        "⚠️ {newer} seems to replace what this answer rests on. If you can verify answers here, please check it: verify "
+        "it again, or correct it."
+    ).format(newer=newer)
 
 
 def format_withdrawal(time: datetime, link: str) -> str:

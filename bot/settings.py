@@ -9,8 +9,9 @@ import os
 import stat
 from difflib import get_close_matches
 from importlib.metadata import entry_points
-from pathlib import Path  # noqa: TC003  - pydantic reads the fields’ types at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo
 
 from dotenv import dotenv_values
 from platformdirs import user_data_path
@@ -19,6 +20,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.errors import BadSetting
 from engine import RetrievalMode  # noqa: TC001  - pydantic reads the fields’ types at run time
+from engine.options import DEFAULT_PROMPT_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -94,6 +96,7 @@ class Settings(BaseSettings):
     llm_temperature: float | None = Field(default=None, ge=0)
     llm_max_output_tokens: int | None = Field(default=None, gt=0)
     llm_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
+    llm_prompt_tokens: int = Field(default=DEFAULT_PROMPT_TOKENS, ge=0, le=MAX_CONTEXT_TOKENS)
     llm_output_reserve_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
     ollama_num_ctx: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
     llm_reasoning_effort: str = ""
@@ -273,3 +276,12 @@ def list_stores_names() -> tuple[str, ...]:
 def _suggest_setting(name: str) -> str:
     matches = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 2)
     return f"; did you mean {' or '.join(f'{PREFIX}{each.upper()}' for each in matches)}?" if matches else "."
+
+
+def find_local_zone(link: Path = Path("/etc/localtime")) -> str:
+    """The IANA name of the time zone of whoever runs the program here; empty if it is not known."""
+    name = os.environ.get("TZ", "").removeprefix(":") or str(link.resolve()).partition("zoneinfo/")[2]
+    try:
+        return ZoneInfo(name).key if name else ""
+    except (ValueError, KeyError, OSError):
+        return ""

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from engine.models import Link as Link
     from engine.models import LLMMessage as LLMMessage
     from engine.models import Mention as Mention
-    from engine.models import Omission as Omission
     from engine.models import Passage as Passage
     from engine.models import Prompt as Prompt
     from engine.models import Question as Question
@@ -101,7 +100,6 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "LLMMessage",
         "Link",
         "Mention",
-        "Omission",
         "Passage",
         "Prompt",
         "Question",

@@ -66,6 +66,8 @@ RANKING_BOUNDS: Mapping[str, tuple[float, float]] = {
     "relation_degree_saturation": (0.001, MAX_WEIGHT),
     "relation_weight_saturation": (0.001, MAX_WEIGHT),
     "graph_token_share": (0.0, 1.0),
+    "max_row_candidates": (0, 1_000),
+    "max_row_evidence": (0, 10_000),
     "max_evidence_chunks": (1, 10_000),
     "max_vector_candidates": (0, 100_000),
     "chunks_per_item": (0, 1_000),

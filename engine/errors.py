@@ -3,7 +3,9 @@
 EngineError
 ├── InvalidDocument          the document cannot be ingested
 │   ├── UnsupportedFormat    no parser for this file format
+│   │   └── NoTextFormat     nothing to read in files of this kind: film, sound, programs
 │   ├── EmptyDocument        no text in it
+│   │   └── EmptyPicture     a picture in which nothing was found
 │   ├── EncryptedFile        a password is needed
 │   ├── CorruptFile          the content does not match the file format
 │   ├── DocumentTooLarge     over the limit on size, time or memory
@@ -82,10 +84,20 @@ class UnsupportedFormat(InvalidDocument):
     hint = "Convert it to a supported format, for example PDF or plain text."
 
 
+class NoTextFormat(UnsupportedFormat):
+    """Files of this kind hold nothing to read: film, sound, fonts, programs, and formats that no parser knows."""
+
+    hint = ""
+
+
 class EmptyDocument(InvalidDocument):
     """The document contains no text."""
 
     hint = "If its pages are images, run text recognition (OCR) first."
+
+
+class EmptyPicture(EmptyDocument):
+    """The file is a picture in which nothing was found, or which nothing reads."""
 
 
 class EncryptedFile(InvalidDocument):

@@ -27,6 +27,7 @@ MAX_RESERVE = 2000  # tokens kept for a reply by default, at most …
 RESERVE_SHARE = 4  # … and at most a fourth of the context window
 EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # tokens of the instructions around the text
 OVERLAP_SHARE, TARGET_SHARE, JOIN_SHARE = 12, 2, 4  # of reduced chunks, and of a reduced summary call: 1 / share
+DEFAULT_PROMPT_TOKENS = 6_000  # what it finds: `make bench-prompts`
 SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 # Bytes of 412,000 rounded rows of 384 dimensions; a fourth of them holds 27,000 exact ones. A search of 380,000 rows
 # takes 7 ms of a core, on disk 30; loading them takes 4 s, during which searches use the disk.
@@ -116,7 +117,12 @@ class RankingOptions:
     relation_weight_share: float = 0.08
     relation_degree_saturation: float = 4.0  # log(1 + degrees) that gives half of its share
     relation_weight_saturation: float = 1.0  # log(1 + weight) that gives half of its share
-    graph_token_share: float = 0.5  # of the tokens that the prompt leaves, for entities and relations
+
+    # Rows of the graph in the prompt: for what no source says, or all that fit ("all", as LightRAG does it).
+    graph_rows: Literal["unsaid", "all"] = "unsaid"
+    graph_token_share: float = 0.15  # of the tokens and chunks that the prompt leaves, for rows and their sources
+    max_row_candidates: int = 12  # entities, and relations, the first of which may be rows that no source says
+    max_row_evidence: int = 40  # further chunks loaded to support them
 
     # Chunks that state the entities and relations.
     chunk_selection: Literal["walk", "vector", "weight"] = "walk"
@@ -292,7 +298,8 @@ class EngineOptions:
     `compaction_delay`: seconds until deleted bytes are erased from the files. `disk_reserve_bytes`: of a file that
     keeps space for answers and deletions on a full disk; 0: none. `vector_cache_bytes`: memory for each of three tables
     of vectors, which are searched there if their rows fit; vectors that take more than a fourth of it are rounded to
-    integers, and cosines then differ by up to 0.005.
+    integers, and cosines then differ by up to 0.005. `prompt_tokens`: of an answer's prompt for a model, about, at most
+    the question's `max_total_tokens`; 0: so many.
     `max_attempts`: tries before a text to which a model gives no valid reply is given up. `cache_answers`: replay the
     answer of an identical prompt. `join_duplicates`: join spellings of one name that are certainly the same entity;
     False undoes such joins. `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need
@@ -317,6 +324,7 @@ class EngineOptions:
     compaction_delay: float = 600.0
     disk_reserve_bytes: int = 0
     vector_cache_bytes: int = VECTOR_CACHE_BYTES
+    prompt_tokens: int = DEFAULT_PROMPT_TOKENS
     max_attempts: int = 6
     cache_answers: bool = True
     join_duplicates: bool = True

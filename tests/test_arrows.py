@@ -129,7 +129,7 @@ store: platform
 graph_image: i18n platform text
 permissions: {BASE} store
 access: {BASE} store permissions
-context: errors i18n platform store permissions settings access monitoring
+context: errors i18n platform store permissions settings access monitoring texts
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
 lifecycle:
@@ -155,7 +155,7 @@ discord: {PLATFORM} store
 mattermost: platform
 slack: {PLATFORM} store listeners
 mcp: capabilities rpc errors settings text
-web: capabilities rpc errors listeners monitoring settings text
+web: capabilities rpc errors listeners monitoring settings text texts
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import what they need
@@ -222,8 +222,9 @@ boundary:
 clock:
 data_dir:
 knowledge: duplicates.report
-llm: checked_embedder client.protocol client.subprocess config minilm.weights parser_service picture_describer \
-prefixed_embedder remote_model traits.model_check traits.prefixes traits.reasoning traits.remembered
+llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
+offline.quoting.notices parser_service picture_describer remote_model \
+traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:
 options:

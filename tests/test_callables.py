@@ -37,6 +37,7 @@ UPWARD = {
 }
 # Functions of values: rows of tables, conversions, and what one class does for several databases or models.
 OF_VALUES = {
+    *("RowBudget.measure", "SourceChoice.measure"),
     *("Command.handler", "FormKind.build", "FormKind.submit", "FormKind.find_errors", "PlatformTraits.parse_link_part"),
     *(
         "EngineContext.count_tokens",

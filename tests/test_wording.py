@@ -26,6 +26,7 @@ RULES = (
     "bot/text/speech/addressee",
     "engine/text/author_request",
     "engine/text/overview_request",
+    "engine/text/overviews/words",
     "engine/text/word_lists",
 )  # about words, not for people
 

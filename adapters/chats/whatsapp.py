@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NAME = "whatsapp"
 MARKS = str.maketrans({"\u200e": "", "\u200f": "", "\u202a": "", "\u202c": "", "\u202f": " ", "\u00a0": " "})
+_DATE_MARK, _TIME_MARK = re.compile("[./-]"), re.compile("[:.]")
 HEAD = re.compile(
     r"\[?(?P<date>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}),? (?:at )?(?P<time>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)"
     r"(?: ?(?P<half>[AaPp])\.? ?[Mm]\.?)?(?:\] ?| - )(?P<rest>.*)",
@@ -63,7 +64,7 @@ def find_order(lines: Iterable[str]) -> str:
     dates, has_halves = [], False
     for _, line in zip(range(SAMPLE_LINES), lines, strict=False):
         if match := HEAD.fullmatch(line.translate(MARKS).rstrip("\r\n")):
-            dates.append(re.split("[./-]", match["date"]))
+            dates.append(_DATE_MARK.split(match["date"]))
             has_halves |= bool(match["half"])
     if not dates:
         return ""
@@ -105,8 +106,8 @@ def _read_entries(lines: Iterable[str], order: str) -> Iterator[tuple[datetime, 
 
 def parse_head(match: re.Match[str], order: str) -> datetime | None:
     """The time of a head; None if there is no such time."""
-    numbers = dict(zip(order, map(int, re.split("[./-]", match["date"])), strict=True))
-    hour, minute, *rest = map(int, re.split("[:.]", match["time"]))
+    numbers = dict(zip(order, map(int, _DATE_MARK.split(match["date"])), strict=True))
+    hour, minute, *rest = map(int, _TIME_MARK.split(match["time"]))
     if match["half"]:
         hour = hour % NOON + (NOON if match["half"].lower() == "p" else 0)
     year = numbers["y"] + (2000 if numbers["y"] < 100 else 0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from adapters.console.chat_loop import ChatLoop, read_pipe
 from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen, model_hint
+from bot.settings import find_local_zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ async def converse(
     Raises the error that keeps the service from opening. Errors of single questions are shown, and the chat goes on.
     """
     screen = Screen(clock, hint=lambda: model_hint(settings))
-    session = ChatSession(service, screen, settings.space, settings.retrieval_mode)
+    session = ChatSession(service, screen, settings.space, settings.retrieval_mode, find_local_zone())
     session.history = tuple(history)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     chat_loop = ChatLoop(session, interruptible=is_terminal)

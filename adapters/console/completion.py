@@ -9,7 +9,9 @@ from prompt_toolkit.completion import Completer, Completion
 from adapters.console.commands import COMMANDS
 from bot.capabilities.requests import ListFilterNames
 from bot.capabilities.results import FilterNames
+from bot.settings import find_local_zone
 from bot.text.filter_options import format_filter, match_typed, suggest_times
+from bot.text.format import find_zone_or_utc
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -56,7 +58,10 @@ class ChatCompleter(Completer):
         if not colon:
             return [f"{each}:" for each in FILTERS if word and each.startswith(word)]
         if name in {"after", "before"}:
-            return [f"{name}:{each}" for each in suggest_times(typed, self._clock.now())]
+            return [
+                f"{name}:{each}"
+                for each in suggest_times(typed, self._clock.now().astimezone(find_zone_or_utc(find_local_zone())))
+            ]
         if name == "has":
             return ["has:file"] if "file".startswith(typed) else []
         names = await self._list_names() if name in FILTERS else FilterNames((), ())

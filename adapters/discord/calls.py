@@ -33,6 +33,16 @@ UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
 ARCHIVED_THREAD_CODE = 50083
 # Cannot send messages to this user, or no mutual server.
 UNREACHABLE_USER_CODES = {50007, 50278}
+MISSING_PERMISSION_CODES = {50001, 50013}  # Missing Access, Missing Permissions
+NEEDED_PERMISSIONS = {  # by action, as Discord's settings name them
+    "to write there": ("View Channel", "Send Messages"),
+    "to create a forum post": ("View Channel", "Send Messages"),
+    "to create a thread": ("Create Public Threads", "Send Messages in Threads"),
+    "to react": ("Add Reactions", "Read Message History"),
+    "to read the history of a channel": ("View Channel", "Read Message History"),
+    "to read a thread": ("View Channel", "Read Message History"),
+    "to read a message": ("View Channel", "Read Message History"),
+}
 
 MAX_DETAIL_LENGTH = 500  # characters of Discord's explanation
 _SENT_TEXT = re.compile(r"\"[^\"]*\"?|'[^']*'?|“[^”]*”?|`[^`]*`?|https?://\S+|[\w.\-]{24,}")
@@ -181,7 +191,8 @@ def _to_platform_error(error: discord.HTTPException, action: str) -> PlatformErr
     if error.code == ARCHIVED_THREAD_CODE:
         return ThreadArchived(f"The thread is archived ({number}): {action}.")
     if isinstance(error, discord.Forbidden) or error.code in UNREACHABLE_USER_CODES:
-        return PermissionDenied(f"Discord does not allow {action} ({number}).")
+        lacking = NEEDED_PERMISSIONS.get(action, ()) if error.code in MISSING_PERMISSION_CODES else ()
+        return PermissionDenied(f"Discord does not allow {action} ({number}).", permissions=lacking)
     if isinstance(error, discord.NotFound):
         return UnknownResource(f"Not found on Discord ({number}): {action}.", error.code)
     return PlatformError(f"Discord refused {action} ({number}).")

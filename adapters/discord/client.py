@@ -36,6 +36,7 @@ from bot.platform.events import (
     VisibilityChanged,
     WorkspaceJoined,
     WorkspaceLeft,
+    message_event_key,
 )
 from bot.platform.models import Location
 
@@ -138,7 +139,7 @@ class DiscordClient(discord.Client):
         if self._is_own(message) or not is_user_message(message):
             return
         received = message_of(message, await self._resolve_location(message), self._me)
-        await self._emit(MessageReceived(received, received.addressed), f"message:{message.id}")
+        await self._bot.receive(MessageReceived(received, received.addressed), message_event_key(received))
 
     async def on_raw_message_edit(self, event: discord.RawMessageUpdateEvent) -> None:
         message = event.message

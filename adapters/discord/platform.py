@@ -202,7 +202,10 @@ class DiscordPlatform:
         """Get the channel of a location. Raises PermissionDenied where Discord would return an empty history."""
         found = await self.channel_lookup.get_channel(location)
         if not can_read_history(found):
-            raise PermissionDenied("The history of this channel is hidden: Read Message History is missing.")
+            raise PermissionDenied(
+                "The history of this channel is hidden: Read Message History is missing.",
+                permissions=("Read Message History",),
+            )
         return found
 
     async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:

@@ -105,6 +105,8 @@ def to_platform_error(error: BaseException) -> PlatformError:
         return PlatformUnavailable(f"Slack could not be reached: {code}.")
     if is_unavailable(error):
         return PlatformUnavailable(f"Slack is unavailable: {code}.")
+    if scopes := sorted(missing_scopes(error) - {""}):
+        return PermissionDenied(f"Slack refused: {code}.", permissions=scopes)
     return _error_class(code)(f"Slack refused: {code}.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,8 +16,10 @@ from engine import ChatTurn, RetrievalMode
 from engine.boundary import MAX_QUESTION_CHARACTERS
 
 if TYPE_CHECKING:
+    from bot.capabilities.documents.results import UnreadFileInfo
     from engine import ContextEntity, ContextRelation, DocumentInfo, Passage, Source
 
+MAX_ZONE_LENGTH = 64
 MAX_TURN_LENGTH = 20_000
 MAX_NAME_LENGTH = 500
 MAX_KEY_LENGTH = 2000
@@ -58,7 +61,10 @@ class Turn(Body):
 
 
 class QueryBody(Body):
-    """A question, and what it may draw on; empty lists do not filter."""
+    """A question, and what it may draw on; empty lists do not filter.
+
+    Days in it ("today", `after:2026-05-12`) begin in the time zone of the profile, else in `time_zone`, else in UTC.
+    """
 
     question: Annotated[
         str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, examples=["Who repairs the roof?"])
@@ -70,6 +76,7 @@ class QueryBody(Body):
     authors: Names = []
     since: Instant | None = None
     until: Instant | None = None
+    time_zone: Annotated[str, Field(max_length=MAX_ZONE_LENGTH, examples=["Europe/Berlin"])] = ""
 
     def to_request(self, output: Literal["answer", "context"]) -> Ask:
         """The request of the question, whose scope is that of the token."""
@@ -83,6 +90,7 @@ class QueryBody(Body):
             authors=tuple(self.authors),
             since=self.since,
             until=self.until,
+            zone=self.time_zone,
         )
 
 
@@ -253,11 +261,31 @@ class DocumentItem(BaseModel):
         )
 
 
+class UnreadFileItem(BaseModel):
+    """A file that was shared and not read, or only its beginning, and why.
+
+    `family`: picture, sound, film, font, program or other; empty for a document that is broken, locked or too large.
+    """
+
+    name: Line
+    channel: Line
+    author: Line
+    time: datetime
+    family: str
+    reason: Prose
+
+    @classmethod
+    def of(cls, file: UnreadFileInfo) -> UnreadFileItem:
+        """The item of a file."""
+        return cls(**asdict(file))
+
+
 class DocumentsBody(BaseModel):
-    """A page of documents, of `total`."""
+    """A page of documents, of `total`; the first page has the newest `unread_files`, too."""
 
     documents: list[DocumentItem]
     total: int
+    unread_files: list[UnreadFileItem] = []
 
 
 class PassageItem(BaseModel):
@@ -299,7 +327,10 @@ class UploadBody(BaseModel):
 
 
 class StatusBody(BaseModel):
-    """Counts of what the token can read. `documents`: by status; `spent_budget`: why texts wait, "" if none does."""
+    """Counts of what the token can read.
+
+    `documents`: by status. `spent_budget`: why texts wait, "" if none does. `unread_files`: shared there, and not read.
+    """
 
     documents: dict[str, int]
     passages: int
@@ -308,3 +339,4 @@ class StatusBody(BaseModel):
     waiting: int
     trouble: Prose
     spent_budget: Prose = ""
+    unread_files: int = 0

@@ -86,9 +86,12 @@ class Attachments:
             notes.append(gettext(texts.FILE_NOT_READ))
             return ()
         outcomes = taking.result()
-        notes += [texts.file_refused(each.name, each.reason) for each in outcomes if isinstance(each, RejectedFile)]
+        refused = [each for each in outcomes if isinstance(each, RejectedFile)]
         filed = [each for each in outcomes if isinstance(each, FileRecord)]
-        if not isinstance(self._request.origin, Message):  # the author of a message is told when it is confirmed
+        if isinstance(self._request.origin, Message):  # its author alone is told more when it is confirmed
+            notes += [gettext(texts.FILE_REFUSED)] if refused else []
+        else:
+            notes += [texts.file_refused(each.name, each.reason) for each in refused]
             names = {each.id: each.name for each in self._request.uploads}
             notes += await self._file_ingest.describe_gaps(
                 (each.document, names.get(each.upload_id, "")) for each in filed
@@ -98,7 +101,7 @@ class Attachments:
     async def _ingest_files(self) -> Sequence[FileResult]:
         origin = self._request.origin
         if isinstance(origin, Message):
-            return await self._file_ingest.ingest(origin, with_question=True)
+            return await self._file_ingest.ingest(origin, with_question=True, quiet=self._request.overheard)
         if origin is None:
             return ()
         return await self._file_ingest.ingest_from_command(origin, self._request.time, private=origin.private)

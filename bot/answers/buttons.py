@@ -1,4 +1,7 @@
-"""Handle the buttons below an answer: stop, feedback, sources, delete, share, verify, correct, and ask an expert."""
+"""Handle the buttons of an answer: those below it, and those of the card that offers what a person may do with it.
+
+Buttons below answers that an earlier version posted are among them.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from bot.answers.control.stops import StopRequests
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.request import shared_answer_id
 from bot.answers.review.experts import ExpertRequests
-from bot.answers.review.rights import check_room
+from bot.answers.review.improvements import IMPROVE_ACTION, ONCE, Improvements, build_improve_button
+from bot.answers.review.rights import check_room, is_manager
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PermissionDenied
 from bot.i18n import gettext, use_language
-from bot.permissions.managers import is_workspace_manager
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
@@ -24,7 +27,7 @@ from bot.store import AnswerResult
 from bot.text import splitting
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
-from engine.errors import EngineError, InvalidQuestion, NotFound
+from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -47,6 +50,7 @@ class AnswerButtons:
         self._metrics = metrics
         self._stops = StopRequests(context)
         self._expert_requests = ExpertRequests(context)
+        self._improvements = Improvements(context)
 
     def is_answer_button(self, clicked: ButtonPressed) -> bool:
         """Whether a button belongs to an answer."""
@@ -62,7 +66,7 @@ class AnswerButtons:
         except (NotFound, NotAllowed, InvalidQuestion) as error:
             notice = gettext(str(error))
         except PermissionDenied as error:
-            notice = texts.describe_error(error)
+            notice = await self.context.describe_error(error, clicked.location)
         if notice:
             target = ReplyTarget(clicked.value, clicked.location, clicked.person, private=True, handle=clicked.handle)
             await self.context.send_private(target, notice if isinstance(notice, Card) else Card(notice))
@@ -75,7 +79,12 @@ class AnswerButtons:
             self._metrics.record_feedback(stored.location.platform, clicked.action)
         if clicked.opens_form:
             return ""
-        return gettext(texts.POSITIVE_FEEDBACK) if clicked.action == "up" else gettext(texts.NEGATIVE_FEEDBACK)
+        if clicked.action == "up":
+            return gettext(texts.POSITIVE_FEEDBACK)
+        is_seen = bool(stored.location.thread) and not stored.private
+        if is_seen and (await self.context.audience.get_channel(stored.location)).kind != "direct":
+            return gettext(texts.NEGATIVE_FEEDBACK)
+        return gettext(texts.PRIVATE_NEGATIVE_FEEDBACK)
 
     async def _check_reads(self, clicked: ButtonPressed, stored: StoredAnswer) -> None:
         """Raise NotFound for a person to whom an answer was not shown; what they sent is forged."""
@@ -93,6 +102,13 @@ class AnswerButtons:
         return await describe_sources(self.context, stored, clicked.location, clicked.person) or gettext(
             texts.NO_SOURCES
         )
+
+    async def offer_improvements(self, clicked: ButtonPressed, stored: StoredAnswer) -> Card:
+        """Show what the person may do with an answer."""
+        attempt, _, repeats = clicked.value.partition(":")[2].partition(":")
+        _check_attempt(replace(clicked, value=f"{stored.id}:{attempt}"), stored)
+        await self._check_reads(clicked, stored)
+        return await self._improvements.offer(stored, clicked.person, can_repeat=repeats != ONCE)
 
     async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Verify an answer, for managers and experts of its channel."""
@@ -201,21 +217,18 @@ class AnswerButtons:
         location = shared.location
         asker = await self.context.audience.get_person(location.platform, location.workspace, shared.asker)
         channel = await self.context.audience.get_channel(location)
+        improve = build_improve_button(shared.id, can_repeat=False)
         notes = [texts.format_sharer(asker.name), texts.describe_sources(channel.name)]
-        return footer.build_answer_footer(shared.id, shared.sources, notes, private=False, share=False)
+        return footer.build_answer_footer(
+            shared.id, shared.sources, notes, private=False, share=False, further=[improve]
+        )
 
     async def _can_channel_read(self, stored: StoredAnswer) -> bool:
         """Whether everyone in the channel may certainly read all sources of an answer."""
         return bool(await can_read(self.context.audience, provenance_of_answer(stored), stored.location))
 
     async def _is_manager(self, clicked: ButtonPressed) -> bool:
-        location = clicked.location
-        try:
-            return is_workspace_manager(
-                await self.context.audience.get_person(location.platform, location.workspace, clicked.person)
-            )
-        except EngineError:
-            return False
+        return await is_manager(self.context, clicked.location, clicked.person)
 
 
 BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
@@ -225,6 +238,7 @@ BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
     "sources": AnswerButtons.list_sources,
     "delete": AnswerButtons.delete_answer,
     "share": AnswerButtons.share_answer,
+    IMPROVE_ACTION: AnswerButtons.offer_improvements,
     "verify": AnswerButtons.verify_answer,
     "correct-answer": AnswerButtons.correct_answer,
     "expert": AnswerButtons.offer_experts,

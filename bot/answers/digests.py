@@ -18,6 +18,7 @@ from bot.answers.request import AnswerRequest, answer_id
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
 from bot.i18n import gettext, use_language
 from bot.platform.models import Card
+from bot.text.format import find_zone_or_utc
 from bot.text.schedule import parse_schedule
 from engine import Filters, Question
 from engine.models import Overview
@@ -162,7 +163,8 @@ class DigestWriter:
         platform = self._context.platform_for(digest.location)
         find = self._context.find_person_language if digest.personal else self._context.find_channel_language
         with use_language(await find(digest.location, digest.person)):
-            heading = texts.digest_heading(digest.since, self._clock.now(), personal=digest.personal)
+            zone = find_zone_or_utc(parse_schedule(digest.schedule).zone)
+            heading = texts.digest_heading(digest.since, self._clock.now(), zone, personal=digest.personal)
         posted = replace(digest, posted=await platform.post(digest.location, Card(heading)))
         await self._store.digests.update_progress(posted)
         return posted

@@ -5,30 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.answers import footer
 from bot.answers.attribution import find_used_keys, is_fully_cited
 from bot.answers.history import History
-from bot.answers.review.rights import list_experts, may_verify
+from bot.answers.review.improvements import build_improve_button
 from bot.i18n import gettext
 from bot.monitoring.traces import QuestionJourney
 from bot.platform.events import QuestionAsked
 from bot.platform.models import SUGGESTION_ACTION, AnswerFooter, Button
 from bot.store import AnswerResult
-from bot.store.models import passage_key, verified_key
+from bot.store.models import CLOSEST_KEY, passage_key, verified_key
 from bot.texts import control as control_texts
 from bot.texts.inferred_filters import describe_inferred_filters
+from bot.texts.search_notices import is_closest
 from engine import Scope
 
 if TYPE_CHECKING:
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
     from bot.permissions.provenance import Provenance
-    from bot.platform.models import Channel
-    from bot.platform.traits import PlatformTraits
+    from bot.platform.models import Channel, Location
     from bot.store import AnswerSource, VerifiedAnswer
     from engine import Clock, Context, Question, Source, Usage
     from engine.models import InferredFilters
+
+
+ADVICE_HINT = "private question"  # name of the hint to ask in private
 
 
 @dataclass(slots=True)
@@ -95,8 +98,13 @@ class AnswerDraft:
 
     @property
     def is_supported(self) -> bool:
-        """Whether it has a source, or a person verified it."""
-        return bool(self.sources) or self.verified is not None
+        """Whether it has a source that says it, or a person verified it."""
+        return (bool(self.sources) and not self.is_closest) or self.verified is not None
+
+    @property
+    def is_closest(self) -> bool:
+        """Whether it only shows the closest passages, because nothing answers the question."""
+        return self.verified is None and is_closest(self.text)
 
     @property
     def is_private(self) -> bool:
@@ -106,7 +114,8 @@ class AnswerDraft:
     @property
     def used_source_keys(self) -> frozenset[str]:
         """The keys of the documents and messages that the answer, its question and its suggestions used."""
-        return self._answer_keys | self.suggestion_keys | self.request.question_keys
+        kind = frozenset({CLOSEST_KEY}) if self.is_closest else frozenset[str]()
+        return self._answer_keys | self.suggestion_keys | self.request.question_keys | kind
 
     @property
     def _answer_keys(self) -> frozenset[str]:
@@ -157,9 +166,8 @@ class AnswerDraft:
 async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerFooter:
     """Build the footer of an answer; failed answers have none."""
     request = draft.request
-    again = list_repeat_buttons(draft)
     if draft.failed:
-        return AnswerFooter(request.id, buttons=tuple(again))
+        return AnswerFooter(request.id, buttons=tuple(list_repeat_buttons(draft)))
     notes = [
         _audience_notice(draft),
         await _model_hint(context, draft),
@@ -167,7 +175,7 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         *draft.notices,
         gettext(texts.GAP_NOTICES[draft.gap]) if draft.gap and draft.is_supported else "",
         await _not_indexed_notice(context, draft),
-        *_unsupported_notices(draft, context.traits_of(draft.request.location.platform)),
+        *await _unsupported_notices(context, draft),
         gettext(texts.STILL_INDEXING) if await _is_indexing(context, draft) else "",
     ]
     share = draft.is_supported and draft.channel is not None and draft.channel.kind != "direct"
@@ -177,14 +185,17 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         notes,
         private=request.private,
         share=share,
-        review=[*await list_review_buttons(context, draft), *again, *list_suggestion_buttons(draft)],
+        further=[
+            build_improve_button(request.id, request.attempt, can_repeat=request.can_repeat),
+            *list_suggestion_buttons(draft),
+        ],
     )
     return replace(built, buttons=tuple(_add_attempt(each, request.attempt) for each in built.buttons))
 
 
 def _add_attempt(button: Button, attempt: int) -> Button:
     """A button that judges the text of an answer, for this one of several answers to a question."""
-    is_judgment = attempt > 0 and button.action in {"up", "down", "verify", "correct-answer"}
+    is_judgment = attempt > 0 and button.action in {"up", "down"}
     return replace(button, value=f"{button.value}:{attempt}") if is_judgment else button
 
 
@@ -203,25 +214,6 @@ def list_suggestion_buttons(draft: AnswerDraft) -> list[Button]:
         Button(text, SUGGESTION_ACTION, f"{request.id}:{request.attempt}:{number}")
         for number, text in enumerate(draft.suggestions)
     ]
-
-
-async def list_review_buttons(context: BotContext, draft: AnswerDraft) -> list[Button]:
-    """The buttons that verify or correct an answer or, if nothing was found, ask an expert.
-
-    Everyone sees the buttons of a public answer. Those below a private one are for its only reader.
-    """
-    request, channel = draft.request, draft.channel
-    if channel is None or channel.kind == "direct" or draft.verified is not None or not draft.text.strip():
-        return []
-    if draft.sources:
-        shown = not request.private or await may_verify(context, request.location, request.person)
-        verify = Button(gettext(review_texts.VERIFY_BUTTON), "verify", request.id)
-        correct = Button(gettext(review_texts.CORRECT_BUTTON), "correct-answer", request.id)
-        has_forms = context.traits_of(request.location.platform).max_form_fields > 0
-        return [verify, *([correct] if has_forms else [])] if shown else []
-    if request.private or not await list_experts(context, request.location):
-        return []
-    return [Button(gettext(review_texts.ASK_EXPERT_BUTTON), "expert", request.id)]
 
 
 async def _not_indexed_notice(context: BotContext, draft: AnswerDraft) -> str:
@@ -255,16 +247,24 @@ def _audience_notice(draft: AnswerDraft) -> str:
     return f"{gettext(texts.ONLY_VISIBLE_TO_YOU)} {sources_notice}" if draft.request.private else sources_notice
 
 
-def _unsupported_notices(draft: AnswerDraft, traits: PlatformTraits) -> list[str]:
+async def _unsupported_notices(context: BotContext, draft: AnswerDraft) -> list[str]:
     """The notices of an answer without sources, unless its text says so.
 
-    The hint to ask in private is the same for every asker: otherwise all readers of a public answer would learn from it
-    what only the asker may read.
+    The hint to ask in private is shown once a day in a channel. It is the same for every asker: otherwise all readers
+    of a public answer would learn from it what only the asker may read.
     """
     if draft.is_supported:
         return []
-    offer = "" if draft.is_private else texts.ask_privately_hint(traits)
-    return ["" if texts.is_nothing_found(draft.text) else gettext(texts.NO_SOURCE_FOUND), offer]
+    says_so = draft.is_closest or texts.is_nothing_found(draft.text)
+    notice = "" if says_so else gettext(texts.NO_SOURCE_FOUND)
+    return [notice, "" if draft.is_private else await _advise(context, draft.request.location)]
+
+
+async def _advise(context: BotContext, location: Location) -> str:
+    """How to ask in private; empty if that was said in the channel today (UTC)."""
+    today, place = context.clock.now().date(), (location.platform, location.workspace)
+    is_due = await context.store.hints.record_if_due(*place, f"{ADVICE_HINT} {location.channel}", today)
+    return texts.ask_privately_hint(context.traits_of(location.platform)) if is_due else ""
 
 
 async def _is_indexing(context: BotContext, draft: AnswerDraft) -> bool:

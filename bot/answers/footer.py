@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from bot import review_texts
 from bot.i18n import gettext
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store import AnswerSource
@@ -62,16 +63,19 @@ def build_answer_footer(
     *,
     private: bool,
     share: bool,
-    review: Iterable[Button] = (),
+    further: Iterable[Button] = (),
 ) -> AnswerFooter:
-    """Build the footer; `share`: a private answer can be shared in a channel. `review`: further buttons."""
+    """Build the footer; `share`: a private answer can be shared in a channel, which comes before its sources.
+
+    With one of the `further` buttons, there are at most four besides suggested questions.
+    """
     cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in sources)
     buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
-    buttons += [Button(gettext("Sources"), "sources", answer)] if cited else []
-    buttons += [Button(gettext("Share to channel"), "share", answer)] if private and share and cited else []
-    buttons += review
-    buttons += [] if private else [Button(gettext("Delete"), "delete", answer)]
-    return AnswerFooter(answer, cited, " ".join(filter(None, notes)), tuple(buttons))
+    if private and share and cited:
+        buttons.append(Button(gettext("Share to channel"), "share", answer))
+    elif cited:
+        buttons.append(Button(gettext(review_texts.SOURCES_BUTTON), "sources", answer))
+    return AnswerFooter(answer, cited, " ".join(filter(None, notes)), (*buttons, *further))
 
 
 def source_urls(sources: Iterable[Source | AnswerSource]) -> Mapping[int, str]:

@@ -6,10 +6,9 @@ An overview question is limited to the messages it is about: a thread, a channel
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, cast
-from zoneinfo import ZoneInfo
 
 from bot import texts
 from bot.errors import PlatformError
@@ -25,7 +24,7 @@ from engine.text.author_request import by_author, channel_of
 from engine.text.overview_request import apply_overview_request
 
 if TYPE_CHECKING:
-    from datetime import datetime, tzinfo
+    from datetime import datetime
 
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
@@ -42,7 +41,8 @@ async def build_question(context: BotContext, request: AnswerRequest, reach: Res
     """Build the engine question without history, with the channel's settings and the resolved scope."""
     chosen = await context.get_channel_settings(request.location.room)
     reach = reach or await resolve_request_scope(context, request)
-    sought = parse_search_filters(strip_mention(request.text), request.time)
+    zone = await context.find_zone(request.location, request.person)
+    sought = parse_search_filters(strip_mention(request.text), request.time.astimezone(zone))
     if sought.is_active:
         request = replace(request, text=sought.text or FILTERED_OVERVIEW)
     question = Question(
@@ -54,12 +54,13 @@ async def build_question(context: BotContext, request: AnswerRequest, reach: Res
         model=chosen.model if chosen.model in context.settings.selectable_models else "",
         asker=await _asker_name(context, request),
         is_unaddressed=request.overheard,
+        zone=zone,
     )
     if request.since:
         return _limit_to_recent(question, request)
     if not sought.only_these:
         question = await apply_overview(context, request, question, sought)
-        question = replace(question, filter_lookup=await _build_filter_lookup(context, request))
+        question = replace(question, filter_lookup=_build_filter_lookup(context, request))
     return await _apply_search_filters(context, request.location, question, sought) if sought.is_active else question
 
 
@@ -119,7 +120,7 @@ async def apply_overview(
     """
     if question.mode == "bypass":
         return question
-    question, asked = by_author(question, request.time)
+    question, asked = by_author(question, request.time.astimezone(question.zone))
     if asked is None:
         location = _mentioned_channel(request) if channel_of(question) else None
         return replace(question, filters=replace(question.filters, rooms=location.rooms)) if location else question
@@ -150,17 +151,11 @@ async def _apply_search_filters(
     return narrow_question(question, sought, frozenset(rooms), people)
 
 
-async def _build_filter_lookup(context: BotContext, request: AnswerRequest) -> FilterLookup | None:
+def _build_filter_lookup(context: BotContext, request: AnswerRequest) -> FilterLookup | None:
     """What the model needs to propose filters; None without a model."""
     if not context.settings.llm_model:
         return None
-    location = request.location
-    try:
-        person = await context.audience.get_person(location.platform, location.workspace, request.person)
-        zone: tzinfo = ZoneInfo(person.time_zone) if person.time_zone else UTC
-    except (PlatformError, ValueError, KeyError, OSError):  # a name that is no time zone
-        zone = UTC
-    return FilterLookup(zone, partial(_find_named_rooms, context, location))
+    return FilterLookup(partial(_find_named_rooms, context, request.location))
 
 
 async def _find_named_rooms(context: BotContext, location: Location, name: str) -> frozenset[str]:

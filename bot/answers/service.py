@@ -33,6 +33,8 @@ from bot.i18n import gettext, use_language
 from bot.permissions.askers import AskerPolicy
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card
+from bot.texts import search_notices
+from bot.texts.replaced import translate_until
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -115,7 +117,15 @@ class AnswerService:
         if stored is None and not await self._admit(request):
             return not request.overheard
         async with self.turns.take(request.location):
+            if await self._is_deleted(request) and not (stored and stored.reply_ref):
+                await self._context.store.answers.delete(request.id)
+                return True
             return await self._answer_admitted(request, enclosed, stored)
+
+    async def _is_deleted(self, request: AnswerRequest) -> bool:
+        """Whether the message of a question was deleted before its answer was begun."""
+        room, message = request.location.room, request.message
+        return bool(message and await self._context.store.messages.find_tombstones(room, [message]))
 
     async def _answer_admitted(
         self, request: AnswerRequest, enclosed: Attachments, stored: StoredAnswer | None
@@ -250,9 +260,9 @@ class AnswerService:
         text = ""
         async for piece in answer:
             text += piece
-            if overheard and not (answer.sources or bypass):
+            if overheard and (search_notices.is_closest(text) or not (answer.sources or bypass)):
                 continue  # a model's "I found nothing" cites nothing
-            draft.text = text
+            draft.text = search_notices.translate_lead(translate_until(text)) if answer.is_extractive else text
             delivery.set_text(draft.text)
             if delivery.withdrawal_text:
                 return

@@ -19,7 +19,7 @@ GROUP = "threadlore.capabilities"
 # The commands, routes and tools that doors have besides those of the rows; a test compares them with the doors.
 DOOR_NAMES = frozenset(
     (
-        *("ask-about", "backfill", "catch-up", "chat", "correct", "demo", "digest"),
+        *("ask-about", "catch-up", "chat", "check", "correct", "demo"),
         *("doctor", "entities", "expert", "graph", "help", "learn", "mcp"),
         *("neighborhood", "openapi.json", "pin", "prompt", "query", "restore", "retention"),
         *("retrieve", "serve", "settings", "setup", "sources", "summaries", "summarize-thread"),

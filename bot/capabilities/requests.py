@@ -39,7 +39,8 @@ class Ask:
     """Ask a question about what the caller may read; empty tuples do not filter.
 
     `output`: the streamed answer, only the retrieved context, or the prompt. `documents` are keys, titles or paths
-    (relative to `working_dir`). Without a `mode`, that of the settings.
+    (relative to `working_dir`). Without a `mode`, that of the settings. `zone`: IANA name of the time zone of a caller
+    whose profile names none.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Ask:
     model: str = ""
     working_dir: str = "/"
     retrieval: RetrievalOptions = RetrievalOptions()
+    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
-from bot.capabilities.documents.results import DocumentResults
+from bot.capabilities.documents.results import DocumentResults, UnreadFileInfo
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
@@ -162,20 +162,28 @@ class HistoryImportResult:
 
 @dataclass(frozen=True, slots=True)
 class StatusResult:
-    """The index status of spaces; what bounds parsers in that process, and what was not read, if that was asked for."""
+    """The index status of spaces; what bounds parsers in that process, and what was not read, if that was asked for.
+
+    `unread_files`: how many shared files of each family were not read at all.
+    """
 
     status: IndexStatus
     sandbox: SandboxState | None = None
     problems: tuple[IndexProblem, ...] | None = None
+    unread_files: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """Documents of spaces. `total`: how many were found, `known`: how many there are."""
+    """Documents of spaces. `total`: how many were found, `known`: how many there are.
+
+    `unread_files`: the newest files that were shared there and not read; only with the first documents of a list.
+    """
 
     documents: tuple[DocumentInfo, ...]
     total: int = 0
     known: int = 0
+    unread_files: tuple[UnreadFileInfo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from engine import RetrievalMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import tzinfo
 
     from bot.capabilities.requests import AskOutput
     from bot.settings import Settings
@@ -103,12 +104,16 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
         as_json: JsonOption = False,  # noqa: FBT002  - an option
     ) -> None:
         from bot.capabilities.requests import Ask, RetrievalOptions  # noqa: PLC0415  - keeps --help fast
+        from bot.settings import find_local_zone  # noqa: PLC0415  - as above
+        from bot.text.format import find_zone_or_utc  # noqa: PLC0415  - as above
 
         budgets = (max_entity_tokens, max_relation_tokens, max_total_tokens)
         retrieval = RetrievalOptions(
             top_k, chunk_top_k, *budgets, threshold, rerank, tuple(high or ()), tuple(low or ())
         )
-        start, end = parse_start_time(since), parse_end_time(until)
+        zone_name = find_local_zone()
+        zone = find_zone_or_utc(zone_name)
+        start, end = parse_start_time(since, zone), parse_end_time(until, zone)
 
         def build_request(settings: Settings) -> Ask:
             return Ask(
@@ -122,6 +127,7 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
                 until=end,
                 working_dir=str(Path.cwd()),
                 retrieval=retrieval,
+                zone=zone_name,
             )
 
         perform_request(context, build_request, space=space, as_json=as_json)
@@ -129,23 +135,23 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
     return command
 
 
-def parse_start_time(text: str) -> datetime | None:
-    """Parse a time, or a date as its start; UTC by default, None for an empty text. Raises typer.BadParameter."""
-    return _parse_time(text, time.min)
+def parse_start_time(text: str, zone: tzinfo) -> datetime | None:
+    """Parse a time, or a date as its start, in a time zone; None for an empty text. Raises typer.BadParameter."""
+    return _parse_time(text, time.min, zone)
 
 
-def parse_end_time(text: str) -> datetime | None:
+def parse_end_time(text: str, zone: tzinfo) -> datetime | None:
     """Parse a time, or a date as its end. Otherwise as `parse_start_time`."""
-    return _parse_time(text, time.max)
+    return _parse_time(text, time.max, zone)
 
 
-def _parse_time(text: str, hour: time) -> datetime | None:
+def _parse_time(text: str, hour: time, zone: tzinfo) -> datetime | None:
     if not text:
         return None
     try:
         given = datetime.fromisoformat(text.strip())
         if len(text.strip()) <= len("2026-05-12"):
             given = datetime.combine(given.date(), hour)
-        return given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+        return (given if given.tzinfo else given.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(f"“{text}” is no date like 2026-05-12 or 2026-05-12T09:30.") from error

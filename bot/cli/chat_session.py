@@ -22,19 +22,21 @@ MAX_TURNS = 20  # older turns are dropped
 
 
 class ChatSession:
-    """Asks a service and shows its answers. `sources` belong to the last answer."""
+    """Asks a service and shows its answers. `sources` belong to the last answer; `zone`: IANA name of the time zone."""
 
-    def __init__(self, service: AdminService, screen: Screen, space: str, mode: RetrievalMode) -> None:
+    def __init__(self, service: AdminService, screen: Screen, space: str, mode: RetrievalMode, zone: str = "") -> None:
         self.service = service
         self.screen = screen
         self.space = space
         self.mode: RetrievalMode = mode
+        self.zone = zone
         self.history: tuple[ChatTurn, ...] = ()
         self.sources: tuple[Source, ...] = ()
 
     async def ask(self, text: str) -> None:
         """Ask the next question and show its answer; an interrupted answer is not added to the history."""
-        results = await self.screen.show(self.perform(Ask(text, mode=self.mode, history=self.history)))
+        request = Ask(text, mode=self.mode, history=self.history, zone=self.zone)
+        results = await self.screen.show(self.perform(request))
         answer = "".join(event.text for event in results if isinstance(event, AnswerDelta))
         self.sources = next((event.sources for event in results if isinstance(event, AnswerEnd)), ())
         cited = (CitedSource(each.number, each.document, each.passage, each.title) for each in self.sources)

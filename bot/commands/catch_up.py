@@ -8,25 +8,34 @@ from typing import TYPE_CHECKING
 
 from bot.answers.footer import message_time
 from bot.answers.request import AnswerRequest, answer_id
-from bot.errors import NotAllowed
-from bot.i18n import gettext
+from bot.errors import NotAllowed, PlatformError
+from bot.i18n import N_, gettext
 from bot.permissions.askers import AskerPolicy
 from bot.platform.models import Card
-from bot.text.format import format_utc, parse_since, pluralize
+from bot.text.format import format_local, format_utc, parse_since, pluralize
 from bot.text.markdown import markdown_link, sanitize_inline
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question
+from engine.llm.offline.points.weights import WeighedConversation, weigh_conversations
+from engine.models import Overview
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime, tzinfo
 
     from bot.commands.context import CommandContext
     from engine import Source
+    from engine.llm.offline.points.weights import PointKind
 
 DEFAULT_PERIOD = timedelta(days=1)
 MAX_QUOTED = 20  # messages
 MAX_QUOTE_LENGTH = 200  # characters of one
+POINT_LABELS: Mapping[PointKind, str] = {
+    "asked": N_("Asks you"),
+    "mentioned": N_("Mentions you"),
+    "decision": N_("Decision"),
+    "question": N_("Open question"),
+}
 
 
 async def catch_up_command(call: CommandContext) -> Card | None:
@@ -34,15 +43,18 @@ async def catch_up_command(call: CommandContext) -> Card | None:
     policy = AskerPolicy(call.store, call.services.context.audience)
     if refusal := await policy.find_refusal(call.location, call.person):
         raise NotAllowed(refusal)
-    time = parse_since(call.arguments, call.now) if call.arguments else await _last_message_time(call)
+    zone = await call.services.context.find_zone(call.location, call.person)
+    now = call.now.astimezone(zone)
+    time = parse_since(call.arguments, now) if call.arguments else await _last_message_time(call)
     newest = await call.find_last_message_time()
     if newest is None or newest < time:
-        return Card(gettext("I have read no messages here since {time}.").format(time=format_utc(time)))
+        shown = format_local(time, zone)
+        return Card(gettext("I have read no messages here since {time}.").format(time=shown))
     request = AnswerRequest(
         answer_id(call.location, call.invocation.id),
         call.location,
         call.person,
-        CATCH_UP_QUESTION.format(time=format_utc(time)),
+        CATCH_UP_QUESTION.format(time=format_local(time, zone)),
         call.now,
         private=True,
         handle=call.invocation.handle,
@@ -54,7 +66,7 @@ async def catch_up_command(call: CommandContext) -> Card | None:
     refusal, _ = await call.services.answer_service.find_refusal(request)  # it counts as a question, too
     if refusal:
         raise NotAllowed(refusal)
-    return await _quote_messages(call, time)
+    return await _quote_messages(call, time, zone)
 
 
 async def summarize_thread(call: CommandContext) -> None:
@@ -75,28 +87,75 @@ async def summarize_thread(call: CommandContext) -> None:
     )
 
 
-async def _quote_messages(call: CommandContext, time: datetime) -> Card:
-    """Without a language model: quote the messages, the newest last."""
+async def _quote_messages(call: CommandContext, time: datetime, zone: tzinfo) -> Card:
+    """Without a language model: quote the weightiest conversations, whole and by time, and link the first message."""
+    found = weigh_conversations(await _list_missed_sources(call, time), await _find_name(call))
+    shown = _choose_conversations(found)
+    if not shown:
+        return Card(gettext("I found no messages here since {time}.").format(time=format_local(time, zone)))
+    lines = [line for each in shown for line in _format_conversation(each, zone)]
+    heading = gettext("Messages here since {time}").format(time=format_local(time, zone))
+    quoted = {each.passage for conversation in shown for each in conversation.sources}
+    return Card("\n".join([f"**{heading}**", *lines, *await _link_others(call, time, len(quoted), found)]))
+
+
+async def _list_missed_sources(call: CommandContext, time: datetime) -> list[Source]:
+    """What was said and shared here since then, of which the caller may read everything; files once."""
     within = Filters(rooms=frozenset({call.location.room}), since=time)
     question = Question(
         CATCH_UP_QUESTION.format(time=format_utc(time)),
         await call.resolve_scope(),
-        mode="naive",
         filters=within,
-        chunk_top_k=60,
-        threshold=-1.0,
+        overview=Overview("summary"),
     )
     sources = (await call.engine.retrieve(question)).sources
-    recent = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
-    messages = _one_per_file(recent)
-    if not messages:
-        return Card(gettext("I found no messages here since {time}.").format(time=format_utc(time)))
-    lines = [_format_line(each) for each in messages[-MAX_QUOTED:]]
-    heading = gettext("Messages here since {time}").format(time=format_utc(time))
-    if len(messages) > MAX_QUOTED:
-        earlier = len(messages) - MAX_QUOTED
-        lines += ["", pluralize(earlier, "… and {count} earlier one.", "… and {count} earlier ones.")]
-    return Card("\n".join([f"**{heading}**", *lines]))
+    return _one_per_file([each for each in sources if each.time and each.time >= time])
+
+
+def _choose_conversations(weighed: Sequence[WeighedConversation]) -> list[WeighedConversation]:
+    """The weightiest conversations with at most MAX_QUOTED messages, by time; a longer one with its first and last."""
+    chosen, left = list[WeighedConversation](), MAX_QUOTED
+    for each in weighed:
+        if len(each.sources) <= left:
+            chosen.append(each)
+        elif left == MAX_QUOTED:
+            first, *others = each.sources
+            chosen.append(replace(each, sources=(first, *others[-(left - 1) :])))
+        left -= len(chosen[-1].sources) if chosen[-1].document == each.document else 0
+    return sorted(chosen, key=lambda each: str(each.sources[0].time))
+
+
+def _format_conversation(conversation: WeighedConversation, zone: tzinfo) -> list[str]:
+    """A line for each message, the replies below the first one."""
+    first, *others = (_format_line(each, conversation.points.get(each.number), zone) for each in conversation.sources)
+    return [f"- {first}", *(f"  - {each}" for each in others)]
+
+
+async def _link_others(
+    call: CommandContext, time: datetime, shown: int, found: Sequence[WeighedConversation]
+) -> list[str]:
+    """How many other messages there are, with a link to the first one of all; nothing if there are none."""
+    records = await call.store.messages.list_between(call.location.room, time, call.now)
+    missed = [each for each in records if each.document and each.author != call.person]
+    others = sum(len(each.sources) for each in found) - shown
+    if others <= 0 or not missed:
+        return []
+    place = replace(call.location, thread=missed[0].thread)
+    link = call.services.context.platform_for(place).message_link(place, missed[0].id)
+    start = markdown_link(gettext("start at the first one"), link)
+    left_out = pluralize(others, "… and {count} other message", "… and {count} other messages")
+    return ["", f"{left_out}: {start}"]
+
+
+async def _find_name(call: CommandContext) -> str:
+    """The caller's name; empty if it cannot be looked up."""
+    location = call.location
+    try:
+        return (
+            await call.services.context.audience.get_person(location.platform, location.workspace, call.person)
+        ).name
+    except PlatformError:
+        return ""
 
 
 def _one_per_file(sources: Sequence[Source]) -> list[Source]:
@@ -107,12 +166,13 @@ def _one_per_file(sources: Sequence[Source]) -> list[Source]:
     return list(found.values())
 
 
-def _format_line(source: Source) -> str:
-    if not message_time(source):
-        return f"- {markdown_link(source.title, source.link)}"
+def _format_line(source: Source, kind: PointKind | None, zone: tzinfo) -> str:
+    if source.time is None or not message_time(source):
+        return markdown_link(source.title, source.link)
     text = sanitize_inline(" ".join(source.text.partition(": ")[2].split()))
     short = f"{text[: MAX_QUOTE_LENGTH - 1]}…" if len(text) > MAX_QUOTE_LENGTH else text
-    return f"- {markdown_link(f'{source.label} UTC', source.link)}: {short}"
+    label = f"**{gettext(POINT_LABELS[kind])}** · " if kind else ""
+    return f"{label}{markdown_link(f'{source.author}, {format_local(source.time, zone)}', source.link)}: {short}"
 
 
 async def _last_message_time(call: CommandContext) -> datetime:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.store.schedules.digests import Digest
-from bot.text.format import format_local
+from bot.text.format import find_zone_or_utc, format_local
 from bot.text.schedule import find_zone, parse_schedule
 from engine.errors import InvalidQuestion
 
@@ -77,5 +77,6 @@ def _describe(call: PersonAtPlace, digest: Digest | None, *, personal: bool) -> 
     else:
         state = gettext("The digest of this channel comes {schedule}, next on {time}.")
     return state.format(
-        schedule=digest.schedule, time=format_local(digest.due_at, parse_schedule(digest.schedule).zone)
+        schedule=digest.schedule,
+        time=format_local(digest.due_at, find_zone_or_utc(parse_schedule(digest.schedule).zone)),
     )

@@ -12,7 +12,7 @@ from bot.capabilities.results import Completed, Forgotten
 from bot.i18n import gettext
 from bot.platform.models import Button, Card
 from bot.text.document_match import is_message_link, strip_link_markup
-from bot.text.format import format_list, format_minutes, format_utc, pluralize
+from bot.text.format import format_list, format_local, format_minutes, pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
 
@@ -67,11 +67,12 @@ async def _forget_document_or_message(call: CommandContext, words: str) -> Card:
 async def _describe_forgotten(call: CommandContext, done: Forgotten) -> str:
     if done.time is not None:
         text = gettext("Forgotten: the message of {time} and its files. It remains in the chat.")
-        return text.format(time=format_utc(done.time))
+        zone = await call.services.context.find_zone(call.location, call.person)
+        return text.format(time=format_local(done.time, zone))
     where = await call.store.channels.get_name(done.room)
     return gettext("Forgotten: **{title}** ({passages}{location}).").format(
         title=escape_markdown(done.title),
-        passages=pluralize(done.passages, "{count} passage", "{count} passages"),
+        passages=pluralize(done.passages, "{count} message or page", "{count} messages and pages"),
         location=f", #{escape_markdown(where)}" if where else "",
     )
 
@@ -109,7 +110,7 @@ async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> str:
 
 def _say_when_erased(call: PersonAtPlace) -> str:
     """Within which time the bytes of what was forgotten leave the disk."""
-    return gettext("Its bytes leave my disk within {minutes}.").format(
+    return gettext("It will be gone from my disk within {minutes}.").format(
         minutes=format_minutes(call.services.context.engine_context.erasing_seconds)
     )
 

@@ -50,9 +50,9 @@ async def _format_counts(context: BotContext, scope: Scope) -> str:
     status = await context.engine_context.engine.maintenance.get_status(scope)
     total, waiting = sum(status.documents.values()), status.documents.get("pending", 0)
     documents = pluralize(total, "{count} document", "{count} documents")
-    lines = [f"{documents}, {pluralize(status.passages, '{count} passage', '{count} passages')}"]
+    lines = [f"{documents}, {pluralize(status.passages, '{count} message or page', '{count} messages and pages')}"]
     if scope.spaces:
-        entities = pluralize(status.entities, "{count} entity", "{count} entities")
+        entities = pluralize(status.entities, "{count} name", "{count} names")
         lines.append(f"{entities}, {pluralize(status.relations, '{count} relation', '{count} relations')}")
     if waiting:
         lines.append(pluralize(waiting, "{count} document to index", "{count} documents to index"))

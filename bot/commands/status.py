@@ -14,6 +14,7 @@ from bot.i18n import N_, gettext
 from bot.platform.models import Card
 from bot.text.format import format_ago, format_number, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
+from bot.texts.unread_files import describe_families, describe_unread
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from bot.commands.context import CommandContext
     from bot.store import StoredAnswer
-    from engine import IndexStatus, Neighborhood
+    from engine import IndexStatus, Neighborhood, Scope
 
 MAX_DESCRIPTION_LENGTH = 400  # characters of an entity
 MAX_RELATIONS = 8  # relations listed as text
@@ -37,6 +38,7 @@ NO_PICTURES = N_(
 
 FEEDBACK_PERIOD = timedelta(days=30)
 MAX_DISLIKED = 3  # answers
+MAX_UNREAD_NAMES = 5  # files of a place that were not read
 MAX_CHECKED_ANSWERS = 20  # answers checked for whether the caller may read them
 
 
@@ -83,20 +85,18 @@ async def status_command(call: CommandContext) -> Card:
     lines += [gettext(wording.INDEXING_BUDGET_SPENT)] if known.spent_budget else []
     lines += [wording.with_admin_hint(gettext(wording.MODEL_TROUBLE))] if known.trouble else []
     lines += [wording.with_admin_hint(gettext(wording.BACKGROUND_FAILING))] if known.background else []
+    lines += await _list_unread(call, scope)
     judged = await summarize_feedback(call)
     return Card("\n".join([*lines, "", *await _format_channel_status(call), *([""] if judged else []), *judged]))
 
 
 def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
     total = sum(known.documents.values())
-    documents, passages, chunks = (
-        pluralize(total, "{count} document", "{count} documents"),
-        pluralize(known.passages, "{count} passage", "{count} passages"),
-        pluralize(known.chunks, "{count} chunk", "{count} chunks"),
-    )
-    lines = [f"- {documents}, {passages} in {chunks}"]
+    documents = pluralize(total, "{count} document", "{count} documents")
+    passages = pluralize(known.passages, "{count} message or page", "{count} messages and pages")
+    lines = [f"- {documents}, {passages}"]
     if graph:
-        entities = pluralize(known.entities, "{count} entity", "{count} entities")
+        entities = pluralize(known.entities, "{count} name", "{count} names")
         lines.append(f"- {entities}, {pluralize(known.relations, '{count} relation', '{count} relations')}")
     if known.failed:
         lines.append(
@@ -109,11 +109,21 @@ def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
     return lines
 
 
+async def _list_unread(call: CommandContext, scope: Scope) -> list[str]:
+    """How many files of each family were not read, and the newest ones of this place by their names."""
+    files, room = call.store.unread_files, call.location.room
+    counts = await files.count_families(scope)
+    here = await files.list_newest(scope, MAX_UNREAD_NAMES, room)
+    lines = [gettext("Not read: {files}.").format(files=describe_families(counts))] if counts else []
+    lines += [gettext("The newest ones here:")] if here else []
+    return [*lines, *(f"- {describe_unread(each.name, each.reason)}" for each in here)]
+
+
 def _format_pending(known: IndexStatus) -> str:
     pending, chunks, names = known.documents.get("pending", 0), known.unextracted, known.stale
     waits = (
         pending and pluralize(pending, "{count} document to index", "{count} documents to index"),
-        chunks and pluralize(chunks, "{count} chunk to extract", "{count} chunks to extract"),
+        chunks and pluralize(chunks, "{count} piece of text to read", "{count} pieces of text to read"),
         names and pluralize(names, "{count} name to update", "{count} names to update"),
     )
     return ", ".join(each for each in waits if each)

@@ -18,6 +18,7 @@ from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
 from bot.commands.help import introduce
 from bot.commands.table import run_command
+from bot.dispatch.feedback_replies import FeedbackReplies
 from bot.dispatch.reply_policy import ReplyPolicy
 from bot.dispatch.review_phrases import parse_review_command
 from bot.errors import PermissionDenied, PlatformError
@@ -79,6 +80,7 @@ class Dispatcher:
         self.deps = deps
         self._retry_visibility = retry_visibility
         self._reply_policy = ReplyPolicy(context, ThreadHistory(context), self.answer_service.stops)
+        self._feedback_replies = FeedbackReplies(context, self._reply_policy)
         self._answer_buttons = AnswerButtons(context, metrics)
         self._repeater = AnswerRepeater(context, self.answer_service)
         self._suggestion_presses = SuggestionPresses(context, self.answer_service)
@@ -113,6 +115,7 @@ class Dispatcher:
         if (
             isinstance(event, MessageReceived)
             and not event.addressed
+            and not await self._feedback_replies.find(event.message, addressed=False)
             and await self._reply_policy.should_answer(event.message)
         ):
             event = MessageReceived(event.message, addressed=True)
@@ -125,7 +128,9 @@ class Dispatcher:
         message = event.message
         if not event.addressed or message.own or parse_review_command(strip_mention(message.text)):
             return None
-        return await self._reply_policy.classify(message)
+        speech = await self._reply_policy.classify(message)
+        is_comment = speech == "question" and await self._feedback_replies.find(message, addressed=True)
+        return "statement" if is_comment else speech
 
     async def process(self, event: PlatformEvent) -> None:
         """Answer a question, run a command, handle a button or a form, or ingest the files of a message."""
@@ -145,14 +150,8 @@ class Dispatcher:
 
     async def _process(self, event: PlatformEvent) -> None:
         match event:
-            case MessageReceived(message) if (speech := await self._classify(event)) in _TOLD:
-                await self._acknowledge(message, is_told=speech == "statement")
-                await self._ingest_attachments(message)
-            case MessageReceived(message) if not self._is_addressed(message):
-                await self._ingest_attachments(message)
-            case MessageReceived(message):
-                await self._answer_message(message, overheard=not event.addressed)
-                self._addressed.discard(_message_key(message))
+            case MessageReceived():
+                await self._process_message(event)
             case MessageEdited(message):
                 await self.ingest_service.links.ingest(message)
                 await self._answer_edited(message)
@@ -164,6 +163,23 @@ class Dispatcher:
                 await self._handle_button(event)
             case FormSubmitted():
                 await self._run_and_report(event, submit_form(self, event))
+
+    async def _process_message(self, event: MessageReceived) -> None:
+        """Answer or acknowledge a message, or ingest its files."""
+        message = event.message
+        if (speech := await self._classify(event)) in _TOLD:
+            await self._acknowledge(message, is_told=speech == "statement")
+            await self._ingest_attachments(message)
+        elif not self._is_addressed(message):
+            if await self._feedback_replies.record(message, addressed=False):
+                await self._set_done(message)
+            await self._ingest_attachments(message)
+        else:
+            if await self._is_too_late(message):
+                await self._pass_over(event)
+            else:
+                await self._answer_message(message, overheard=not event.addressed)
+            self._addressed.discard(_message_key(message))
 
     async def handle_failure(self, event: PlatformEvent, error: Exception) -> None:
         """Report a dropped event to the person who waits for it."""
@@ -179,13 +195,15 @@ class Dispatcher:
                 await self.answer_service.post_failure(request, error)
             elif isinstance(event, MessageReceived) and event.message.uploads:
                 await self.ingest_service.files.report_failure(event.message, error)
+            elif isinstance(event, MessageEdited):
+                await self._repeater.report_edited(event.message, error)
             elif isinstance(event, ButtonPressed) and event.action == REPEAT_ACTION:
                 await self._repeater.post_failure(event, error)
             elif isinstance(event, ButtonPressed) and event.action == SUGGESTION_ACTION:
                 await self._suggestion_presses.post_failure(event, error)
             elif isinstance(event, CommandInvoked | ButtonPressed | FormSubmitted):
                 await self.context.store.answers.delete_unfinished(started_answer_id(event))
-                await self._send_private(event, Card(texts.describe_error(error)))
+                await self._send_private(event, Card(await self.context.describe_error(error, event.location)))
             elif isinstance(event, VisibilityChanged) and not isinstance(error, PlatformError):
                 self._retry_visibility(event)
         except EngineError as failed:
@@ -193,13 +211,11 @@ class Dispatcher:
 
     async def _answer_message(self, message: Message, *, overheard: bool) -> None:
         """Answer a message; ingest an overheard one that is not meant for the bot."""
-        if not overheard and self.context.clock.now() - message.time > MAX_LATENESS:
-            await self._tell_away(message)
-            return
         thread = replace(message.location, thread=message.reply_thread)
         words = strip_mention(message.text)
         call = CommandInvoked(message.id, thread, message.author, "help", time=message.time, message=message)
-        if not overheard and not message.uploads and (speech := classify_addressed(message.text)) != "question":
+        speech = "question" if overheard or message.uploads else classify_addressed(message.text)
+        if speech in {"thanks", "introduction"}:
             await self._greet(message, call, speech)
         elif not overheard and (found := parse_review_command(words)):
             await self._run_command(replace(call, command=found[0], words=found[1]))
@@ -209,16 +225,35 @@ class Dispatcher:
             await self.ingest_service.ingest_unaddressed(message)
             await self.ingest_service.links.ingest(message)
 
+    async def _is_too_late(self, message: Message) -> bool:
+        """Whether a message is a question that is too old to be answered, and whose answer was not begun."""
+        is_old = self.context.clock.now() - message.time > MAX_LATENESS
+        if not is_old or classify_addressed(message.text) != "question":
+            return False
+        return await self.context.store.answers.get(request_from_message(message).id) is None
+
+    async def _pass_over(self, event: MessageReceived) -> None:
+        """Ask the author of an old question to ask again; an overheard one is a message like any other."""
+        message = event.message
+        if event.addressed:
+            await self._tell_away(message)
+        else:
+            await self.ingest_service.ingest_unaddressed(message)
+        await self._ingest_attachments(message)
+
     async def _tell_away(self, message: Message) -> None:
         """Ask the author of a question that is too old to be answered to ask again; once a day for each author."""
         location, day = message.location, f"{self.context.clock.now():%Y-%m-%d}"
-        if await self.context.store.answers.get(request_from_message(message).id) is not None:
+        hint = location.platform, location.workspace, f"away:{day}:{message.author}"
+        if not await self.context.store.hints.record_if_new(*hint):
             return
-        hint = f"away:{day}:{message.author}"
-        if await self.context.store.hints.record_if_new(location.platform, location.workspace, hint):
-            thread = replace(location, thread=message.reply_thread)
-            target = ReplyTarget("", thread, message.author, message.id)
+        thread = replace(location, thread=message.reply_thread)
+        target = ReplyTarget("", thread, message.author, message.id)
+        try:
             await self.context.send_private(target, Card(gettext(texts.ASK_AGAIN)))
+        except BaseException:
+            await self.context.store.hints.delete(*hint)
+            raise
 
     async def _answer_edited(self, message: Message) -> None:
         """Answer a question whose author edited it, or made it one to the bot."""
@@ -238,11 +273,11 @@ class Dispatcher:
             await self._set_done(message)
 
     async def _acknowledge(self, message: Message, *, is_told: bool) -> None:
-        """Show that a statement to the bot is kept, or tell its author why it is not; nothing for one in passing."""
+        """Show that a statement to the bot or about its answer is kept, or tell its author why it is not."""
         if not is_told:
             return
         known = await self.context.store.messages.get(message.location.room, message.id)
-        if known and known.document:
+        if await self._feedback_replies.record(message, addressed=True) or (known and known.document):
             await self._set_done(message)
         elif refusal := await self.ingest_service.find_refusal(message):
             thread = replace(message.location, thread=message.reply_thread)
@@ -281,7 +316,7 @@ class Dispatcher:
         except EngineError as error:
             if isinstance(error, PlatformError) and not isinstance(error, PermissionDenied):
                 raise  # it may be transient: the queue retries it
-            card = Card(texts.describe_error(error))
+            card = Card(await self.context.describe_error(error, call.location))
         if card is not None:
             await self._send_private(call, card)
 

@@ -40,10 +40,11 @@ class FilterSuggestions:
                     return await self._suggest_channels(person, location, typed)
                 if name == "from":
                     return await self._suggest_authors(person, location, typed)
+                now = self._context.clock.now().astimezone(await self._context.find_zone(location, person))
+                return [FormOption(each, each) for each in suggest_times(typed, now)][:MAX_SUGGESTIONS]
         except (EngineError, TimeoutError) as error:
             log.warning("suggestions.lookup_failed", filter=name, error=type(error).__name__)
             return []
-        return [FormOption(each, each) for each in suggest_times(typed, self._context.clock.now())][:MAX_SUGGESTIONS]
 
     async def _suggest_channels(self, person: str, location: Location, typed: str) -> list[FormOption]:
         """Channels that the person can read now; the name of any other one stays unknown to them."""

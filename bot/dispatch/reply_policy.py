@@ -14,7 +14,7 @@ from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
 from bot.text.speech.addressed import classify_addressed
 from bot.text.speech.mentions import strip_mention
-from bot.text.speech.question_rules import classify_message
+from bot.text.speech.question_rules import classify_message, is_remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,6 +69,14 @@ class ReplyPolicy:
             return speech
         channel = await self._context.audience.get_channel_info(message.location)
         return classify_addressed(message.text, is_direct=channel.kind == "direct")
+
+    async def is_remark(self, message: Message, *, addressed: bool) -> bool:
+        """Whether a message says something, asks nothing, and is for no other person of its thread."""
+        if await self._replies_to_another(message):
+            return False
+        others = {each.author: None for each in reversed(await self._earlier_messages(message))}
+        text = strip_mention(message.text) if addressed else message.text
+        return is_remark(text, await self._person_names(message.location, list(others)))
 
     async def can_answer_unmentioned(self, location: Location) -> bool:
         """Whether questions in a location are answered without a mention."""

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from bot.graph_image.model import build_graph_model
+from bot.i18n import N_, gettext
 from bot.platform.models import Picture
 from bot.text.terminal import strip_control_chars
 from engine.errors import NotFound
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 MAX_RELATIONS = 24  # of the entity
 MAX_NEIGHBORS, MAX_NEIGHBOR_RELATIONS = 8, 12  # neighbors whose relations are loaded; relations of each
 MAX_ALT_TEXT_LENGTH = 900  # characters
+WRITE_NAME_HINT = N_("Write the name as people here write it.")
 LIBRARIES = ("matplotlib", "networkx")
 _RENDER_LOCK = threading.Lock()  # matplotlib is not thread-safe
 
@@ -45,8 +47,8 @@ async def load_graph_model(engine: Engine, name: str, scope: Scope) -> tuple[Nei
     neighborhood = await engine.graph.get_neighborhood(name, scope, MAX_RELATIONS)
     if neighborhood.entity is None:
         alike = await engine.graph.find_names(normalize_name(name)[:3], scope, 5)
-        hint = f"I know of {', '.join(alike)}, for instance." if alike else "It has to be a name as it was written."
-        raise NotFound(f"Here nothing is known of “{name}”.", hint=hint)
+        hint = gettext("Did you mean {names}?").format(names=", ".join(alike)) if alike else gettext(WRITE_NAME_HINT)
+        raise NotFound(gettext("I don't know anything about “{name}” here.").format(name=name), hint=hint)
     weightiest = sorted(neighborhood.relations, key=lambda each: -each.weight)[:MAX_NEIGHBORS]
     middle = normalize_name(neighborhood.entity.name)
     ends = dict.fromkeys(

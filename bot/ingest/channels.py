@@ -163,6 +163,7 @@ class ChannelMembership:
         await self._store.messages.add_tombstones(location.room, ids)
         for file in await self._store.files.list_by_messages(location.room, ids):
             await self._documents.forget_document(file.document)
+        await self._store.unread_files.delete_by_messages(location.room, ids)
         await self._documents.forget_document(thread_key(location.room, location.thread))
         await self._store.messages.delete(location.room, ids)
         await self._store.answers.delete_in_channel(location)
@@ -179,6 +180,7 @@ class ChannelMembership:
         except PlatformError as error:
             home = location.room  # the audience is unknown: use the channel's own space
             trouble = None if isinstance(error, PermissionDenied) else error
+        await self._store.unread_files.move_room(location.room, home)
         moved = await self._context.engine_context.engine.documents.move_room(location.room, home)
         if moved:
             log.info("channel.visibility_updated", channel=location.room, documents=moved)
@@ -196,6 +198,7 @@ class ChannelMembership:
 
     async def hide_channel(self, location: Location) -> None:
         """Hide the documents of a channel from all others: the bot may have been removed from it."""
+        await self._store.unread_files.move_room(location.room, location.room)
         moved = await self._context.engine_context.engine.documents.move_room(location.room, location.room)
         if moved:
             log.info("channel.hidden", channel=location.room, documents=moved)

@@ -14,16 +14,17 @@ import structlog
 
 from bot import texts
 from bot.errors import PermissionDenied, PlatformError
-from bot.i18n import gettext
+from bot.i18n import SOURCE_LANGUAGE, gettext, use_language
 from bot.ingest.conversations import is_edited
+from bot.ingest.file_families import HINTS, SENTENCES, find_failed_family, find_family
 from bot.ingest.shared_file import SharedFiles
 from bot.permissions.audience import home_space, personal_space
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
-from bot.store import MESSAGES_ONLY, FileRecord
+from bot.store import MESSAGES_ONLY, FileRecord, UnreadFile
 from bot.texts.omissions import describe_gaps, describe_omissions, is_worth_a_notice
 from engine import Document, Scope
-from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
+from engine.errors import DocumentTooLarge, InvalidDocument, NoTextFormat, NotFound
 from engine.parsers.dates import plausible_time
 from engine.parsers.sandbox.origins import OriginLimit
 
@@ -44,16 +45,19 @@ MAX_CONCURRENT_FILES = 4  # files in memory
 MAX_FILES_OF_A_CHANNEL = 2  # of these
 POLL_SECONDS = 0.1  # seconds between two status checks of a document
 CONFIRM_TIMEOUT_SECONDS = 600.0  # seconds to wait for a file; its reaction stays after that
-UNSUPPORTED_FAMILIES = {"image": "a picture", "audio": "sound", "video": "film", "font": "a font"}
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
-    """A file that was not ingested, or only the beginning of it, with the reason as a sentence."""
+    """A file that was not ingested, or only the beginning of it, with the reason as a sentence.
+
+    `family`: as in bot/ingest/file_families.py; empty for a document that is broken, locked or too large.
+    """
 
     name: str
     reason: str
     is_partial: bool = False
+    family: str = ""
 
 
 FileResult = FileRecord | RejectedFile
@@ -95,7 +99,7 @@ class FileIngest:
         )
         if await self.get_rejection(shared):
             return []
-        if not quiet:
+        if not quiet and (_may_be_documents(message) or await self._is_given(message)):
             await self._set_reaction(message, "working")
         return await self._ingest_uploads(shared, message.uploads)
 
@@ -114,7 +118,10 @@ class FileIngest:
         return await self._ingest_uploads(shared, event.uploads)
 
     async def confirm(self, message: Message, outcomes: Sequence[FileResult]) -> None:
-        """Add a reaction to a message once its files are searchable, or report below it why they are not."""
+        """Add a reaction to a message once its files are searchable, or tell its author alone why they are not.
+
+        Files in which people rarely write, such as pictures, get no sign and no word unless the bot was given them.
+        """
         if not outcomes:
             return
         filed = [each for each in outcomes if isinstance(each, FileRecord)]
@@ -128,17 +135,26 @@ class FileIngest:
             for each in filed
             if (reason := await self._get_failure(each))
         ]
-        await self._set_reaction(message, "failed" if refused else "done")
-        lines = [_word_rejection(each) for each in refused]
+        is_given = await self._is_given(message)
+        told = [each for each in refused if is_given or not each.family]
+        if told or any(isinstance(each, FileRecord) for each in outcomes):
+            await self._set_reaction(message, "failed" if told else "done")
+        elif _may_be_documents(message):
+            await self._set_reaction(message, None)
+        lines = [_word_rejection(each) for each in told]
         lines += await self.describe_gaps((each.document, names.get(each.upload_id, each.upload_id)) for each in filed)
         if lines:
             await self._post_privately(message, lines)
 
     async def report_failure(self, message: Message, error: Exception) -> None:
-        """Report that the files of a message could not be fetched."""
-        await self._set_reaction(message, "failed")
-        reason = texts.describe_error(error)
-        await self._post_privately(message, [texts.file_refused(each.name, reason) for each in message.uploads])
+        """Tell the author of a message that its files could not be fetched, and record that."""
+        shared, reason, is_given = SharedFiles(message), texts.describe_error(error), await self._is_given(message)
+        told = [each for each in message.uploads if is_given or not find_family(each)]
+        if told:
+            await self._set_reaction(message, "failed")
+            await self._post_privately(message, [texts.file_refused(each.name, reason) for each in told])
+        for each in message.uploads:
+            await self._record_unread(shared, each, error)
 
     async def describe_gaps(self, named: Iterable[tuple[str, str]]) -> list[str]:
         """A sentence for each of these documents (with the names of their files) of which something was not read."""
@@ -209,12 +225,34 @@ class FileIngest:
                     if reason:
                         break
         except (InvalidDocument, PermissionDenied) as error:
-            where, name = shared.build_record(upload).room, type(error).__name__
-            log.info("ingest.file_rejected", channel=where, kind=upload.kind, size=upload.size, error=name)
-            results.append(RejectedFile(upload.name, texts.describe_error(error), is_partial=bool(results)))
+            results.append(await self._reject(shared, upload, error, is_partial=bool(results)))
+        else:
+            await self._context.store.unread_files.delete(shared.build_record(upload).document)
         if any(isinstance(each, FileRecord) for each in results):
             await self._context.store.files.record_applied(shared.build_record(upload))
         return results
+
+    async def _reject(self, shared: SharedFiles, upload: Upload, error: Exception, *, is_partial: bool) -> RejectedFile:
+        """Record a file that could not be read, or only its beginning."""
+        where, name = shared.build_record(upload).room, type(error).__name__
+        log.info("ingest.file_rejected", channel=where, kind=upload.kind, size=upload.size, error=name)
+        await self._record_unread(shared, upload, error)
+        family = "" if is_partial else find_failed_family(upload, error)
+        return RejectedFile(upload.name, texts.describe_error(error), is_partial, family)
+
+    async def _record_unread(self, shared: SharedFiles, upload: Upload, error: Exception) -> None:
+        """List a file as not read where its readers find it, unless it was deleted or may not be read at all."""
+        filed, unread = shared.build_record(upload), self._context.store.unread_files
+        location, message = shared.message.location, shared.message
+        async with self._documents.lock(filed.room):
+            if await self._is_deleted(filed, location) or await self.get_rejection(shared):
+                return
+            space = shared.space or await self._resolve_space(location)
+            reason = _word_for_all_readers(upload, error, self._context.engine_context.parser_limits)
+            place = (filed.document, space, filed.room, message.id, upload.id, message.author, message.time)
+            await unread.save(UnreadFile(*place, upload.name, find_failed_family(upload, error), reason))
+        if await self._is_deleted(filed, location):  # as in `add_document`
+            await unread.delete(filed.document)
 
     async def _parse_upload(self, shared: SharedFiles, upload: Upload) -> AsyncGenerator[tuple[FileRecord, Document]]:
         limits, message = self._context.engine_context.parser_limits, shared.message
@@ -292,7 +330,11 @@ class FileIngest:
         except NotFound:
             return None
 
-    async def _set_reaction(self, message: Message, sign: Reaction) -> None:
+    async def _is_given(self, message: Message) -> bool:
+        """Whether somebody gave the files of a message to the bot on purpose."""
+        return message.addressed or await self._context.is_direct(message.location)
+
+    async def _set_reaction(self, message: Message, sign: Reaction | None) -> None:
         try:
             await self._context.platform_for(message.location).set_reaction(message.location, message.id, sign)
         except PlatformError as error:
@@ -300,7 +342,7 @@ class FileIngest:
 
     async def _post_privately(self, message: Message, lines: Iterable[str]) -> None:
         text = "\n".join(lines)
-        target = ReplyTarget("", message.location, message.author, message.id)
+        target = ReplyTarget("", message.location, message.author, message.id, private=True)
         try:
             await self._context.platform_for(message.location).send_private(target, Card(text))
         except PlatformError as error:
@@ -311,12 +353,26 @@ def _word_rejection(refused: RejectedFile) -> str:
     return (texts.file_read_in_part if refused.is_partial else texts.file_refused)(refused.name, refused.reason)
 
 
+def _may_be_documents(message: Message) -> bool:
+    """Whether any file of a message may be a document, by its name and kind."""
+    return not all(find_family(each) for each in message.uploads)
+
+
+def _word_for_all_readers(upload: Upload, error: Exception, limits: ParserLimits) -> str:
+    """Why a file was not read, in the language of the source, so that each reader sees it in their own."""
+    with use_language(SOURCE_LANGUAGE):
+        try:
+            _check_upload(upload, limits)
+        except InvalidDocument as found:
+            error = found
+        return str(error) if isinstance(error, InvalidDocument) else texts.describe_error(error)
+
+
 def _check_upload(upload: Upload, limits: ParserLimits) -> None:
-    """Reject a file before it is fetched. Raises DocumentTooLarge and UnsupportedFormat."""
-    kind, limit = upload.kind.partition("/")[0], limits.max_file_size
-    is_read = kind == "image" and (limits.ocr_program or limits.describes_pictures)
-    if kind in UNSUPPORTED_FAMILIES and not is_read:
-        raise UnsupportedFormat(f"It is {UNSUPPORTED_FAMILIES[kind]}.")
+    """Reject a file before it is fetched. Raises DocumentTooLarge and NoTextFormat."""
+    family, limit = find_family(upload), limits.max_file_size
+    if family and not (family == "picture" and (limits.ocr_program or limits.describes_pictures)):
+        raise NoTextFormat(SENTENCES[family], hint=HINTS.get(family, ""))
     if upload.size > limit:
-        sentence = gettext("It has {size} MiB; the limit is {limit} MiB.")
+        sentence = gettext("It has {size} MiB, and I read files of up to {limit} MiB.")
         raise DocumentTooLarge(sentence.format(size=round(upload.size / 2**20), limit=round(limit / 2**20)))

@@ -114,6 +114,9 @@ class MessageIngest:
                 await self._documents.remove_messages([known])
         elif not known.document and is_edited(message, known.digest):
             await self._edit_unindexed(message)
+            if message.addressed and not is_for_bot(message):  # a question became a statement
+                await self._store.messages.delete(room, [message.id])
+                await self.ingest_told(message)
         return replace(message, uploads=new_uploads)
 
     async def _edit_unindexed(self, message: Message) -> None:
@@ -150,6 +153,7 @@ class MessageIngest:
         await self._documents.remove_messages(await self._store.messages.list_by_ids(room, ids))
         for file in await self._store.files.list_by_messages(room, ids):
             await self._documents.forget_document(file.document)
+        await self._store.unread_files.delete_by_messages(room, ids)
         await self._store.answers.delete_by_messages(room, ids)
 
     async def remove_uploads(self, location: Location, uploads: Collection[str]) -> None:
@@ -159,6 +163,7 @@ class MessageIngest:
         for file in await self._store.files.list_by_uploads(whole, uploads):
             if not location.channel or file.room == location.room:
                 await self._documents.forget_document(file.document)
+        await self._store.unread_files.delete_by_uploads(whole, uploads, location.room if location.channel else "")
 
     async def is_indexable(self, message: Message, *, is_explicit: bool = False) -> bool:
         """Whether a message may be indexed at all."""
@@ -185,6 +190,8 @@ class MessageIngest:
         return [each for each in ours if each.id not in gone and not is_opted_out(each)]
 
     async def _record_addressed(self, message: Message, known: MessageRecord | None) -> None:
+        if await self._store.messages.find_tombstones(message.location.room, [message.id]):
+            return
         if known and known.document:
             await self._documents.remove_messages([known])
         await self._store.messages.insert([to_unindexed_record(message)])
@@ -221,6 +228,7 @@ class MessageIngest:
         room, now = message.location.room, {each.id for each in message.uploads}
         in_work = self._documents.uploads_in_work.list_by_message(room, message.id)
         await self._store.messages.add_tombstones(room, in_work - now)
+        await self._store.unread_files.delete_others(room, message.id, now)
         before = await self._store.files.list_by_messages(room, [message.id])
         for file in before:
             if file.upload_id not in now and not file.upload_id.startswith(LINK_PREFIX):

@@ -220,6 +220,7 @@ class IngestService:
             for file in await store.files.list_by_author(platform, where, person):
                 async with self._documents.lock(file.room):
                     await self._documents.forget_document(file.document)
+            await store.unread_files.delete_by_author(platform, where, person)
             await store.answers.redact([author_key(platform, where, person)])
             await store.answers.delete_by_asker(platform, where, person)
             await store.digests.delete_person(platform, where, person)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.model_setup.roles import embedding_model_settings, embedding_prefixes, rerank_model_settings
 from engine import LiteLLMEmbedder, LiteLLMReranker, MiniLMEmbedder, O200kTokenizer
-from engine.llm.prefixed_embedder import PrefixedEmbedder
+from engine.llm.embedder import PrefixedEmbedder
 from engine.llm.traits.remembered import load_facts
 
 if TYPE_CHECKING:

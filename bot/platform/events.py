@@ -182,6 +182,12 @@ PlatformEvent = (
 )
 
 
+def message_event_key(message: Message) -> str:
+    """The idempotency key of the event that a message was received: the same however it is received."""
+    location = message.location
+    return f"{location.platform}:message:{location.workspace}:{location.channel}:{message.id}"
+
+
 def platform_of(event: PlatformEvent) -> str:
     """The platform of an event."""
     match event:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the event queue reads the fields' types at run time
 from typing import TYPE_CHECKING, Literal
 
-from bot.text.format import format_utc
+from bot.text.format import find_zone_or_utc, format_utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import tzinfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,11 @@ class Person:
     locale: str = ""
     is_deactivated: bool = False
     time_zone: str = ""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in which their days begin; UTC if the platform reports none."""
+        return find_zone_or_utc(self.time_zone)
 
 
 @dataclass(frozen=True, slots=True)

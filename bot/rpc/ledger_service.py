@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.capabilities.document_lookup import LOCAL_SPACE
-from bot.capabilities.documents.listing import select_documents
+from bot.capabilities.documents.listing import select_documents, wants_unread
+from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import StatusResult
 from bot.permissions.quotas import build_indexing_limits
 from bot.rpc import socket
+from bot.store import BotStore
 from bot.store.shared.imported_spaces import read_imported_scope
 from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
@@ -35,13 +37,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LedgerService:
-    """Performs GetStatus and ListDocuments. `imported`: what the local space shows besides its own documents."""
+    """Performs GetStatus and ListDocuments. `imported`: what the local space shows besides its own documents.
+
+    `store`: of the bot, if there is one; `problems`: of the disk.
+    """
 
     ledger: Ledger
     sandbox: SandboxProbe
     imported: Scope
     budget: IndexingBudget
-    problems: tuple[str, ...] = ()  # of the disk
+    problems: tuple[str, ...] = ()
+    store: BotStore | None = None
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Yield the result from the ledger. Raises StoreError."""
@@ -54,9 +60,12 @@ class LedgerService:
                 await self.budget.refresh()
                 spent = self.budget.describe_spent(scope.spaces) if found.unextracted else ""
                 status = replace(found, background=self.problems, spent_budget=spent)
-                yield StatusResult(status, sandbox, None if unread is None else tuple(unread))
+                problems = None if unread is None else tuple(unread)
+                yield StatusResult(status, sandbox, problems, await count_unread(self.store, scope))
             case AtSpace(space, ListDocuments() as inner):
-                yield select_documents(await self.ledger.stats.list_documents(self._scope_of(space)), inner)
+                store, scope = self.store if wants_unread(inner) else None, self._scope_of(space)
+                files = await list_unread(store, scope, inner.search)
+                yield select_documents(await self.ledger.stats.list_documents(scope), inner, files)
             case _:
                 raise TypeError(type(request).__name__)
 
@@ -91,7 +100,10 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
         access = FileAccess(claim.reserve.release, claim.refusal)
         ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer, clock=clock, access=access)
         stack.push_async_callback(ledger.close)
-        place = settings.store_place
-        imported = await asyncio.to_thread(read_imported_scope, place) if isinstance(place, Path) else Scope.of()
+        place, store, imported = settings.store_place, None, Scope.of()
+        if isinstance(place, Path) and place.exists():
+            imported = await asyncio.to_thread(read_imported_scope, place)
+            store = await stack.enter_async_context(BotStore.open(place, clock, access=access))
         budget = IndexingBudget(build_indexing_limits(settings), clock, ledger.stats.list_space_usage)
-        yield LedgerService(ledger, SandboxProbe(ParserLimits()), imported, budget, tuple(claim.list_problems()))
+        probe = SandboxProbe(ParserLimits())
+        yield LedgerService(ledger, probe, imported, budget, tuple(claim.list_problems()), store)

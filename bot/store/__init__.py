@@ -9,6 +9,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     messages               author and time of each message, and the document that contains it
     unconfirmed_deletions  messages that a history lacks
     files                  uploaded files and their documents
+    unread_files           files that were shared and not read, and why
     conversations          groups of messages and their documents
     answers                questions, answers and what they used
     answer_stops           who stopped an answer while it was written
@@ -66,6 +67,7 @@ from bot.store.models import (
     Permission,
     StoredAnswer,
     Subject,
+    UnreadFile,
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts, UsageRow
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
@@ -80,6 +82,7 @@ from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
+from bot.store.unread_files import UnreadFiles
 from engine.storage.sqlite.database import WRITABLE
 
 if TYPE_CHECKING:
@@ -112,6 +115,7 @@ __all__ = [
     "StoredAnswer",
     "Subject",
     "UnansweredQuestion",
+    "UnreadFile",
     "UsageRow",
     "VerifiedAnswer",
     "copy_store",
@@ -162,6 +166,7 @@ class BotStore:
         self.messages = Messages(database, clock)
         self.unconfirmed_deletions = UnconfirmedDeletions(database)
         self.files = Files(database)
+        self.unread_files = UnreadFiles(database)
         self.conversations = Conversations(database)
         self.answer_corrections = AnswerCorrections(database)
         self.pending_redactions = PendingRedactions(database, process)

@@ -119,6 +119,16 @@ class Answers:
             return next(iter(await self._select_latest(f"{seen} AND thread = ?", room, asker, thread, limit=1)), None)
         return next(iter(await self._select_latest(seen, room, asker, limit=1)), None)
 
+    async def get_disliked(self, place: Location, person: str) -> StoredAnswer | None:
+        """The latest answer of a thread that everyone sees and a person voted down."""
+        found = await self._select_latest(
+            "room = ? AND thread = ? AND NOT private"
+            " AND EXISTS (SELECT 1 FROM feedback f WHERE f.answer = id AND f.person = ? AND NOT f.up)",
+            *(place.room, place.thread, person),
+            limit=1,
+        )
+        return next(iter(found), None)
+
     async def get_by_message(self, place: Location, message: str) -> StoredAnswer | None:
         """The answer to this message, or the answer that was posted as it."""
         found = await self._select_latest(
@@ -155,9 +165,10 @@ class Answers:
         self._wake_corrections(await self._database.write(redact_answers, {id_}, self._clock))
 
     async def update_question(self, id_: str, question: str) -> None:
-        """Update the text of an edited question, unless its answer is redacted."""
+        """Update the text of an edited question, unless its answer is redacted or being written."""
         await self._database.execute(
-            "UPDATE answer SET question = ? WHERE id = ? AND state <> 'redacted' AND question <> ''", (question, id_)
+            "UPDATE answer SET question = ? WHERE id = ? AND state NOT IN ('redacted', 'started') AND question <> ''",
+            (question, id_),
         )
 
     async def recheck_after_move(self, room: str, home: str, *, check: bool) -> None:

@@ -60,7 +60,10 @@ class Database(SqlDatabase):
         ]
         of_rooms = [
             (f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1", (f"{platform}:{workspace}:",))
-            for table in ("channel_settings", "backfill_cursor", "message", "tombstone", "conversation", "file")
+            for table in (
+                *("channel_settings", "backfill_cursor", "message", "tombstone", "conversation", "file"),
+                "unread_file",
+            )
         ]
         of_space = (
             "DELETE FROM correction_change WHERE substr(space, 1, length(?1)) = ?1",

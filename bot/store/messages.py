@@ -146,7 +146,7 @@ class Messages:
 
     async def delete_channel(self, location: Location) -> None:
         """Delete everything about a channel except its tombstones."""
-        tables = ("message", "conversation", "file")
+        tables = ("message", "conversation", "file", "unread_file")
         await self._database.execute_all(
             *((f"DELETE FROM {table} WHERE room = ?", (location.room,)) for table in tables)
         )

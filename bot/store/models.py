@@ -41,9 +41,15 @@ def unknown_part_key(document: str) -> str:
     return f"{document}:part" if _CONVERSATION.search(document) else document
 
 
+VERIFIED_PREFIX = "verified:"
+
+
 def verified_key(id_: str) -> str:
     """Return the key of a verified answer, in answers that repeat it."""
-    return f"verified:{id_}"
+    return f"{VERIFIED_PREFIX}{id_}"
+
+
+CLOSEST_KEY = "closest:"  # in answers that only show the closest passages
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +192,26 @@ class FileRecord:
     author: str
     time: datetime
     is_applied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A file that was shared and not read, or only its beginning.
+
+    `key`: of the document that it would be. `family`: as in bot/ingest/file_families.py; empty for a document that is
+    broken, locked or too large. `reason`: a sentence in English, which is translated where it is shown.
+    """
+
+    key: str
+    space: str
+    room: str
+    message_id: str
+    upload_id: str
+    author: str
+    time: datetime
+    name: str
+    family: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

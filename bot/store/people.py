@@ -11,11 +11,12 @@ from engine.storage.sql.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from datetime import datetime
+    from datetime import date, datetime
 
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
+IN_THREAD = "+thread"  # ends the reason of a vote whose comment is the id of a message
 DAY_MICROS = 24 * 60 * 60 * 1_000_000
 
 
@@ -87,13 +88,39 @@ class Feedback:
         )
         return bool(await self._database.execute(sql, (person, False, reason, comment, answer)))
 
+    async def awaits_comment(self, answer: str, person: str, message: str) -> bool:
+        """Whether a person voted an answer down without a comment, or with this message as the comment."""
+        sql = (
+            "SELECT 1 FROM feedback WHERE answer = ? AND person = ? AND NOT up"
+            " AND (comment = '' OR (comment = ? AND reason LIKE ?))"
+        )
+        return bool(await self._database.fetch_all(sql, (answer, person, message, f"%{IN_THREAD}")))
+
+    async def record_reply(self, answer: str, person: str, message: str) -> None:
+        """Keep a message as the comment of a vote without one."""
+        sql = (
+            "UPDATE feedback SET reason = reason || ?, comment = ?"
+            " WHERE answer = ? AND person = ? AND NOT up AND comment = ''"
+        )
+        await self._database.execute(sql, (IN_THREAD, message, answer, person))
+
+    async def list_replies(self, answers: Collection[str]) -> list[tuple[str, str, str]]:
+        """The replies that say what was wrong with these answers: answer, reason and message id."""
+        sql = (
+            "SELECT answer, reason, comment FROM feedback WHERE answer IN (SELECT value FROM json_each(?)) AND NOT up"
+            " AND reason LIKE ? AND comment <> '' ORDER BY answer, person"
+        )
+        rows = await self._database.fetch_all(sql, (text_list(sorted(answers)), f"%{IN_THREAD}"))
+        return [(row[0], row[1].removesuffix(IN_THREAD), row[2]) for row in rows]
+
     async def list_reasons(self, answers: Collection[str]) -> list[tuple[str, str]]:
-        """The reasons and comments to these answers, without who gave them."""
+        """The reasons and comments to these answers that were given in forms, without who gave them."""
         sql = (
             "SELECT reason, comment FROM feedback WHERE answer IN (SELECT value FROM json_each(?)) AND NOT up"
-            " AND (reason <> '' OR comment <> '') ORDER BY answer, person"
+            " AND (reason <> '' OR comment <> '') AND reason NOT LIKE ? ORDER BY answer, person"
         )
-        return [(row[0], row[1]) for row in await self._database.fetch_all(sql, (text_list(sorted(answers)),))]
+        rows = await self._database.fetch_all(sql, (text_list(sorted(answers)), f"%{IN_THREAD}"))
+        return [(row[0], row[1]) for row in rows]
 
     async def count(self, platform: str, workspace: str, since: datetime) -> tuple[int, int]:
         """Numbers of positive and negative ratings of a workspace's answers since a time."""
@@ -115,6 +142,16 @@ class OneTimeHints:
         """Record a hint as shown; False if it was shown before."""
         sql = "INSERT INTO shown_hint VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name"
         return bool(await self._database.execute(sql, (platform, workspace, name)))
+
+    async def record_if_due(self, platform: str, workspace: str, name: str, day: date) -> bool:
+        """Record a hint as shown on a day; False if it was shown on that day before. Forgets other days."""
+        dated = f"{name} {day:%Y-%m-%d}"
+        sql = (
+            "DELETE FROM shown_hint WHERE platform = ?1 AND workspace = ?2"
+            " AND substr(name, 1, length(?3)) = ?3 AND name <> ?4"
+        )
+        await self._database.execute(sql, (platform, workspace, f"{name} ", dated))
+        return await self.record_if_new(platform, workspace, dated)
 
     async def delete(self, platform: str, workspace: str, name: str) -> None:
         """Allow a hint to be shown again."""

@@ -31,7 +31,7 @@ def choose_document(words: str, *matches: Iterable[DocumentInfo]) -> DocumentInf
                 ngettext(
                     "“{words}” matches {count} document.", "“{words}” matches {count} documents.", len(match)
                 ).format(words=words, count=format_number(len(match))),
-                hint=gettext("Choose one by its key: {keys}").format(keys=_format_keys(match)),
+                hint=gettext("Say which one you mean: {keys}").format(keys=_format_keys(match)),
             )
         if match:
             return match[0]

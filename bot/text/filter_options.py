@@ -17,7 +17,7 @@ SIGNS = {"in": "#", "from": "@"}  # of channels and people
 HINTS = {
     "in": N_("Name a channel."),
     "from": N_("Name a person."),
-    "has": N_("It can be: file."),
+    "has": N_("Only “file” works here."),
 }
 TIME_HINT = N_("For example 2026-05, 2026-05-12, yesterday or 7d.")
 MONTHS = 12  # the last ones are suggested

@@ -17,13 +17,14 @@ from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import tzinfo
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _AGO = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?: ago)?")
 _UNIT_LENGTHS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-TIME_HINT = N_("Use 90m, 2h, 3 days, today, yesterday, monday, 2026-05-12 or 2026-05-12 09:30 (UTC).")
+TIME_HINT = N_("Use 90m, 2h, 3 days, today, yesterday, monday, 2026-05-12 or 2026-05-12 09:30.")
 
 
 def pluralize(number: int, singular: str, plural: str = "") -> str:
@@ -54,9 +55,17 @@ def format_utc(instant: datetime) -> str:
     return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def format_local(instant: datetime, zone: str) -> str:
-    """Format an instant, to the minute, in a time zone (an IANA name), with its name."""
-    return f"{instant.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}"
+def format_local(instant: datetime, zone: tzinfo) -> str:
+    """Format an instant, to the minute, in a time zone, with its name."""
+    return f"{instant.astimezone(zone):%Y-%m-%d %H:%M} {zone}"
+
+
+def find_zone_or_utc(name: str) -> tzinfo:
+    """The time zone with an IANA name; UTC for an empty name, or one that is none."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ValueError, KeyError, OSError):
+        return UTC
 
 
 def format_day(instant: datetime) -> str:
@@ -65,18 +74,19 @@ def format_day(instant: datetime) -> str:
 
 
 def parse_since(words: str, now: datetime) -> datetime:
-    """Parse a past time; a day means its start. Raises InvalidQuestion."""
+    """Parse a past time, in UTC; a day means its start in the time zone of `now`. Raises InvalidQuestion."""
     text = " ".join(words.casefold().split()).removeprefix("since ").removeprefix("last ")
-    found = _parse_ago(text, now) or _parse_day(text, now) or _parse_iso_time(text)
+    found = _parse_ago(text, now) or _parse_day(text, now) or _parse_iso_time(text, now)
     if found is None:
         raise InvalidQuestion(
             gettext("“{words}” is not a time that I understand.").format(words=words), hint=gettext(TIME_HINT)
         )
-    if found > now:
+    if found > now.astimezone(UTC):
+        zone = now.tzinfo or UTC
         raise InvalidQuestion(
-            gettext("{time} is in the future.").format(time=format_utc(found)), hint=gettext(TIME_HINT)
+            gettext("{time} is in the future.").format(time=format_local(found, zone)), hint=gettext(TIME_HINT)
         )
-    return found
+    return found.astimezone(UTC)
 
 
 def format_ago(instant: datetime, now: datetime) -> str:
@@ -94,21 +104,23 @@ def format_ago(instant: datetime, now: datetime) -> str:
 def _parse_ago(text: str, now: datetime) -> datetime | None:
     text = f"1 {text}" if text in {"hour", "day", "week"} else text
     match = _AGO.fullmatch(text)
-    return now - int(match[1]) * _UNIT_LENGTHS[match[2][0]] if match else None
+    return now.astimezone(UTC) - int(match[1]) * _UNIT_LENGTHS[match[2][0]] if match else None
 
 
 def _parse_day(text: str, now: datetime) -> datetime | None:
-    today = datetime.combine(now.astimezone(UTC).date(), time.min, UTC)
+    """The start of the latest such day, in UTC."""
+    today = datetime.combine(now.date(), time.min, now.tzinfo)
     if text in {"today", "yesterday"}:
-        return today - timedelta(days=text == "yesterday")
+        return (today - timedelta(days=text == "yesterday")).astimezone(UTC)
     if text in _WEEKDAYS:
-        return today - timedelta(days=(today.weekday() - _WEEKDAYS.index(text)) % 7)
+        return (today - timedelta(days=(today.weekday() - _WEEKDAYS.index(text)) % 7)).astimezone(UTC)
     return None
 
 
-def _parse_iso_time(text: str) -> datetime | None:
+def _parse_iso_time(text: str, now: datetime) -> datetime | None:
     try:
+        zone = UTC if text.endswith(" utc") else now.tzinfo
         given = datetime.fromisoformat(text.upper().removesuffix(" UTC"))
-        return given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+        return (given if given.tzinfo else given.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

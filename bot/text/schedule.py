@@ -87,6 +87,7 @@ def find_zone(name: str) -> str:
     found = next((each for each in available_timezones() if each.casefold() == name.casefold()), "")
     if not found:
         raise InvalidQuestion(
-            gettext("“{name}” is no time zone.").format(name=name), hint=gettext("Use a name such as Europe/Berlin.")
+            gettext("I don't know the time zone “{name}”.").format(name=name),
+            hint=gettext("Use a name such as Europe/Berlin."),
         )
     return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from bot.text.format import parse_since
@@ -58,7 +58,7 @@ class SearchFilters:
 
 
 def parse_search_filters(text: str, now: datetime) -> SearchFilters:
-    """Split a question into its filters and the rest."""
+    """Split a question into its filters and the rest. Days begin in the time zone of `now`; the times are in UTC."""
     channels, people = list[tuple[str, str]](), list[tuple[str, str]]()
     since, until, only_files, only_these, kept, at = None, None, False, False, list[str](), 0
     for found in _FILTER.finditer(text):
@@ -123,12 +123,14 @@ def _parse_period(value: str, now: datetime) -> tuple[datetime, datetime] | None
         if match := _MONTH.fullmatch(value):
             year, month = int(match[1]), int(match[2] or 1)
             following = (year + 1, 1) if not match[2] or month == 12 else (year, month + 1)
-            return datetime(year, month, 1, tzinfo=UTC), datetime(*following, 1, tzinfo=UTC) - _MOMENT
+            end = datetime(*following, 1, tzinfo=now.tzinfo).astimezone(UTC)
+            return datetime(year, month, 1, tzinfo=now.tzinfo).astimezone(UTC), end - _MOMENT
         start = parse_since(value, now)
     except (ValueError, OverflowError, InvalidQuestion):
         return None
-    is_day = start == start.replace(hour=0, minute=0, second=0, microsecond=0)
-    return start, start + timedelta(days=1) - _MOMENT if is_day else start
+    local = start.astimezone(now.tzinfo)
+    is_day = local.time() == time.min
+    return start, (local + timedelta(days=1)).astimezone(UTC) - _MOMENT if is_day else start
 
 
 def _ids(found: Iterable[tuple[str, str]]) -> Iterable[str]:

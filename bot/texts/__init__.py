@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import NotAllowed, PermissionDenied, PlatformError, TooManyRequests
 from bot.i18n import N_, gettext, list_translations
-from bot.text.format import format_utc, pluralize
+from bot.text.format import format_list, format_local, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
     BadModelSettings,
@@ -38,7 +38,7 @@ from engine.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from bot.platform.traits import PlatformTraits
     from engine.models import HelperCall
@@ -49,7 +49,7 @@ STATUS_READING_FILE = N_("is reading your file…")
 NOTHING_FOUND = N_("I found nothing about that in the sources that I can use here.")
 HELPER_NOTICES = {  # what a search did without, by Context.failed_helpers
     "rewriting": N_("I searched with the question as it is, because the language model didn't help with the search."),
-    "reranking": N_("I couldn't rerank what I found, so a better source may be missing."),
+    "reranking": N_("I couldn't sort what I found by how well it fits, so a better source may be missing."),
 }
 GAP_NOTICES = {  # what an answer leaves out, by ResolvedScope.gap
     "checking": N_(
@@ -88,14 +88,14 @@ ANSWERED_LATE = N_("I was away when you asked this, so my answer is late.")
 ASK_AGAIN = N_("I was away when you asked me something. If you still need an answer, ask again.")
 FILE_NOT_READY = N_("I'm still processing your file, so this answer doesn't include it yet.")
 FILE_NOT_READ = N_("I couldn't read your file yet, so this answer doesn't include it.")
+FILE_REFUSED = N_("I couldn't read your file. Only you can see why.")
 NOT_IN_FILE = N_("I couldn't find this in your file, so I searched everything else I have access to.")
 FILE_RECEIVED = N_("I have your file and I'm reading it. You can ask me about it at any time.")
 DIGEST_QUESTION = "What is new?"
 EMPTY_QUESTION = N_("What would you like to know? Ask me in a sentence.")
 MODEL_HINT = N_(
-    "I only quote sources because no language model is configured. To get written answers, "
-    "ask the person who runs this bot to set one (THREADLORE_LLM_MODEL and its API key, "
-    "see the README)."
+    "I only quote what I find, because I have no language model to write answers with. The person who runs me can give "
+    "me one; the README says how."
 )
 BROKEN_OFF = N_("_The answer was interrupted here._")
 ANSWER_CUT_OFF = N_("This answer is incomplete: it was cut off before its end.")
@@ -110,8 +110,10 @@ MAX_QUESTION_LENGTH = 500  # characters of a question quoted above its answer
 ONLY_VISIBLE_TO_YOU = N_("Only you can see this.")
 POSITIVE_FEEDBACK = N_("Thank you, I've recorded that.")
 NEGATIVE_FEEDBACK = N_(
-    "Thank you, I've recorded that this didn't help. Tell me in the thread what was wrong, or rephrase the question."
+    "Thank you, I've recorded that this didn't help. Tell me in the thread what was wrong, and managers will see it. "
+    "Or ask in other words."
 )
+PRIVATE_NEGATIVE_FEEDBACK = N_("Thank you, I've recorded that this didn't help. Try asking in other words.")
 THREAD_MUTED = N_("All right. I won't reply in this thread again until someone mentions me.")
 ANSWER_SHARED = N_("Shared.")
 ANSWER_NOT_SHARED = N_("I can't share this: it uses sources that not everyone there can read.")
@@ -132,7 +134,7 @@ ONLY_MANAGERS_ASK = N_("Only managers can ask me in this channel. You can ask me
 ONLY_SOME_ASK = N_("Managers chose who can ask me in this channel. You can ask me in a direct message.")
 
 _ADMIN_HINT = N_("An admin of this bot can find details in its log.")
-EMBEDDING_REFUSED = N_("the embedding model refused it. An admin of this bot can find details in its log.")
+EMBEDDING_REFUSED = N_("the model that I search with refused it. An admin of this bot can find details in its log.")
 MODEL_TROUBLE = N_(
     "I couldn't process some of this because of a problem with the language model. I'll retry automatically."
 )
@@ -159,7 +161,7 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     ),
     (RequestRejected, N_("The provider of my language model rejected the request.")),
     (ModelNotFound, N_("The provider of my language model does not know the configured model.")),
-    (InvalidApiKey, N_("The API key of my language model is not accepted.")),
+    (InvalidApiKey, N_("The provider of my language model doesn't let me in.")),
     (ModelPaused, N_("The language model keeps failing, and I'm testing whether it is back. Try again in a minute.")),
     (ModelError, N_("I can't reach the language model. Try again in a minute.")),
     (DiskError, N_("My disk is full or failing, so I couldn't do that.")),
@@ -172,7 +174,10 @@ _ERROR_SENTENCES: Sequence[tuple[type[Exception], str]] = (
     (DatabaseBusy, _NO_DATABASE),
     (UnstorableText, N_("My database can't store that: a part of it is too long.")),
     (StoreError, N_("I can't read my own data.")),
-    (PermissionDenied, N_("I'm not allowed to do that here. Check my permissions and that I was invited.")),
+    (
+        PermissionDenied,
+        N_("I'm not allowed to do that here. An admin can check my permissions, and that I was invited."),
+    ),
     (PlatformError, N_("I couldn't reach the chat platform. Try again in a moment.")),
 )
 # An admin can find more about them.
@@ -190,6 +195,20 @@ def describe_error(error: BaseException, reference: str = "") -> str:
         shown = gettext(found or _UNKNOWN_ERROR)
         shown = with_admin_hint(shown) if not found or isinstance(error, _ADMIN_ERRORS) else shown
     return f"{shown} ({gettext('reference `{reference}`').format(reference=reference)})" if reference else shown
+
+
+def describe_denial(error: PermissionDenied, traits: PlatformTraits, channel: str) -> str:
+    """What the platform does not allow the bot in a channel (empty: its name is unknown), and who can change that."""
+    where = f"#{sanitize_inline(channel.lstrip('#'))}" if channel else gettext("this channel")
+    manager = gettext(traits.manager_name)
+    if not error.permissions:
+        sentence = gettext("I'm not allowed to do that in {channel}. {manager} can check my permissions there.")
+        return sentence.format(channel=where, manager=manager)
+    missing = format_list(error.permissions)
+    sentence = gettext(
+        "I can't do that in {channel}: I need the permission {permissions}. {manager} can give it to me."
+    )
+    return sentence.format(channel=where, permissions=f"“{missing}”", manager=manager)
 
 
 def with_admin_hint(sentence: str) -> str:
@@ -323,13 +342,13 @@ def translate_nothing_found(text: str) -> str:
     return gettext(text.strip()) if text.strip() in _NOTHING_FOUND_SENTENCES else text
 
 
-def digest_heading(since: datetime, until: datetime, *, personal: bool) -> str:
-    """The message above a digest."""
+def digest_heading(since: datetime, until: datetime, zone: tzinfo, *, personal: bool) -> str:
+    """The message above a digest, with times in the time zone of its schedule."""
     if personal:
         heading = gettext("**Digest.** What is new in the channels that you can read, from {since} to {until}:")
     else:
         heading = gettext("**Digest.** What is new in this channel, from {since} to {until}:")
-    return heading.format(since=format_utc(since), until=format_utc(until))
+    return heading.format(since=format_local(since, zone), until=format_local(until, zone))
 
 
 def digest_ended(channel: str, schedule: str, reason: str) -> str:

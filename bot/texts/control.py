@@ -6,7 +6,7 @@ from bot.i18n import N_, gettext
 from bot.text.markdown import sanitize_inline
 
 STOP_BUTTON = N_("Stop")
-AGAIN_BUTTON = N_("Try again")
+AGAIN_BUTTON, DELETE_BUTTON = N_("Try again"), N_("Delete")
 REPLACED = N_("There is a newer answer to this question.")
 STOPPED = N_("Stopped.")
 NOT_STOPPED = N_("That answer is already complete.")

@@ -24,7 +24,6 @@ FILE_ERRORS = (
     N_("The file does not say in which encoding its letters are."),
     N_("The file holds binary data, not text."),
     N_("The file is a damaged or incomplete archive."),
-    N_("The file is an archive of other files."),
     N_("The file is damaged, incomplete, or not in the format of its extension."),
     N_("The file is damaged: a part of it cannot be unpacked."),
     N_("The file is damaged: a part of it is not XML."),
@@ -37,8 +36,6 @@ FILE_ERRORS = (
     N_("The picture is damaged."),
     N_("The workbook is damaged or incomplete."),
     N_("The workbook is locked with a password."),
-    N_("There is nothing to describe in the picture."),
-    N_("Unpack it and add the files one by one."),
 )
 QUESTION_ERRORS = (
     N_("Ask again with the full name."),

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
 from engine.answers.cache import answer_cache_key, keep_if_possible
 from engine.answers.citations import CitationFilter
+from engine.answers.former_statements import add_former_statements
 from engine.answers.inferred_filters import retrieve_with_filters
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_rewriter import QueryRewriter
+from engine.answers.spelling import correct_spelling
 from engine.boundary import check_question
 from engine.errors import EngineClosed, InvalidQuestion, InvalidReply
 from engine.llm.base import next_answer_delta
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import StatingPassage
     from engine.usage import Usage
 
+MIN_CONTEXT_SHARE = 2  # at least a half of the wanted prompt is for history and sources
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the oldest turns are dropped
 
 
@@ -174,8 +177,12 @@ class AnswerService:
             question = await restrict_to_writers(ledger, question)
             if question.overview is not None:
                 recalled = await retrieve_overview(ledger, question, question.overview)
+                if question.overview.kind == "digest":
+                    recalled = await add_former_statements(self.retriever, question, recalled, meter)
             else:
                 query = self.query_rewriter.build_query(question, meter)
+                if self.runtime.language.is_extractive:  # a model understands misspelled words
+                    query = correct_spelling(self.runtime, question, query)
                 recalled = await retrieve_with_filters(self.runtime, self.retriever, question, query, meter)
         undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
             question.scope, within
@@ -267,17 +274,30 @@ class AnswerService:
             await keep_if_possible(self.runtime.ledger.cache.add_usage(day, tuple(meter.items)))
 
     def _build_prompt(self, question: Question, context: Context) -> Prompt:
-        return build_prompt(question, context, self.runtime.clock.now().date())
+        return build_prompt(question, context, self.runtime.clock.now())
 
     def _trim_history(self, question: Question) -> Question:
         """The question with the newest turns of its history that fit."""
         check_question(question)
-        question = self.runtime.options.context_window.fit_question(question)
+        question = self._limit_prompt(self.runtime.options.context_window.fit_question(question))
         if not question.history:
             return question
         total = question.max_total_tokens
         history_tokens = min(total // HISTORY_SHARE, total - self._count_base_tokens(question) - RESERVED_TOKENS)
         return replace(question, history=newest_turns(question.history, history_tokens, self.runtime.tokenizer))
+
+    def _limit_prompt(self, question: Question) -> Question:
+        """The question with the tokens that its prompt is worth; a long question or long instructions get more.
+
+        Quotations cost no tokens, and an overview is worth all of them.
+        """
+        limit = self.runtime.options.prompt_tokens
+        if not limit or limit >= question.max_total_tokens:
+            return question
+        if self.runtime.language.is_extractive or question.overview is not None:
+            return question
+        wanted = max(limit, self._count_base_tokens(question) + limit // MIN_CONTEXT_SHARE)
+        return replace(question, max_total_tokens=min(question.max_total_tokens, wanted))
 
     def _fit_question(self, question: Question) -> Question:
         """Trim the history of a question. Raises InvalidQuestion if the rest of the prompt alone is too long."""

@@ -22,6 +22,7 @@ from engine.text.scripts.unspaced import has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
+    from datetime import tzinfo
     from typing import Any
 
     from engine.models import FilterLookup, ProposedFilters, Question, SearchQuery
@@ -114,8 +115,8 @@ async def infer_filters(
     if not (within.authors or within.documents) and (authors := await _find_authors(ledger, question, proposed)):
         within, inferred = replace(within, authors=frozenset(authors)), replace(inferred, authors=authors)
     if not (within.since or within.until):
-        since, until = parse_days(proposed, question.text, now.astimezone(lookup.zone).date())
-        within = replace(within, since=_midnight(since, lookup), until=_end_of_day(until, lookup))
+        since, until = parse_days(proposed, question.text, now.astimezone(question.zone).date())
+        within = replace(within, since=_midnight(since, question.zone), until=_end_of_day(until, question.zone))
         inferred = replace(inferred, since=since, until=until)
     if not (within.kinds or within.documents) and stands_in(proposed.file_words, question.text):
         within, inferred = replace(within, kinds=frozenset({"file"})), replace(inferred, only_files=True)
@@ -181,12 +182,12 @@ def _all_stand_in(names: Iterable[str], text: str) -> bool:
     return all(stands_in(name, text) for name in names)
 
 
-def _midnight(day: date | None, lookup: FilterLookup) -> datetime | None:
-    return datetime.combine(day, time.min, lookup.zone).astimezone(UTC) if day else None
+def _midnight(day: date | None, zone: tzinfo) -> datetime | None:
+    return datetime.combine(day, time.min, zone).astimezone(UTC) if day else None
 
 
-def _end_of_day(day: date | None, lookup: FilterLookup) -> datetime | None:
-    following = _midnight(day + timedelta(days=1), lookup) if day else None
+def _end_of_day(day: date | None, zone: tzinfo) -> datetime | None:
+    following = _midnight(day + timedelta(days=1), zone) if day else None
     return following - timedelta(microseconds=1) if following else None
 
 

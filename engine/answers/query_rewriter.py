@@ -14,7 +14,7 @@ from engine.llm.cited_history import cite_history
 from engine.models import SearchQuery
 
 if TYPE_CHECKING:
-    from datetime import date, datetime
+    from datetime import date
 
     from engine.clock import Clock
     from engine.llm.base import LanguageModel
@@ -40,9 +40,9 @@ class QueryRewriter:
         reveal that somebody asked the same question before.
         """
         question = replace(question, history=cite_history(question.history, ()))
-        now = self.clock.now()
-        day, local_day = now.date(), _find_local_day(question, now)
-        key = (question.is_unaddressed, question.text, question.history, day, local_day, question.asker, question.scope)
+        day = self.clock.now().astimezone(question.zone).date()
+        filtering = question.filter_lookup is not None
+        key = (question.is_unaddressed, question.text, question.history, day, filtering, question.asker, question.scope)
         if question.is_unaddressed:
             return await self.cache.get_or_create(key, lambda: self._rewrite_unaddressed(question, day, meter))
         if question.high or question.low:
@@ -50,7 +50,7 @@ class QueryRewriter:
         if question.mode == "naive" and not question.history:
             return SearchQuery(question.text)
         try:
-            query = await self.cache.get_or_create(key, lambda: self._rewrite(question, day, local_day, meter))
+            query = await self.cache.get_or_create(key, lambda: self._rewrite(question, day, meter))
         except (EngineClosed, StoreError):
             raise
         except Exception as error:  # noqa: BLE001 - a failed helper call must not fail the question
@@ -58,11 +58,11 @@ class QueryRewriter:
             query = SearchQuery(question.text, unrewritten=True)
         return query if query.high or query.low else replace(query, low=(query.question,))
 
-    async def _rewrite(self, question: Question, day: date, local_day: date | None, meter: UsageMeter) -> SearchQuery:
+    async def _rewrite(self, question: Question, day: date, meter: UsageMeter) -> SearchQuery:
         language, asker = self.language, question.asker
         with guard_plugin_call(MODEL_LABEL):
-            if local_day is not None and isinstance(language, FilterProposer):
-                request = RewriteRequest(question.text, question.history, day, local_day, asker)
+            if question.filter_lookup is not None and isinstance(language, FilterProposer):
+                request = RewriteRequest(question.text, question.history, day, asker)
                 return await language.rewrite_query_with_filters(request, meter)
             return await language.rewrite_query(question.text, question.history, meter, today=day, asker=asker)
 
@@ -71,8 +71,3 @@ class QueryRewriter:
         with guard_plugin_call(MODEL_LABEL):
             query = await rewrite(question.text, question.history, meter, today=day, asker=question.asker)
         return query or SearchQuery(question.text, ignored=True)
-
-
-def _find_local_day(question: Question, now: datetime) -> date | None:
-    """Today where the asker is; None if the model may not propose filters."""
-    return now.astimezone(question.filter_lookup.zone).date() if question.filter_lookup else None

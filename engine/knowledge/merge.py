@@ -12,6 +12,8 @@ from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from engine.text.names import normalize_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -94,10 +96,13 @@ def distinct_fragments(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
     return tuple(first.values())
 
 
-def merge_entity(facts: FactCounts) -> Entity:
-    """Merge the facts about a name into an entity."""
+def merge_entity(facts: FactCounts, chosen_name: str | None = None) -> Entity:
+    """Merge the facts about a name into an entity, displayed as chosen, else as it is written most often."""
     return Entity(
-        most_frequent(facts.labels), most_frequent(facts.types) or UNKNOWN_TYPE, facts.chunks, facts.fragments
+        chosen_name or most_frequent(facts.labels),
+        most_frequent(facts.types) or UNKNOWN_TYPE,
+        facts.chunks,
+        facts.fragments,
     )
 
 
@@ -114,6 +119,11 @@ def merge_relation(facts: FactCounts) -> Relation:
 def most_frequent(counts: Mapping[str, int]) -> str:
     """The most frequent value, the alphabetically first of equals; "" if there is none."""
     return min(counts, key=lambda value: (-counts[value], value), default="")
+
+
+def choose_spelling(rows: Iterable[FactRow], canonical: str) -> str:
+    """How this canonical name is written most often in the facts; "" if they do not have it."""
+    return most_frequent(Counter(row.label for row in rows if normalize_name(row.label) == canonical))
 
 
 def merge_across_spaces(entities: Iterable[Entity]) -> Entity:

@@ -85,12 +85,11 @@ class LanguageModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RewriteRequest:
-    """A question to rewrite. `today`: in UTC; `local_day`: today where the asker is."""
+    """A question to rewrite. `today`: the day where the asker is."""
 
     text: str
     history: Sequence[ChatTurn]
     today: date
-    local_day: date
     asker: str = ""
 
 

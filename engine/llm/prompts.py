@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from engine.models import ChatTurn, ContextEntity, ContextRelation, Extraction, Prompt, SummaryInput
+    from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, Extraction, Prompt, SummaryInput
 
 ExtractionFormat = Literal["tuples", "json"]
 
@@ -31,6 +31,7 @@ TEXT_LANGUAGE = "the language of the text"
 DEFAULT_STYLE = "Markdown, as short as the question permits."
 EMPTY_SECTION = "(none)"
 MAX_NAME_LENGTH = 80
+MAX_REPLACEMENTS, MAX_REPLACED_LENGTH = 5, 60  # rows, and characters of a statement; about 200 tokens
 SUMMARY_PROMPTS = ("summarize", "summarize_user", "summarize_several", "summarize_several_user", "summary_rules")
 
 
@@ -48,7 +49,8 @@ def render_extract(
         system = fill_template("extract_json_system", **values)
     section = f"Its heading (also data): {join_words(excerpt.section)}\n" if excerpt.section.strip() else ""
     fence = _fence_token(excerpt.text, excerpt.section)
-    return _build_messages(system, fill_template("extract_user", section=section, text=excerpt.text, fence=fence))
+    user = fill_template("extract_user", section=section, text=excerpt.text, fence=fence)
+    return _build_messages(system, user, shared=len(system))
 
 
 def render_extract_batch(
@@ -68,7 +70,8 @@ def render_extract_batch(
         before = under
     rows = "\n".join(map(_json, items))
     user = fill_template("extract_several_user", excerpts=rows, fence=_fence_token(rows))
-    return _build_messages(f"{alone.content}\n\n{rules}", user)
+    system = f"{alone.content}\n\n{rules}"
+    return _build_messages(system, user, shared=len(system))
 
 
 def render_glean(reply: str, output_format: ExtractionFormat) -> list[LLMMessage]:
@@ -124,9 +127,9 @@ def render_query_rewrite(
     )
 
 
-def render_filter_rules(local_day: date) -> str:
-    """What to find out about filters in a question; `local_day`: today where the asker is."""
-    return fill_template("filters", today=f"{local_day:%A}, {local_day:%Y-%m-%d}")
+def render_filter_rules(today: date) -> str:
+    """What to find out about filters in a question; `today`: where the asker is."""
+    return fill_template("filters", today=f"{today:%A}, {today:%Y-%m-%d}")
 
 
 def render_summarize(summary_input: SummaryInput) -> list[LLMMessage]:
@@ -162,7 +165,7 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
         "style": prompt.style.strip() or DEFAULT_STYLE,
         "instructions": prompt.instructions.strip() or "none.",
     }
-    values["occasion"] = _render_occasion(prompt.today, prompt.asker)
+    values["occasion"] = _render_occasion(prompt.today, prompt.asker, prompt.utc_offset)
     context = prompt.context
     if context.overview is not None:
         overview_task = fill_template(f"overview_{context.overview.kind}")
@@ -172,16 +175,19 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     if context.mode == "bypass" and context.is_empty:
         system = fill_template("bypass_system", **values)
     else:
-        entities = "\n".join(map(render_entity, context.entities)) or EMPTY_SECTION
-        relations = "\n".join(map(render_relation, context.relations)) or EMPTY_SECTION
+        rows = context.prompt_rows or context
+        entities = "\n".join(map(render_entity, rows.entities)) or EMPTY_SECTION
+        relations = "\n".join(map(render_relation, rows.relations)) or EMPTY_SECTION
         readable = sorted(context.sources, key=attrgetter("position"))
         sources = "\n".join([*map(render_source, readable), *prompt.partial_answers]) or EMPTY_SECTION
+        sources += render_replacements(context)
         fence = _fence_token(entities, relations, sources)
         system = fill_template(
             "answer_system", **values, entities=entities, relations=relations, sources=sources, fence=fence
         )
     history = (LLMMessage(turn.role, turn.text) for turn in prompt.history)
-    return [LLMMessage("system", system), *history, LLMMessage("user", prompt.question)]
+    shared = system.index(values["occasion"])  # rules, format and instructions; the day, the name and the context vary
+    return [LLMMessage("system", system, shared=shared), *history, LLMMessage("user", prompt.question)]
 
 
 def render_entity(row: ContextEntity) -> str:
@@ -195,6 +201,25 @@ def render_relation(row: ContextRelation) -> str:
     ends = {"entity1": row.source, "entity2": row.target}
     shown = {**ends, "keywords": row.keywords, "description": row.description}
     return _json({**shown, "sources": list(row.sources)})
+
+
+def render_replacements(context: Context) -> str:
+    """The statements of the sources that newer ones replace, one line of JSON each; empty if there are none."""
+    shown = {source.number for source in context.sources}
+    rows = [
+        _json({"replaced": _shorten(each.older_text), "in": each.older, "by": each.newer})
+        for each in context.replacements
+        if {each.older, each.newer} <= shown
+    ]
+    return (
+        "\n".join(["", "", "Replaced statements, one JSON object per line:", *rows[:MAX_REPLACEMENTS]]) if rows else ""
+    )
+
+
+def _shorten(text: str) -> str:
+    """The beginning of a statement, on one line."""
+    line = join_words(text)
+    return line if len(line) <= MAX_REPLACED_LENGTH else f"{line[:MAX_REPLACED_LENGTH]}…"
 
 
 def hash_prompts(*names: str) -> str:
@@ -228,15 +253,20 @@ def _summary_rules() -> str:
     return fill_template("summary_rules", length=str(SUMMARY_WORDS))
 
 
-def _render_occasion(today: date | None, asker: str) -> str:
-    """When and by whom the question is asked, in one line. The name is foreign text, so it is a JSON string."""
-    day = f"Today is {today:%A}, {today:%Y-%m-%d} (UTC)." if today else ""
+def _render_occasion(today: date | None, asker: str, utc_offset: str = "") -> str:
+    """When and by whom the question is asked, in one line. The name is foreign text, so it is a JSON string.
+
+    `today` is the day where that person is; `utc_offset` by how much their time is ahead of that of the sources.
+    """
+    zone = f" (UTC{utc_offset}; times of sources are in UTC)" if utc_offset else ""
+    place = " (UTC)" if utc_offset == "+00:00" else f", where the person asking is{zone}"
+    day = f"Today is {today:%A}, {today:%Y-%m-%d}{place}." if today else ""
     name = f"Name of the person asking (data): {_json(join_words(asker)[:MAX_NAME_LENGTH])}." if asker.strip() else ""
     return " ".join(filter(None, (day, name))) or "The date and the person who asks are not known."
 
 
-def _build_messages(system: str, user: str) -> list[LLMMessage]:
-    return [LLMMessage("system", system), LLMMessage("user", user)]
+def _build_messages(system: str, user: str, shared: int = 0) -> list[LLMMessage]:
+    return [LLMMessage("system", system, shared=shared), LLMMessage("user", user)]
 
 
 def _fence_token(*parts: str) -> str:

@@ -167,7 +167,7 @@ class LiteLLMModel:
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
 
     async def rewrite_query_with_filters(self, request: RewriteRequest, meter: UsageMeter) -> SearchQuery:
-        asked = request.text, request.history, request.today, request.asker, render_filter_rules(request.local_day)
+        asked = request.text, request.history, request.today, request.asker, render_filter_rules(request.today)
         return parse_filtered_query(await self._condense(render_query_rewrite(*asked), meter), request.text)
 
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:

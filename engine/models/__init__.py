@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC
 from typing import TYPE_CHECKING, Literal
 
 from engine.models.filters import FilterLookup as FilterLookup
@@ -12,7 +13,7 @@ from engine.models.filters import ProposedFilters as ProposedFilters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import date, datetime
+    from datetime import date, datetime, tzinfo
 
 RetrievalMode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
 HelperCall = Literal["rewriting", "reranking"]
@@ -171,11 +172,15 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True)
 class LLMMessage:
-    """One message sent to a chat model; `pictures` are JPEGs."""
+    """One message sent to a chat model; `pictures` are JPEGs.
+
+    `shared`: characters at its beginning that are the same in other calls, and that a provider may cache.
+    """
 
     role: Role
     content: str
     pictures: tuple[bytes, ...] = ()
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,8 @@ class SearchQuery:
     """A question that makes sense without its history, with keywords: `high` for themes, `low` for names.
 
     `ignored`: the message was not meant for the program. `proposed`: the filters that a model sees in it.
-    `unrewritten`: the question as it was asked, because the call that rewrites it failed.
+    `unrewritten`: the question as it was asked, because the call that rewrites it failed. `corrections`: misspelled
+    words with what was searched instead.
     """
 
     question: str
@@ -192,14 +198,15 @@ class SearchQuery:
     ignored: bool = False
     proposed: ProposedFilters | None = None
     unrewritten: bool = False
+    corrections: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
     """A request to summarize everything in the scope; `recent` restricts it to the two weeks before the newest message.
 
-    A digest has sections: topics, decisions, open questions and new files. In a retrieved context, `truncated` means
-    that only the newest part fitted, and `days` is the range of dates that a summary covers.
+    A digest has sections: topics, decisions, open questions, tasks and new files. In a retrieved context, `truncated`
+    means that only the newest part fitted, and `days` is the range of dates that a summary covers.
     """
 
     kind: OverviewKind
@@ -218,7 +225,7 @@ class Question:
     lowest similarity of a vector search hit. `style`, `instructions`: how to answer. `asker`: name of the person
     asking. `is_unaddressed`: the model first decides whether the message is meant for the program. `overview`:
     summarize everything that the filters leave. `writers`: names of the people whose messages alone are used.
-    `filter_lookup`: set if the model may propose further filters.
+    `filter_lookup`: set if the model may propose further filters. `zone`: of the person asking, whose days it means.
     """
 
     text: str
@@ -243,6 +250,7 @@ class Question:
     overview: Overview | None = None
     writers: tuple[str, ...] = ()
     filter_lookup: FilterLookup | None = None
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +270,16 @@ class Source:
     room: str
     chunk: str
     position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The numbers of a source and of an earlier one that it replaces in part, with the sentences that differ."""
+
+    newer: int
+    older: int
+    older_text: str
+    newer_text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,12 +305,22 @@ class ContextRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphRows:
+    """Entities and relations that a prompt shows; their descriptions say only what none of its sources says."""
+
+    entities: tuple[ContextEntity, ...] = ()
+    relations: tuple[ContextRelation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The retrieved entities, relations and sources, in the order in which the model sees them.
 
+    `prompt_rows`: the entities and relations that the prompt shows; None for all of them.
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
-    the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed.
+    the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed. `replacements`:
+    which sources replace what earlier ones say.
     """
 
     question: SearchQuery
@@ -306,7 +334,9 @@ class Context:
     rebuilding: bool = False
     overview: Overview | None = None
     inferred: InferredFilters | None = None
+    prompt_rows: GraphRows | None = None
     unranked: bool = False
+    replacements: tuple[Replacement, ...] = ()
 
     @property
     def failed_helpers(self) -> tuple[HelperCall, ...]:
@@ -322,7 +352,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The content of an answer's prompt. `partial_answers` replace sources too long for it; `today` is in UTC."""
+    """The content of an answer's prompt. `partial_answers` replace sources too long for it.
+
+    `today`: where the person asking is, `utc_offset` ahead of UTC.
+    """
 
     question: str
     context: Context
@@ -334,3 +367,4 @@ class Prompt:
     today: date | None = None
     partial_answers: tuple[str, ...] = ()
     token_budget: int = 30000
+    utc_offset: str = "+00:00"

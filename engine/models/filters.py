@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from datetime import date, datetime, tzinfo
+    from datetime import date, datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,11 @@ class ProposedFilters:
 
 @dataclass(frozen=True, slots=True)
 class FilterLookup:
-    """Lets a language model propose filters. `zone`: of the asker, where days begin at midnight.
+    """Lets a language model propose filters.
 
     `find_rooms` returns the rooms of all channels with a name, also of those that nobody there can read.
     """
 
-    zone: tzinfo
     find_rooms: Callable[[str], Awaitable[frozenset[str]]]
 
 

@@ -8,7 +8,14 @@ from io import BytesIO
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, EncryptedFile, UnsupportedFormat
+from engine.errors import (
+    CorruptFile,
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedFile,
+    NoTextFormat,
+    UnsupportedFormat,
+)
 from engine.parsers.archives.iwork import is_iwork
 from engine.parsers.base import MIN_BOMB_SIZE, ZIP_ERRORS
 from engine.parsers.encodings.text_formats import detect_text, find_text_format, is_text
@@ -20,11 +27,12 @@ if TYPE_CHECKING:
 
 # Signatures of formats that hold no text to read.
 _UNSUPPORTED_SIGNATURES = (
-    (b"RIFF", "audio or video"),
-    (b"ID3", "audio"),
-    (b"OggS", "audio or video"),
-    (b"\x7fELF", "a program"),
-    (b"SQLite format 3\0", "a database"),
+    (rb"RIFF|OggS|\x1aE\xdf\xa3|FLV\x01|(?s:.{4}ftyp)", "a sound or a film"),
+    (rb"ID3|fLaC|\xff[\xfb\xf3\xf2\xf1\xf9]|#!AMR|MThd", "a sound recording"),
+    (rb"8BPS|\xff\x0a|\0\0\x01\0[\x01-\xff]\0|gimp xcf", "a picture"),
+    (rb"\x7fELF|MZ|\xca\xfe\xba\xbe|[\xce\xcf]\xfa\xed\xfe|\0asm", "a program"),
+    (rb"wOF[F2]|OTTO|ttcf|\0\x01\0\0\0", "a font"),
+    (rb"SQLite format 3\0", "a database"),
 )
 _UNSUPPORTED_ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"MSCF")
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -72,9 +80,9 @@ def _detect_by_bytes(extension: str, data: bytes, limits: ParserLimits) -> str:
         return _detect_ole_format(extension, data)
     if data.startswith(_UNSUPPORTED_ARCHIVES):
         raise UnsupportedFormat("Archives of this kind cannot be read.", hint="Pack its files as ZIP, and add that.")
-    for unsupported, content in _UNSUPPORTED_SIGNATURES:
-        if data.startswith(unsupported):
-            raise UnsupportedFormat(f"The file is {content}.", hint=supported_formats_hint())
+    for signature, content in _UNSUPPORTED_SIGNATURES:
+        if re.match(signature, data) and not is_text(data):
+            raise NoTextFormat(f"It is {content}.", hint=supported_formats_hint())
     return ""
 
 
@@ -115,7 +123,7 @@ def _detect_by_name(name: str, extension: str, data: bytes) -> str:
     if file_format:
         return file_format
     kind = f"Files with the extension .{extension}" if extension.isalnum() else "Binary files"
-    raise UnsupportedFormat(f"{kind} cannot be read.", hint=supported_formats_hint())
+    raise NoTextFormat(f"{kind} cannot be read.", hint=supported_formats_hint())
 
 
 def detect_zip_format(data: bytes, limits: ParserLimits) -> str:

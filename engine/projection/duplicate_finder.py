@@ -35,6 +35,7 @@ MAX_PAIRS_PER_ENTITY = 8
 MAX_RANKED_PAIRS = 1000  # kept pairs whose neighbors are compared for a list
 MAX_SHARED_NAMES = 5
 EXCERPT_CHARACTERS = 160
+PERSON_TYPE = "person"
 
 
 @dataclass(slots=True)
@@ -163,7 +164,8 @@ def _build_features(pair: CandidatePair) -> PairFeatures:
     fewer = min(len(pair.neighbors_a), len(pair.neighbors_b))
     shared = len(pair.neighbors_a & pair.neighbors_b)
     same_type = pair.types[0] == pair.types[1] if known else None
-    return PairFeatures(*pair.canonical, pair.similarity, shared, fewer, same_type)
+    are_persons = set(pair.types) == {PERSON_TYPE}
+    return PairFeatures(*pair.canonical, pair.similarity, shared, fewer, same_type, are_persons)
 
 
 def _describe_pair(score: float, pair: CandidatePair, evidence: _Evidence) -> Duplicate:

@@ -92,7 +92,7 @@ class ProfileBuilder:
 
 def _fold_entity(key: KeyFacts) -> tuple[Profile, SummaryRequest]:
     assert key.counts is not None  # noqa: S101 - only keys with facts come here
-    entity = merge.merge_entity(key.counts)
+    entity = merge.merge_entity(key.counts, key.chosen_name)
     profile = Profile(key.id, key.space, entity.name, "", entity.mentions, entity.type)
     return profile, SummaryRequest(key.space, entity.name, entity.fragments)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import structlog
 
 from engine.llm.base import guard_plugin_call
+from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.llm.prompts import render_entity, render_relation
 from engine.llm.source_lines import render_source
-from engine.models import Context, ContextEntity, ContextRelation
+from engine.models import Context, ContextEntity, ContextRelation, GraphRows
 from engine.retrieval.passage_scores import score_passages
 from engine.retrieval.prompt_budget import (
     JOIN_TOKENS,
@@ -24,8 +26,18 @@ from engine.retrieval.prompt_budget import (
 from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chunks
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
 from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, count_chunk_visits, vector_candidates
+from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
+from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
 from engine.retrieval.results import RetrievalResult, SearchHits
-from engine.retrieval.sources import build_sources, number_sources
+from engine.retrieval.sources import (
+    MAX_SOURCE_NUMBERS,
+    build_source,
+    build_sources,
+    list_distinct,
+    matches_filters,
+    number_sources,
+    with_equal_texts,
+)
 from engine.retrieval.views import ViewLoader
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
@@ -37,9 +49,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.llm.base import Reranker
-    from engine.models import Filters, Question
+    from engine.models import Question
     from engine.options import RankingOptions
     from engine.retrieval.ranking.passages import PassageKey
+    from engine.retrieval.ranking.source_choice import PieceId
     from engine.retrieval.search import Searcher
     from engine.retrieval.sources import NumberedSources
     from engine.retrieval.views import EntityView, RelationView
@@ -65,6 +78,7 @@ class ContextBuilder:
     chunk_order: list[int] = field(default_factory=list)
     prompt_tokens: int = 0  # of the prompt with history and question, without context
     graph_tokens: int = 0  # of the rows of the graph
+    is_reranked: bool = False  # what a reranker left out is no source
     unranked: bool = False  # the reranker failed
 
     @property
@@ -90,20 +104,21 @@ class ContextBuilder:
         self.relations = await self.searcher.stopwatch.measure("renew", loader.load_relations(pairs))
 
     def truncate_rows(self) -> None:
-        """Keep the first entities and relations that fit their budgets and half of what the prompt leaves."""
+        """Keep the first rows that fit their budgets, and their share of the prompt if it shows all of them."""
         tokenizer, question = self.runtime.tokenizer, self.question
-        prompt = build_prompt(question, Context(self.hits.query, question.mode), self.runtime.clock.now().date())
+        prompt = build_prompt(question, Context(self.hits.query, question.mode), self.runtime.clock.now())
         self.prompt_tokens = count_prompt_tokens(self.runtime, prompt)
         budget = question.max_entity_tokens + question.max_relation_tokens
         available = self.ranking_options.graph_token_share * self._count_available_tokens()
-        share = min(1.0, available / budget) if budget else 0.0
+        in_prompt = self.ranking_options.graph_rows == "all"
+        share = min(1.0, available / budget) if budget and in_prompt else 1.0
         rows = (render_entity(ContextEntity(view.name, view.type, view.description)) for view in self.entities)
         most = int(share * question.max_entity_tokens)
         self.entities, entity_tokens = truncate_to_budget(self.entities, rows, most, tokenizer)
         rows = (render_relation(_build_relation_row(view)) for view in self.relations)
         most = int(share * question.max_relation_tokens)
         self.relations, relation_tokens = truncate_to_budget(self.relations, rows, most, tokenizer)
-        self.graph_tokens = entity_tokens + relation_tokens
+        self.graph_tokens = entity_tokens + relation_tokens if in_prompt else 0
 
     async def rank_chunks(self) -> None:
         """Rank the chunks of all legs: for mix the walk's after the first, else in turn one of each leg."""
@@ -178,6 +193,7 @@ class ContextBuilder:
             self.unranked = True
             return
         lowest = self.ranking_options.min_rerank_score
+        self.is_reranked = True
         self.chunk_order = apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, lowest)
 
     async def _load_best_texts(self) -> list[ChunkText]:
@@ -190,7 +206,9 @@ class ContextBuilder:
         """Number the passages that fit into the remaining budget, and cite them in the rows of the graph."""
         texts = await self._load_best_texts()
         scores = await score_passages(self.searcher, self.hits, texts)
-        numbered, entities, relations = self._number_sources(texts, scores)
+        numbered, shown = await self._choose_sources(texts, scores)
+        entities = tuple(self._build_entity(view, numbered) for view in self.entities)
+        relations = tuple(self._build_relation(view, numbered) for view in self.relations)
         context = Context(
             self.hits.query,
             self.question.mode,
@@ -199,7 +217,9 @@ class ContextBuilder:
             numbered.sources,
             self.searcher.stopwatch.timings,
             await self._load_spaces(),
+            prompt_rows=self._excerpt_rows(entities, relations, shown),
             unranked=self.unranked,
+            replacements=await asyncio.to_thread(find_replaced_sources, numbered.sources),
         )
         return RetrievalResult(
             context,
@@ -209,12 +229,83 @@ class ContextBuilder:
             frozenset(id_ for view in self.relations for id_ in view.ids),
         )
 
-    def _number_sources(
+    async def _choose_sources(
         self, texts: list[ChunkText], scores: Mapping[PassageKey, float]
-    ) -> tuple[NumberedSources, tuple[ContextEntity, ...], tuple[ContextRelation, ...]]:
+    ) -> tuple[NumberedSources, Mapping[int, str] | None]:
+        """Number the sources that fit, and choose the rows of the graph; None: those of all entities and relations."""
+        distinct = list_distinct(texts)
+        if self.ranking_options.graph_rows == "all":
+            return self._number_fitting(texts, distinct[: self.question.chunk_top_k], scores), None
+        candidates = await self._list_candidates()
+        stated = [] if self.is_reranked else await self._load_evidence_texts(candidates, {text.id for text in texts})
+        choice = SourceChoice(list_distinct([*texts, *stated]), self._measure_piece, self.question.chunk_top_k)
+        rows = self._choose_rows(candidates, choice, order_pieces(distinct, scores))
+        return number_sources(with_equal_texts(choice.list_chosen(), [*texts, *stated]), scores), rows
+
+    def _choose_rows(
+        self, candidates: Sequence[RowCandidate], choice: SourceChoice, order: Sequence[PieceId]
+    ) -> dict[int, str]:
+        """Fill the choice with sources, rows of the graph and what supports them, then with further sources."""
+        left, chunks, share = self._count_available_tokens(), choice.max_chunks, self.ranking_options.graph_token_share
+        if not candidates:
+            choice.fill(order, left, chunks)
+            return {}
+        choice.fill(order, left - int(share * left), chunks - int(share * chunks))
+        budget = RowBudget(int(share * left), left, chunks, self._measure_row)
+        rows = RowChoice(candidates, choice, budget, self.hits.query.question).choose()
+        spent = sum(self._measure_row(index, text) for index, text in rows.items())
+        choice.fill(order, left - spent, chunks)
+        return rows
+
+    async def _list_candidates(self) -> list[RowCandidate]:
+        """The first entities, then the first relations, as candidates for rows."""
+        most = self.ranking_options.max_row_candidates
+        ids = [id_ for view in self.entities[:most] for id_ in view.ids]
+        spellings = await self.runtime.ledger.walks.load_spellings(ids) if ids else {}
+        entities = [
+            RowCandidate(
+                (view.name,),
+                view.description,
+                self._list_evidence(KeyKind.NAME, view.ids),
+                tuple(dict.fromkeys(name for id_ in view.ids for name in spellings[id_])),
+            )
+            for view in self.entities[:most]
+        ]
+        relations = [
+            RowCandidate((view.source, view.target), view.description, self._list_evidence(KeyKind.PAIR, view.ids))
+            for view in self.relations[:most]
+        ]
+        return entities + relations
+
+    def _measure_piece(self, piece: PieceText) -> int:
+        """The tokens of a piece as a source."""
+        source = build_source(piece, "", None, 0, 1)
+        return self.runtime.tokenizer.count(render_source(source)) + JOIN_TOKENS
+
+    def _measure_row(self, index: int, text: str) -> int:
+        """The tokens of the row of a candidate with this text."""
+        entities = self.entities[: self.ranking_options.max_row_candidates]
+        if index < len(entities):
+            view = entities[index]
+            row = render_entity(ContextEntity(view.name, view.type, text))
+        else:
+            row = render_relation(replace(_build_relation_row(self.relations[index - len(entities)]), description=text))
+        return self.runtime.tokenizer.count(row) + JOIN_TOKENS + SOURCE_NUMBER_TOKENS * MAX_SOURCE_NUMBERS
+
+    async def _load_evidence_texts(self, candidates: Sequence[RowCandidate], known: set[int]) -> list[ChunkText]:
+        """The texts of further chunks that state the candidates, without passages that the filters exclude."""
+        ids = dict.fromkeys(chunk for row in candidates for chunk in row.evidence if chunk not in known)
+        if not ids:
+            return []
+        most = self.ranking_options.max_row_evidence
+        reading = self.runtime.ledger.search.load_chunk_texts(list(ids)[:most], self.searcher.scope.scope_ids)
+        return self._filter_passages(await self.searcher.stopwatch.measure("evidence texts", reading))
+
+    def _number_fitting(
+        self, texts: list[ChunkText], distinct: Sequence[ChunkText], scores: Mapping[PassageKey, float]
+    ) -> NumberedSources:
         """Number the distinct texts that fit next to the rows of the graph and the source numbers in them."""
         count = self.runtime.tokenizer.count
-        distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
         rendered = ["\n".join(map(render_source, build_sources([text], {}).values())) for text in distinct]
         sizes = [count(text) + JOIN_TOKENS for text in rendered]
         left = self._count_available_tokens()
@@ -226,7 +317,7 @@ class ContextBuilder:
             relations = tuple(self._build_relation(view, numbered) for view in self.relations)
             numbers = SOURCE_NUMBER_TOKENS * sum(len(row.sources) for rows in (entities, relations) for row in rows)
             if not fitting or sum(sizes[:fitting]) + numbers <= left:
-                return numbered, entities, relations
+                return numbered
             fitting = min(fitting - 1, count_fitting_sizes(sizes, left - numbers))
 
     async def _load_spaces(self) -> tuple[str, ...]:
@@ -255,12 +346,27 @@ class ContextBuilder:
         """Tokens left for sources."""
         return tokens_for_sources(self.question.max_total_tokens, self.prompt_tokens, self.graph_tokens)
 
+    def _excerpt_rows(
+        self, entities: Sequence[ContextEntity], relations: Sequence[ContextRelation], shown: Mapping[int, str] | None
+    ) -> GraphRows | None:
+        """The rows that the prompt shows, with the text that they show; a row without sources is left out."""
+        if shown is None:
+            return None
+        first = min(len(entities), self.ranking_options.max_row_candidates)
+        found = [replace(entities[at], description=text) for at, text in shown.items() if at < first]
+        links = [replace(relations[at - first], description=text) for at, text in shown.items() if at >= first]
+        return GraphRows(tuple(row for row in found if row.sources), tuple(row for row in links if row.sources))
+
+    def _list_evidence(self, kind: KeyKind, ids: Sequence[int]) -> list[int]:
+        """The chunks that state a name or pair, the newest first."""
+        return list(dict.fromkeys(chunk for id_ in ids for chunk in self.evidence.get((kind, id_), ())))
+
     def _build_entity(self, view: EntityView, numbered: NumberedSources) -> ContextEntity:
-        evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((KeyKind.NAME, id_), ())]
+        evidence = self._list_evidence(KeyKind.NAME, view.ids)
         return ContextEntity(view.name, view.type, view.description, numbered.find_supporting(evidence, [view.name]))
 
     def _build_relation(self, view: RelationView, numbered: NumberedSources) -> ContextRelation:
-        evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((KeyKind.PAIR, id_), ())]
+        evidence = self._list_evidence(KeyKind.PAIR, view.ids)
         return _build_relation_row(view, numbered.find_supporting(evidence, [view.source, view.target]))
 
     async def build_neighborhood(
@@ -290,14 +396,3 @@ class ContextBuilder:
 
 def _build_relation_row(view: RelationView, sources: tuple[int, ...] = ()) -> ContextRelation:
     return ContextRelation(view.source, view.target, view.keywords, view.description, view.weight, sources)
-
-
-def matches_filters(filters: Filters, piece: PieceText) -> bool:
-    """Whether a passage matches the filters."""
-    return (
-        (not filters.documents or piece.document in filters.documents)
-        and (not filters.rooms or piece.room in filters.rooms)
-        and (not filters.authors or piece.author in filters.authors)
-        and (filters.since is None or (piece.time is not None and piece.time >= filters.since))
-        and (filters.until is None or (piece.time is not None and piece.time <= filters.until))
-    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.highlights import format_date_range
+from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.models import Context, SearchQuery
-from engine.retrieval.context_builder import matches_filters
 from engine.retrieval.results import RetrievalResult
-from engine.retrieval.sources import number_sources
+from engine.retrieval.sources import matches_filters, number_sources
 from engine.text.windows import MEAN_CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
@@ -35,12 +36,13 @@ async def retrieve_overview(ledger: LedgerStore, question: Question, overview: O
         for text in fitting
     ]
     numbered = number_sources([text for text in kept if text.pieces])
-    days = format_date_range(numbered.sources) if overview.kind == "summary" else ""
+    days = format_date_range(numbered.sources, question.zone) if overview.kind == "summary" else ""
     context = Context(
         SearchQuery(question.text),
         question.mode,
         sources=numbered.sources,
         overview=replace(overview, truncated=len(ids) > len(fitting), days=days),
+        replacements=await asyncio.to_thread(find_replaced_sources, numbered.sources),
     )
     return RetrievalResult(context, generation, frozenset(text.id for text in fitting))
 

@@ -11,7 +11,7 @@ from engine.text.tokenizer import count_fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import date
+    from datetime import datetime
 
     from engine.models import ChatTurn, Context, Question
     from engine.runtime import Runtime
@@ -21,11 +21,13 @@ Item = TypeVar("Item")
 
 SOURCE_NUMBER_TOKENS = 3  # tokens of one source number in a row of the graph, punctuation included
 JOIN_TOKENS = 1  # tokens between two rows or blocks
+_OFFSET_LENGTH = len("+00:00")
 RESERVED_TOKENS = 200  # tokens kept free: joined text may have a few more tokens than its parts
 
 
-def build_prompt(question: Question, context: Context, today: date) -> Prompt:
-    """The prompt of an answer: question, history, settings, context and the day, in UTC."""
+def build_prompt(question: Question, context: Context, now: datetime) -> Prompt:
+    """The prompt of an answer: question, history, settings, context, and the day where the person asking is."""
+    local = now.astimezone(question.zone)
     return Prompt(
         question.text,
         context,
@@ -34,8 +36,9 @@ def build_prompt(question: Question, context: Context, today: date) -> Prompt:
         question.style,
         question.model,
         question.asker,
-        today,
+        local.date(),
         token_budget=question.max_total_tokens,
+        utc_offset=local.isoformat()[-_OFFSET_LENGTH:],
     )
 
 

@@ -82,15 +82,15 @@ class Retriever:
     ) -> SearchHits:
         """Run the searches that the mode asks for.
 
-        If rewriting the question is slow, the vector leg starts with the raw question.
+        If a model rewrites the question slowly, the vector leg starts with the raw question.
         """
         question, mode, watch = searcher.question, _effective_mode(searcher.question), searcher.stopwatch
         async with AsyncExitStack() as stack:
             leg: VectorLeg | None = None
             task = await stack.enter_async_context(child_task(watch.measure("condense", rewriting)))
             await asyncio.wait({task}, timeout=KEYWORD_WAIT_SECONDS)
-            stands_alone = not (question.history or question.is_unaddressed)
-            if not task.done() and stands_alone and mode in VECTOR_MODES:
+            is_final = not (question.history or question.is_unaddressed or self.runtime.language.is_extractive)
+            if not task.done() and is_final and mode in VECTOR_MODES:
                 embedding = await stack.enter_async_context(child_task(self._embed_raw_question(question, meter)))
                 leg = await VectorLeg.start(stack, searcher, question.text, embedding)
             query = await task

@@ -11,6 +11,7 @@ from engine.retrieval.ranking.passages import order_passages
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from engine.models import Filters
     from engine.retrieval.ranking.passages import PassageKey
     from engine.storage.ledger.records import ChunkText, PieceText
 
@@ -142,3 +143,21 @@ def overlap_length(before: str, after: str) -> int:
             return len(before) - at
         at = before.find(opening, at + 1)
     return 0
+
+
+def with_equal_texts(chosen: Sequence[ChunkText], texts: Iterable[ChunkText]) -> list[ChunkText]:
+    """The chosen chunks, and after them those with equal texts, which support rows by the same sources."""
+    shown = {text.text for text in chosen}
+    ids = {text.id for text in chosen}
+    return [*chosen, *(text for text in texts if text.text in shown and text.id not in ids)]
+
+
+def matches_filters(filters: Filters, piece: PieceText) -> bool:
+    """Whether a passage matches the filters."""
+    return (
+        (not filters.documents or piece.document in filters.documents)
+        and (not filters.rooms or piece.room in filters.rooms)
+        and (not filters.authors or piece.author in filters.authors)
+        and (filters.since is None or (piece.time is not None and piece.time >= filters.since))
+        and (filters.until is None or (piece.time is not None and piece.time <= filters.until))
+    )

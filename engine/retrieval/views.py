@@ -55,6 +55,7 @@ class ViewLoader:
     profile_cache: ProfileCache
     allowed_chunks: ChunkFilter | None
     pins: dict[tuple[KeyKind, int], str] = field(default_factory=dict)
+    chosen_names: set[int] = field(default_factory=set)
 
     async def load_entities(self, ids: Iterable[int]) -> list[EntityView]:
         """Views of these entities in order, one per canonical name; entities without visible facts are left out."""
@@ -98,6 +99,7 @@ class ViewLoader:
         )
         if self.allowed_chunks is None:
             self.pins.update({(kind, id_): each.pin for id_, each in corrected.items() if each.pin is not None})
+        self.chosen_names.update(id_ for id_, each in corrected.items() if each.is_chosen)
         hidden = {id_ for id_, each in corrected.items() if each.is_hidden}
         return {id_: [] if id_ in hidden else rows.get(id_, []) for id_ in needed}
 
@@ -119,7 +121,8 @@ class ViewLoader:
             return profile, found.description
         if not facts:
             return None
-        merged = merge.merge_entity(merge.count_facts(facts))
+        chosen = merge.choose_spelling(facts, found.canonical) if found.id in self.chosen_names else ""
+        merged = merge.merge_entity(merge.count_facts(facts), chosen)
         if len(facts) >= MAX_ROWS:  # the oldest facts are missing: the stale profile counts them all
             name = merged.name if profile.name == found.canonical else profile.name
             merged = replace(

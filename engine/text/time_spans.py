@@ -1,4 +1,7 @@
-"""Parse time spans in questions: "since Monday", "last week", "in May", "2026-05-12". Pure; times are UTC."""
+"""Parse time spans in questions: "since Monday", "last week", "in May", "2026-05-12". Pure.
+
+Days begin at midnight in the time zone of `now`: that of the person who asks. The results are in UTC.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
+from engine.text.overviews.words import GERMAN
 from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ _WEEKDAYS = _index_words(
     "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
     "lunes martes miércoles jueves viernes sábado domingo",
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "segunda/segunda-feira terça/terça-feira quarta/quarta-feira quinta/quinta-feira sexta/sexta-feira sábado domingo",
 )
 _MONTHS = _index_words(
     "january/jan february/feb march/mar april/apr may june/jun july/jul august/aug september/sep october/oct"
@@ -29,10 +34,12 @@ _MONTHS = _index_words(
     "januar februar märz april mai juni juli august september oktober november dezember",
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
 )
 _DAYS_BACK = {
-    **dict.fromkeys(("today", "heute", "hoy", "aujourd'hui"), 0),
-    **dict.fromkeys(("yesterday", "gestern", "ayer", "hier"), 1),
+    **dict.fromkeys(("today", "heute", "hoy", "aujourd'hui", "hoje", "tonight"), 0),
+    **dict.fromkeys(("yesterday", "gestern", "ayer", "hier", "ontem"), 1),
+    **dict.fromkeys(("day-before-yesterday", "vorgestern", "anteayer", "avant-hier", "anteontem"), 2),
 }
 _UNITS = {
     **dict.fromkeys(("hour", "hours", "stunde", "stunden", "hora", "horas", "heure", "heures"), timedelta(hours=1)),
@@ -40,15 +47,26 @@ _UNITS = {
     **dict.fromkeys(
         ("week", "weeks", "woche", "wochen", "semana", "semanas", "semaine", "semaines"), timedelta(weeks=1)
     ),
-    **dict.fromkeys(("month", "months", "monat", "monate", "monaten", "mes", "meses", "mois"), timedelta(days=30)),
+    **dict.fromkeys(
+        ("month", "months", "monat", "monate", "monaten", "mes", "meses", "mois", "mês"), timedelta(days=30)
+    ),
+    **dict.fromkeys(
+        ("year", "years", "jahr", "jahre", "año", "años", "année", "an", "ans", "ano", "anos"), timedelta(days=365)
+    ),
 }
-_LAST = word_set("last past letzte letzten letzter vergangene vergangenen última último últimas últimos")
-_BEFORE = word_set("pasada pasado dernière dernier")
-_THIS = word_set("this diese diesen dieser dieses esta este cette ce")
+_LAST = word_set("last past letzte letzten letzter letztes vergangene vergangenen última último últimas últimos")
+_BEFORE = word_set("pasada pasado dernière dernier passada passado")
+_THIS = word_set("this diese diesen dieser dieses esta este cette ce cet nesta neste")
 _SINCE = word_set("since seit desde depuis from ab after nach")
 _UNTIL = word_set("until till to bis hasta")
-_AROUND = word_set("in on during im am en el la le of the der die den du")
-_WEEK = timedelta(weeks=1)
+_AROUND = word_set("in on during im am en el la le of the der die den du em na no")
+_OF = word_set("de of d")  # between a day, its month and its year
+_WEEKEND = word_set("weekend wochenende week-end")
+_PARTS = word_set(
+    "morning afternoon evening morgen vormittag nachmittag abend mañana matin après-midi soir manhã tarde noite"
+)
+_WEEK, _MONTH, _DAY = timedelta(weeks=1), timedelta(days=30), timedelta(days=1)
+_LEAP_YEARS = 8  # within which every day of a year exists once
 _SHORT = 4  # digits of a year
 
 
@@ -66,15 +84,15 @@ class TimeSpan:
 
 
 def parse_time_span(words: Sequence[str], now: datetime) -> tuple[TimeSpan, list[str]]:
-    """The time span in the lower-case words of a question, and the remaining words."""
-    today = datetime.combine(now.astimezone(UTC).date(), time.min, UTC)
+    """The time span in the lower-case words of a question, and the remaining words; days are those of `now`'s zone."""
+    today = datetime.combine(now.date(), time.min, now.tzinfo)
     rest, since, until = list[str](), None, None
     at = 0
     while at < len(words):
-        length, found = _parse_period(words[at : at + 3], today, now)
-        if found is None:
-            rest.append(words[at])
-            at += 1
+        length, found = _parse_period(words[at : at + 5], today, now)
+        if found is None or (words[at] == "hier" and not GERMAN.isdisjoint(words)):
+            rest += words[at : at + max(1, length)]
+            at += max(1, length)
             continue
         first, last = found
         before = _pop_bound_word(rest)
@@ -85,7 +103,13 @@ def parse_time_span(words: Sequence[str], now: datetime) -> tuple[TimeSpan, list
         else:
             since, until = since or first, last
         at += length
-    return TimeSpan(since, until if until is None or until < now else None), rest
+    return _make_span(since, until, now), rest
+
+
+def _make_span(since: datetime | None, until: datetime | None, now: datetime) -> TimeSpan:
+    """The span between two local times, in UTC; its end is open unless it is in the past."""
+    since, until = since and since.astimezone(UTC), until and until.astimezone(UTC)
+    return TimeSpan(since, until if until is None or until < now.astimezone(UTC) else None)
 
 
 def _pop_bound_word(rest: list[str]) -> str:
@@ -100,32 +124,51 @@ def _pop_bound_word(rest: list[str]) -> str:
 
 
 def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
-    """The number of words that name a time, and its first and last instant."""
+    """The number of words that name a time, and its first and last instant; None of words that name no such time."""
     first, second, third = [*words[:3], "", "", ""][:3]
     if third in _UNITS and {first, second} & _LAST:
         number = first if second in _LAST else second
         if number.isdecimal():
-            return 3, (now - min(int(number), 10_000) * _UNITS[third], now)
+            return 3, (_go_back(now, min(int(number), 10_000) * _UNITS[third]), now)
     if first in _LAST and second in _WEEKDAYS:
-        return 2, _day_range(_latest_weekday(second, today))
-    if first in _LAST | _THIS and second in _UNITS:
-        return 2, _unit_range(second, today, now, last=first in _LAST)
-    if first in _UNITS and second in _BEFORE:
-        return 2, _unit_range(first, today, now, last=True)
+        return 2, _day_range(_latest_weekday(second, today - _DAY))
+    unit, word = (first, second) if second in _BEFORE else (second, first)
+    if unit in _UNITS and word in _BEFORE | _LAST | _THIS:
+        return 2, _unit_range(unit, today, now, last=word not in _THIS)
+    if found := _parse_part_of_week(first, second, today):
+        return found
     day = _parse_day(first, today)
-    return (1, _day_range(day)) if day else _parse_month(first, second, third, today)
+    if day is None:
+        return _parse_month(words, today)
+    return 1 + (second in _PARTS), _day_range(day)
+
+
+def _parse_part_of_week(first: str, second: str, today: datetime) -> tuple[int, tuple[datetime, datetime]] | None:
+    """The latest weekend, this one included; the day of "this morning" and "last night"."""
+    if _WEEKEND & {first, second} and (first in _WEEKEND or first in _LAST | _THIS):
+        is_now = today.weekday() >= _WEEKDAYS["saturday"]
+        saturday = _latest_weekday("saturday", today - 2 * _DAY if is_now and first in _LAST else today)
+        return 1 + (second in _WEEKEND), (saturday, saturday + 2 * _DAY - timedelta(microseconds=1))
+    if first in _THIS and second in _PARTS:
+        return 2, _day_range(today)
+    return (2, _day_range(today - _DAY)) if (first, second) == ("last", "night") else None
+
+
+def _go_back(now: datetime, span: timedelta) -> datetime:
+    """The instant that long before another, whatever clocks changed in between."""
+    return now.astimezone(UTC) - span
 
 
 def _parse_day(word: str, today: datetime) -> datetime | None:
     """The day of a word like "yesterday" or "monday", or of a date."""
     if word in _DAYS_BACK:
         return today - timedelta(days=_DAYS_BACK[word])
-    return _latest_weekday(word, today) if word in _WEEKDAYS else _parse_date(word)
+    return _latest_weekday(word, today) if word in _WEEKDAYS else _parse_date(word, today)
 
 
-def _parse_date(word: str) -> datetime | None:
+def _parse_date(word: str, today: datetime) -> datetime | None:
     try:
-        return datetime.combine(datetime.fromisoformat(word).date(), time.min, UTC)
+        return datetime.combine(datetime.fromisoformat(word).date(), time.min, today.tzinfo)
     except ValueError:
         return None
 
@@ -140,37 +183,53 @@ def _latest_weekday(word: str, today: datetime) -> datetime:
 
 
 def _unit_range(word: str, today: datetime, now: datetime, *, last: bool) -> tuple[datetime, datetime]:
-    """The current calendar week or month, or the previous one; for hours and days, the last one until now."""
+    """The current calendar week, month or year, or the previous one; for hours and days, the last one until now."""
     unit = _UNITS[word]
+    if unit < _WEEK:
+        return _go_back(now, unit), now
     if unit == _WEEK:
         start = today - timedelta(days=today.weekday())
-        return (start - unit, start - timedelta(microseconds=1)) if last else (start, now)
-    if unit > _WEEK:
+        before = start - unit
+    elif unit == _MONTH:
         start = today.replace(day=1)
-        before = (start - timedelta(days=1)).replace(day=1)
-        return (before, start - timedelta(microseconds=1)) if last else (start, now)
-    return now - unit, now
+        before = (start - _DAY).replace(day=1)
+    else:
+        start = today.replace(month=1, day=1)
+        before = start.replace(year=start.year - 1)
+    return (before, start - timedelta(microseconds=1)) if last else (start, now)
 
 
-def _parse_month(first: str, second: str, third: str, today: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
-    """The number of words of a date such as "May 2026", "12 May", "May 12" or "12 May 2026", and its ends."""
-    day, length = 0, 1
+def _parse_month(words: Sequence[str], today: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
+    """The number of words of a date such as "May 2026", "12 May", "May 12" or "12 de mayo de 2026", and its ends.
+
+    A day that does not exist in its year, such as 29 February 2026, is no time at all.
+    """
+    places = [at for at, word in enumerate(words) if at == 0 or word not in _OF]
+    first, second, third = [*(words[at] for at in places[:3]), "", "", ""][:3]
+    day, used = 0, 1
     name, year = first, second
     if first.isdecimal() and second in _MONTHS:
-        day, name, year, length = int(first), second, third, 2
+        day, name, year, used = int(first), second, third, 2
     elif first in _MONTHS and second.isdecimal() and len(second) < _SHORT:
-        day, year, length = int(second), third, 2
+        day, year, used = int(second), third, 2
     if name not in _MONTHS:
         return 0, None
     given = int(year) if year.isdecimal() and len(year) == _SHORT else 0
-    month = _MONTHS[name] + 1
-    try:
-        start = datetime(given or today.year, month, day or 1, tzinfo=UTC)
-    except ValueError:
-        return 0, None
-    if not given and start > today:
-        start = start.replace(year=start.year - 1) if (month, day) != (2, 29) else start
-    if day:
-        return length + bool(given), _day_range(start)
-    last = start.replace(day=monthrange(start.year, month)[1])
-    return length + bool(given), (start, _day_range(last)[1])
+    length = places[used - 1 + bool(given)] + 1
+    start = _latest_date(_MONTHS[name] + 1, day or 1, given, today)
+    if start is None:
+        return length, None
+    last = start if day else start.replace(day=monthrange(start.year, start.month)[1])
+    return length, (start, _day_range(last)[1])
+
+
+def _latest_date(month: int, day: int, year: int, today: datetime) -> datetime | None:
+    """The start of a day of a year; without one of the latest year in which there was such a day."""
+    for tried in (year,) if year else range(today.year, today.year - _LEAP_YEARS - 1, -1):
+        try:
+            start = datetime(tried, month, day, tzinfo=today.tzinfo)
+        except ValueError:
+            continue
+        if year or start <= today:
+            return start
+    return None

@@ -25,16 +25,22 @@ STOP_WORDS = word_set(
     """
 )
 
-# Words that say little about the subject of a question.
-GENERIC_WORDS = word_set(
+# Words that say little about the subject of a question: verbs, and others.
+GENERIC_VERBS = word_set(
     """
     get take make go come use give put let keep find want need like mean happen name call say tell ask know think see
     look show talk mention work start begin end stop become turn bring reach try help seem hold have cost pay live stand
-    lie sit happen occur plan decide change new old good bad big small long short first last latest next recent current
-    exact exactly total thing something anything everything nothing someone anyone anybody somebody everybody person
-    people man woman kind type sort way part place time day date week month year hour minute moment number amount name
-    reason case fact detail information question answer list material machine tool animal colour color object item far
-    ago away around back well until against really actually usually normally currently together per after all
+    lie sit happen occur plan decide change
+    """
+)
+GENERIC_WORDS = GENERIC_VERBS | word_set(
+    """
+    new old good bad big small long short first last latest next recent current exact exactly total thing something
+    anything everything nothing someone anyone anybody somebody everybody person people man woman kind type sort way
+    part place time day date week month year hour minute moment number amount name reason case fact detail information
+    question answer list material machine tool animal colour color object item far ago away around back well until
+    against really actually usually normally currently together per after all
+    maximum minimum average typical main full whole entire overall
     """
 )
 
@@ -43,31 +49,60 @@ SYNONYMS = tuple(
     word_set(line)
     for line in """
     admission entrance entry
+    accommodation hotel
+    agreement contract
     ban forbid prohibit
     bicycle bike
+    bill invoice receipt
     boss chief head manager
+    bug defect fault
     buy purchase
+    cafeteria canteen
     car vehicle automobile
+    chair seat
     child kid
+    choose decide pick select
+    client customer
     clean wash
     close shut
+    colleague employee person staff worker
+    company firm
+    computer laptop notebook
     contact reach
+    decline refuse reject
+    defer delay postpone
+    delete erase remove
+    delivery shipment
+    dismiss fire
     doctor physician
+    down downtime outage
     eat dine
+    elevator lift
     film movie
     fix mend repair
+    flight fly plane
     flat apartment
     forest wood
+    garbage rubbish trash waste
+    guest visitor
     hire lease rent
-    holiday vacation
+    holiday leave vacation
     ill sick
     allow permit
     lawyer attorney
+    journey travel trip
     letter mail
+    passcode passphrase password
     phone telephone
+    photo photograph picture
+    rail train
+    quit resign
+    restroom toilet
+    road street
     rule regulation
     salary wage
     shop store
+    supplier vendor
     wed marry
     """.strip().splitlines()
 )
@@ -94,16 +129,38 @@ ATTRIBUTE_WORDS = word_set(
 # Words that often start a sentence and are not names, in addition to STOP_WORDS and GENERIC_WORDS.
 COMMON_WORDS = word_set(
     """
-    above according additionally afterwards although always among anyway apart besides but certainly check clearly close
-    come could dear did done dear due earlier else enough especially evening everyone exactly except excellent fees fine
-    finally follow following fog free friends from further generally glad good great half hello here hey hi however
-    hurray hurry indeed instead later latest leave likewise listen little long lots lower maybe meanwhile minutes
-    moreover morning mostly nearly nevertheless news nice nobody none noon noted not note notice notes ok okay oh often
-    old once open opposite otherwise outside overall perhaps perfect please possibly practice present previously prices
-    probably quick quite rather read ready recently right round see seen several should similarly simply six slowly
-    somewhere soon sorry specifically speaking sure surely ten thank thanks therefore though three thus today together
-    tomorrow tonight true twice two unless unlike unfortunately upon usually visitors wait warning water weather welcome
-    whatever whenever wherever whether whoever wind wonderful words work worse wow write yes yesterday
+    above according actor actress additionally afterwards ah alas almost although always amid among annual anyway apart
+    artist author average aye bah basic bear behold besides bless bring but bye calm certainly cheap check clean clearly
+    close closed cold come common complete correct could couple current daily dead dear deep did direct director done
+    dry due earlier early eight eighteen eighty eleven else engineer enough entire especially evening every everyone
+    everywhere exactly excellent except external extra false fast fees fifteen fifth fifty finally fine five fog follow
+    following forgive forty foul four fourteen fourth free fresh friends from full further generally glad good greased
+    great half hard heavy hello here hey hi high hope hot however huge humbug hundred hundreds hurray hurry indeed inner
+    instead key lack large late later latest lean leave light likewise listen little long loose lots loud love low lower
+    main major many maybe mayor meanwhile medium merry million mind minor minutes missing more moreover morning mostly
+    multiple must nay near nearly neither nevertheless new news nice nine nineteen ninety nobody none noon not note
+    noted notes notice often oh ok okay old once open opposite original otherwise outer outside overall own perfect
+    perhaps player please plenty pooh possibly practice preliminary present president previously prices primary prior
+    private probably proof pure quick quite rare rather raw read ready real recently regular remember rich right rise
+    round safe secondary see seen seven seventeen seventy several short should similarly simply single six sixteen sixty
+    slow slowly small soft somewhere soon sorry speak speaking special specifically strange strong sudden sure surely
+    tall team ten thank thanks therefore thick thin third thirteen thirty though thousand thousands three thrice thus
+    tiny today together tomorrow tonight top total true twelve twenty twice two unfortunately unless unlike upon urgent
+    useful useless usually valid various visitors wait warm warning water weather welcome wet whatever whenever wherever
+    whether white whoever whole wide wind winner wise wonderful words work worse wow write wrong yes yesterday yo young
+    """
+)
+
+# Words that belong to a series, of which each means something else: similar vectors do not make them the same.
+CONTRASTING_WORDS = word_set(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+    october november december spring summer autumn fall winter red green blue yellow black white grey gray brown orange
+    purple pink first second third fourth fifth sixth north south east west northern southern eastern western left right
+    upper lower morning noon afternoon evening night day week weekend month quarter year daily weekly monthly yearly
+    quarterly annual before after early late earlier later open closed opening closing start begin end finish buy sell
+    import export internal external inside outside male female father mother son daughter brother sister husband wife
+    minimum maximum min max old new former arrive depart arrival departure win lose hot cold high low
     """
 )
 

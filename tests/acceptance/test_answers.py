@@ -164,20 +164,24 @@ async def test_buttons_of_former_runs_still_work(live: LiveBot[Any]) -> None:
         return await live.click("ada", post, button)
 
     assert texts.POSITIVE_FEEDBACK in await click(asked, "👍")
-    assert texts.NEGATIVE_FEEDBACK in await click(alone, "👎")
+    assert texts.PRIVATE_NEGATIVE_FEEDBACK in await click(alone, "👎")
     assert find_secrets(await click(asked, "Sources")) == "agate"
+    for each in (asked, alone):
+        [shown] = [post for post in live.town.posts(each) if post.buttons]
+        assert len(shown.buttons) == 4
     assert texts.ANSWER_SHARED in await click(alone, "Share to channel")
 
     # Asked again, a public answer changes in place; only its asker may, and a private one is a message of its own.
     [post] = [each for each in live.town.posts(asked) if each.buttons]
-    assert texts.NOT_THE_ASKER in await live.click("bob", post, AGAIN_BUTTON)
+    assert AGAIN_BUTTON not in (await live.offers("bob", post)).buttons
     live.script_answer("password", "It is agate, again [1].").set()
-    await click(asked, AGAIN_BUTTON)
+    await live.improve("ada", post, AGAIN_BUTTON)
     [post] = [each for each in live.town.posts(asked) if each.buttons]
     assert "agate, again" in post.body
-    assert "agate, again" in await click(alone, AGAIN_BUTTON)
-    await click(asked, "Delete")
-    assert [each for each in live.town.posts(asked) if each.buttons] == []
+    [mine] = [each for each in live.town.posts(alone) if each.buttons]
+    assert "agate, again" in await live.improve("ada", mine, AGAIN_BUTTON)
+    await live.improve("ada", post, "Delete")
+    assert [each for each in live.town.posts(asked) if "Sources" in each.buttons] == []
 
 
 PAINT, SLOW = "The lifeboat needs green paint.", "The lifeboat is far too slow."

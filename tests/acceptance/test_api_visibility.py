@@ -122,7 +122,7 @@ async def test_a_verified_answer_comes_first_for_programs_of_those_who_may_read_
     await live.post_passwords(cellar="beryl")
     way = "command" if town.platform == "discord" else "mention"
     [*_, answer] = [each for each in await live.posts(await town.ask("ada", "cellar", way=way)) if each.buttons]
-    assert "Verified. I show this answer first" in await live.click("mayor", answer, "Verify")
+    assert "Verified. I show this answer first" in await live.improve("mayor", answer, "Verify")
     people, asked = TokenHolders(live), {"question": QUESTION}
     mine = (await people.call("ada", "/api/v1/query", asked)).json()
     assert find_secrets(mine["answer"]) == "beryl"

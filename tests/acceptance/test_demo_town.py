@@ -18,6 +18,7 @@ from bot.settings import Settings
 from engine import ChatTurn, Engine, Question, Scope, Source
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
+from engine.llm.offline.quoting.notices import is_closest
 from tests.acceptance.demo_questions import FurtherQuestion, TownQuestion, load_further, load_held_out
 from tests.support.fake_embedder import CachingEmbedder
 
@@ -36,7 +37,7 @@ class GivenAnswer:
 
     @property
     def is_refused(self) -> bool:
-        return NOTHING_FOUND in self.text and not self.sources
+        return (NOTHING_FOUND in self.text and not self.sources) or is_closest(self.text)
 
     def has_answer(self, question: TownQuestion) -> bool:
         """Whether every gold passage is among the sources, and the key words stand in the text."""

@@ -141,6 +141,6 @@ def test_what_is_no_export_is_refused_in_one_sentence(home: Path, tmp_path: Path
     result = run(home, "import", "slack", str(tmp_path / "notes.zip"))
     assert result.exit_code == 1
     assert result.stderr.split("\n") == ["notes.zip is not a readable ZIP archive.", "Export the workspace again.", ""]
-    result = run(home, "import", "teams", str(tmp_path))
+    result = run(home, "import", "minutes", str(tmp_path))
     assert result.exit_code == 1
-    assert result.stderr.startswith("Exports of “teams” cannot be imported.\n")
+    assert result.stderr.startswith("Exports of “minutes” cannot be imported.\n")

@@ -56,7 +56,7 @@ async def test_an_imported_past_is_read_by_those_whom_the_importer_names(live: L
     assert find_secrets(await live.ask("ada", "square", "in:#roof What is the password of the safe?")) == "jasper"
     assert find_secrets(await live.ask("bob", "square", "in:#vault What is the password of the safe?")) == ""
     # An answer that rests on it can be verified.
-    assert "Verified." in await live.click("mayor", await ask_publicly(live, "square"), "Verify")
+    assert "Verified." in await live.improve("mayor", await ask_publicly(live, "square"), "Verify")
     shown = await live.ask("bob", "square", AGAIN)
     assert "Verified by" in shown
     assert find_secrets(shown) == "agate jasper"

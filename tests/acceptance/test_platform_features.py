@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import texts
+from bot import review_texts, texts
 from bot.bootstrap import EngineModels
 from tests.demos.slack_day import load_manifest
 from tests.support.discord_server import Permission
@@ -45,7 +45,7 @@ async def test_everything_works_on_a_free_plan(tmp_path: Path, models: EngineMod
         ]
         assert len(str(posted[0].args["text"]).split()) > 3, "a notification shows it"
         assert "it is agate" in answer.text
-        assert {"Sources", "Delete"} <= set(answer.buttons)
+        assert answer.buttons == ("👍", "👎", "Sources", review_texts.IMPROVE_BUTTON)
         assert town.reactions(asked.handle) == []
         for channel, way in EVERY_WAY:
             assert find_secrets(await live.ask("ada", channel, way=way)) == "agate"

@@ -92,7 +92,7 @@ def render_body(words: str) -> str:
 
 
 def build_blocks(form: BlockFormat) -> Callable[[str], str]:
-    return lambda words: json.dumps(build_footer(make_footer(words), "U1", form))
+    return lambda words: json.dumps(build_footer(make_footer(words), form))
 
 
 # What each consumer gets of a source or of a document, and how it reads that; first the folder of its adapter.
@@ -113,7 +113,7 @@ CONSUMERS: dict[str, tuple[str, Callable[[str], str]]] = {
     "mcp documents": ("typed", lambda words: ListedDocument.of(make_document(words), "uri").model_dump_json()),
     "console": ("text", print_terminal),
 }
-SHOWS_NOTHING = {"common", "mattermost"}  # shared parts, and a reader of exports
+SHOWS_NOTHING = {"chats", "common", "mattermost"}  # shared parts, and readers of exports
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 SLACK_TOKEN = re.compile(r"<([!@#])(?!date\^\d)|<(?!https://wiki\.example)(https?:[^<>]*)>")
 DISCORD_TOKEN = re.compile(

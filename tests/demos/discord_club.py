@@ -76,13 +76,14 @@ class DemoDay:
         if used.error:
             self.show(f"! {used.error}")
 
-    async def press_button(self, person: Person, used: Interaction, button: str) -> None:
+    async def press_button(self, person: Person, used: Interaction, button: str) -> Interaction:
         """Somebody presses a button below an answer, and what comes of it."""
         self.show(f"{person.name} presses {button}")
         answer = next(one for one in (*reversed(used.followups), used.original) if one is not None and one.components)
-        await person.clicks(answer, button)
+        pressed = await person.clicks(answer, button)
         await self.sleep()
         self.print_screen(person, answer.channel, last=1)
+        return pressed
 
     def print_pings(self, person: Person, channel: Channel) -> None:
         """Print the posts of the bot that mention a person."""

@@ -212,7 +212,9 @@ async def channel_care(day: DemoDay, bot: DayBot) -> None:
     await day.run_command(day.ada, day.workshop, "expert add @Cleo harbour")
     asked = await day.ask(day.bo, day.workshop, "Who is the keeper of the harbour?")
     answer = day.entry(day.bo, day.workshop, asked.root).replies[-1]
-    await day.press_button(day.bo, day.workshop, "Ask an expert", answer)
+    await day.press_button(day.bo, day.workshop, "Improve this answer", answer)
+    offered = day.entry(day.bo, day.workshop, asked.root).replies[-1]
+    await day.press_button(day.bo, day.workshop, "Ask an expert", offered)
     day.show(str(day.entry(day.cleo, day.workshop, asked.root)))
     day.print_title("Ada changes the settings of #workshop in a form")
     await day.run_command(day.ada, day.workshop, "settings")

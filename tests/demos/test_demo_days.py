@@ -60,7 +60,7 @@ async def test_a_day_in_a_small_workspace() -> None:
     assert "`askers` is now *members*" in day.partition("Who may ask: everyone → members")[2]
     digest = day.partition("A week goes by")[2].partition("Bo asks for a date")[0]
     assert "*Digest.* What is new in this channel, from" in digest
-    assert "New files\n  │     - wind-test-report.md [6]" in digest
+    assert "wind-test-report.md [" in digest.partition("New files")[2]
     moved = day.partition("Ada moves it by an edit")[2].partition("Bo deletes")[0]
     assert "14 April" in moved.partition("A source of this answer was removed")[0]
     assert "14 April" not in moved.partition("A source of this answer was removed")[2]

@@ -165,7 +165,7 @@ async def test_every_public_method_of_a_closed_engine_says_so(tmp_path: Path) ->
 
 
 def test_every_number_of_the_ranking_has_bounds_and_the_defaults_keep_them() -> None:
-    assert RANKING_BOUNDS.keys() == {field.name for field in fields(RankingOptions)} - {"chunk_selection"}
+    assert RANKING_BOUNDS.keys() == {field.name for field in fields(RankingOptions)} - {"chunk_selection", "graph_rows"}
     check_options(EngineOptions())
     check_numbers(QUESTION, QUESTION_BOUNDS)
 

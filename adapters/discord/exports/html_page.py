@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,8 @@ ROLES = (
     ("chatlog__poll", EMBED),
     ("chatlog__message-group", GROUP),
 )
+# A tag that another one begins in is none; for the parser each would take the time of all that follow.
+_OPEN_END = re.compile(r"<([^<>!][^<>]*)(?=<)")
 VOID_TAGS = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "embed"})
 LINE_TAGS = frozenset({"br", "div", "p", "li", "blockquote", "pre", "tr"})
 
@@ -36,6 +40,7 @@ class ChatPage(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self._stack: list[tuple[str, str]] = []
+        self._open: Counter[str] = Counter()  # the tags and roles of the stack
         self._author: dict[str, Any] = {}
         self._message: dict[str, Any] | None = None
         self._done: list[dict[str, Any]] = []
@@ -52,7 +57,7 @@ class ChatPage(HTMLParser):
         role = _find_role(facts.get("class", ""))
         if facts.get("data-message-id", "").isdigit():
             self._begin(facts["data-message-id"])
-        if role == AUTHOR and facts.get("data-user-id", "").isdigit() and SKIPPED not in self._roles:
+        if role == AUTHOR and facts.get("data-user-id", "").isdigit() and not self._is_inside(SKIPPED):
             self._author = {"id": facts["data-user-id"], "name": facts.get("title", "")}
             if self._message is not None:
                 self._message["author"] = self._author
@@ -64,21 +69,24 @@ class ChatPage(HTMLParser):
             self._attach(facts)
         if tag not in VOID_TAGS:
             self._stack.append((tag, role))
+            self._open.update((f"<{tag}>", role))
 
     def handle_endtag(self, tag: str) -> None:
-        while any(each == tag for each, _ in self._stack):
-            if self._stack.pop()[0] == tag:
+        while self._open[f"<{tag}>"]:
+            closed, role = self._stack.pop()
+            self._open.subtract((f"<{closed}>", role))
+            if closed == tag:
                 return
 
     def handle_data(self, data: str) -> None:
         self._write(data)
 
-    @property
-    def _roles(self) -> set[str]:
-        return {role for _, role in self._stack}
+    def _is_inside(self, *roles: str) -> bool:
+        """Whether an open element has one of these roles."""
+        return any(self._open[role] > 0 for role in roles)
 
     def _is_attachment(self, tag: str) -> bool:
-        return tag == "a" and any(role == "attachment" for _, role in self._stack)
+        return tag == "a" and self._is_inside("attachment")
 
     def _attach(self, facts: Mapping[str, str]) -> None:
         url = facts.get("href") or facts.get("src") or ""
@@ -93,7 +101,7 @@ class ChatPage(HTMLParser):
         self._message = {"id": id_, "words": [], "attachments": [], "author": self._author}
 
     def _write(self, text: str) -> None:
-        if self._message is not None and self._roles & {CONTENT, EMBED} and SKIPPED not in self._roles:
+        if self._message is not None and self._is_inside(CONTENT, EMBED) and not self._is_inside(SKIPPED):
             self._message["words"].append(text)
 
     def _finish(self) -> None:
@@ -118,7 +126,7 @@ def read_payloads(chunks: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     """The messages of a page that is read in pieces."""
     page = ChatPage()
     for each in chunks:
-        page.feed(each)
+        page.feed(_OPEN_END.sub(r"&lt;\1", each))
         yield from page.take()
     page.close()
     yield from page.take(is_end=True)

@@ -25,7 +25,7 @@ CONTROLS = frozenset({2, 3, 5, 6, 7, 8})  # buttons and menus
 
 
 @dataclass(frozen=True, slots=True)
-class MessageText:
+class DiscordText:
     """What a message says, as the fields of `Message` with these names."""
 
     text: str = ""
@@ -33,7 +33,7 @@ class MessageText:
     previews: str = ""
 
 
-def render_message(payload: Row, *, by_bot: bool) -> MessageText:
+def render_message(payload: Row, *, by_bot: bool) -> DiscordText:
     """Everything that a message says. The embeds of a person's message are previews of links."""
     parts, previews = [_render_body(payload)], []
     for embed in get_rows(payload, "embeds"):
@@ -45,7 +45,7 @@ def render_message(payload: Row, *, by_bot: bool) -> MessageText:
             previews.append(rendered)
     parts += map(_describe_file, get_rows(payload, "attachments"))
     forwarded = list(_render_forwarded(payload))
-    return MessageText(*(cut_text(join_lines(each)) for each in (parts, forwarded, previews)))
+    return DiscordText(*(cut_text(join_lines(each)) for each in (parts, forwarded, previews)))
 
 
 def _render_body(payload: Row) -> str:

@@ -17,7 +17,7 @@ from bot.i18n import N_, match_locale, use_language
 from bot.platform.events import PRIVATE_WORD, CommandInvoked, QuestionAsked
 from bot.text.filter_options import add_filters
 from bot.texts import describe_error
-from engine import RetrievalMode  # noqa: TC001  - the annotation is read at run time
+from bot.texts.search_modes import SEARCH_MODES
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -61,16 +61,17 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     question=N_("Your question"),
     file=N_("A file to search first"),
     private=N_("Only you see the answer; it can use everything that you can read"),
-    mode=N_("Retrieval mode"),
+    mode=N_("Where to search"),
     **FILTER_DESCRIPTIONS,
 )
+@app_commands.choices(mode=[app_commands.Choice(name=words, value=mode) for mode, words in SEARCH_MODES.items()])
 @app_commands.rename(channel="in", author="from")
 async def ask(  # noqa: PLR0913, PLR0917 - each is an option
     interaction: Interaction,
     question: str,
     file: discord.Attachment | None = None,
     private: bool = False,  # noqa: FBT001, FBT002  - an option
-    mode: RetrievalMode | None = None,
+    mode: str = "",
     channel: str = "",
     author: str = "",
     after: str = "",
@@ -85,7 +86,7 @@ async def ask(  # noqa: PLR0913, PLR0917 - each is an option
         except InvalidQuestion as error:
             await interaction.response.send_message(describe_error(error), ephemeral=True)
             return
-    await _submit_question(interaction, question, [file] if file else [], private=private, mode=mode or "")
+    await _submit_question(interaction, question, [file] if file else [], private=private, mode=mode)
 
 
 @app_commands.command(description=N_("Index a file for all who can read this channel, or only for you"))
@@ -163,7 +164,7 @@ async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 36
     await _submit_command(interaction, "backfill", str(days or ""))
 
 
-@app_commands.command(description=N_("Correct the knowledge graph; corrections can be undone"))
+@app_commands.command(description=N_("Correct what I know; corrections can be undone"))
 @app_commands.describe(
     correction=N_("What to do"), words=N_("Names and descriptions; put several words in quotation marks")
 )

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from discord import Locale
 
 MAX_LENGTH = 100  # characters of a description
-DESCRIPTIONS = {TranslationContextLocation.command_description, TranslationContextLocation.parameter_description}
+DESCRIPTIONS = {
+    TranslationContextLocation.command_description,
+    TranslationContextLocation.parameter_description,
+    TranslationContextLocation.choice_name,
+}
 
 
 class CommandTranslator(app_commands.Translator):

@@ -16,6 +16,7 @@ from bot.platform.events import (
     MessagesDeleted,
     VisibilityChanged,
     WorkspaceLeft,
+    message_event_key,
 )
 from bot.platform.models import Location
 
@@ -57,8 +58,7 @@ def _message_keys(platform_event: PlatformEvent) -> tuple[str, ...]:
     """The idempotency key of a message: Slack reports the same message as `message` and as `app_mention`."""
     if not isinstance(platform_event, MessageReceived):
         return ()
-    location = platform_event.message.location
-    return (f"{NAME}:message:{location.workspace}:{location.channel}:{platform_event.message.id}",)
+    return (message_event_key(platform_event.message),)
 
 
 def channel_id(event: Event) -> str:

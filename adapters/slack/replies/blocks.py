@@ -106,15 +106,13 @@ def _text_length(node: object) -> int:
 # Footer of an answer.
 
 
-def build_footer(
-    footer: AnswerFooter, asker: str, form: BlockFormat, max_length: int = MAX_BLOCKS_LENGTH
-) -> list[Block]:
+def build_footer(footer: AnswerFooter, form: BlockFormat, max_length: int = MAX_BLOCKS_LENGTH) -> list[Block]:
     """Build sources, notice and buttons; excerpts are left out if the blocks exceed `max_length` characters."""
-    full = _build_footer(footer, asker, form, excerpt_length=MAX_EXCERPT_LENGTH)
-    return full if blocks_length(full) <= max_length else _build_footer(footer, asker, form, excerpt_length=0)
+    full = _build_footer(footer, form, excerpt_length=MAX_EXCERPT_LENGTH)
+    return full if blocks_length(full) <= max_length else _build_footer(footer, form, excerpt_length=0)
 
 
-def _build_footer(footer: AnswerFooter, asker: str, form: BlockFormat, excerpt_length: int) -> list[Block]:
+def _build_footer(footer: AnswerFooter, form: BlockFormat, excerpt_length: int) -> list[Block]:
     if form is BlockFormat.BARE:
         return []
     sources_list = (
@@ -126,7 +124,7 @@ def _build_footer(footer: AnswerFooter, asker: str, form: BlockFormat, excerpt_l
     return [
         *sources_list,
         *notice,
-        *build_buttons(footer.buttons, form, block=f"{ID_PREFIX}.answer.{footer.answer}", asker=asker),
+        *build_buttons(footer.buttons, form, block=f"{ID_PREFIX}.answer.{footer.answer}"),
     ]
 
 
@@ -200,23 +198,20 @@ def _context_block(text: str) -> Block:
 # Buttons: action and value come back when one is pressed.
 
 
-def build_buttons(buttons: Sequence[Button], form: BlockFormat, block: str, asker: str = "") -> list[Block]:
-    """Build feedback and delete buttons in one row, the rest below, suggested questions last.
-
-    Only the asker sees the delete button.
-    """
+def build_buttons(buttons: Sequence[Button], form: BlockFormat, block: str) -> list[Block]:
+    """Build the feedback buttons, the rest below, suggested questions last."""
     if form is BlockFormat.BARE or not buttons:
         return []
     citation = {button.action: button for button in buttons}
     rich = form is BlockFormat.RICH and {"up", "down"} <= citation.keys()
-    special = ("up", "down", "delete") if rich else ()
+    special = ("up", "down") if rich else ()
     rest = [button for button in buttons if button.action not in special]
     suggested = [button for button in rest if button.action == SUGGESTION_ACTION]
     others = [button for button in rest if button.action != SUGGESTION_ACTION]
     rows = [others[at : at + MAX_ROW_BUTTONS] for at in range(0, len(others), MAX_ROW_BUTTONS)]
     rows += [suggested] if suggested else []
     return [
-        *([_feedback(citation, block, asker)] if rich else []),
+        *([_feedback(citation, block)] if rich else []),
         *(_button_row(row, f"{block}.{number}") for number, row in enumerate(rows)),
     ]
 
@@ -234,28 +229,18 @@ def _button_row(row: Sequence[Button], block: str) -> Block:
     return {"type": "actions", "block_id": block[:255], "elements": elements}
 
 
-def _feedback(citation: Mapping[str, Button], block: str, asker: str) -> Block:
-    elements: list[Block] = [
-        {
-            "type": "feedback_buttons",
-            "action_id": f"{ID_PREFIX}.feedback",
-            "positive_button": _feedback_button(citation["up"]),
-            "negative_button": _feedback_button(citation["down"]),
-        }
-    ]
-    if "delete" in citation:
-        elements.append(_delete_button(citation["delete"], asker))
-    return {"type": "context_actions", "block_id": block[:255], "elements": elements}
+def _feedback(citation: Mapping[str, Button], block: str) -> Block:
+    element = {
+        "type": "feedback_buttons",
+        "action_id": f"{ID_PREFIX}.feedback",
+        "positive_button": _feedback_button(citation["up"]),
+        "negative_button": _feedback_button(citation["down"]),
+    }
+    return {"type": "context_actions", "block_id": block[:255], "elements": [element]}
 
 
 def _feedback_button(button: Button) -> Block:
     return {"text": _label(button.label), "value": f"{button.action} {button.value}"[:2000]}
-
-
-def _delete_button(button: Button, asker: str) -> Block:
-    icon = {"type": "icon_button", "icon": "trash", "text": _label(button.label), "value": button.value[:2000]}
-    seen = {"visible_to_user_ids": [asker]} if asker else {}
-    return {**icon, "action_id": f"{ID_PREFIX}.{button.action}.0", **seen}
 
 
 def _label(text: str) -> Block:

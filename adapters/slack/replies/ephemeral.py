@@ -131,7 +131,7 @@ class EphemeralReply:
 
     async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
         """Send the whole answer. Raises PlatformError."""
-        messages = [OutgoingMessage(self._defuse(part), self._target.person) for part in parts or ("…",)]
+        messages = [OutgoingMessage(self._defuse(part)) for part in parts or ("…",)]
         last = replace(messages[-1], footer=footer)
         ends = [last] if last.is_within_limit else [messages[-1], replace(last, text="")]
         for outgoing in [*messages[:-1], *ends]:

@@ -121,7 +121,7 @@ class ThreadReply:
     def _build_message(self, number: int, footer: AnswerFooter | None, *, done: bool) -> OutgoingMessage:
         metadata = answer_metadata(self._target.answer, number, done=done)
         buttons = self._target.progress_buttons if number == len(self._parts) - 1 and not done else ()
-        return OutgoingMessage(self._parts[number], self._target.person, footer, buttons, metadata=metadata)
+        return OutgoingMessage(self._parts[number], footer, buttons, metadata=metadata)
 
     # Keepalive.
 

@@ -49,7 +49,6 @@ class OutgoingMessage:
     """
 
     text: str
-    asker: str = ""
     footer: AnswerFooter | None = None
     buttons: tuple[Button, ...] = ()
     mentions: tuple[str, ...] = ()
@@ -63,7 +62,7 @@ class OutgoingMessage:
 
     def build_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
         """Build the blocks of the message."""
-        row = blocks.build_buttons(self.buttons, form, block=f"{ID_PREFIX}.card", asker=self.asker)
+        row = blocks.build_buttons(self.buttons, form, block=f"{ID_PREFIX}.card")
         named = [blocks.build_mentions(self.mentions)] if self.mentions else []
         body = blocks.build_body(self.text, max(form, BlockFormat.SIMPLE) if self.is_card else form)
         return [*named, *body, *self.build_footer_blocks(form), *row]
@@ -72,7 +71,7 @@ class OutgoingMessage:
         """Build the blocks of the footer."""
         if self.footer is None:
             return []
-        return blocks.build_footer(self.footer, self.asker, form, max_length=blocks.MAX_BLOCKS_LENGTH - len(self.text))
+        return blocks.build_footer(self.footer, form, max_length=blocks.MAX_BLOCKS_LENGTH - len(self.text))
 
     def build_arguments(self, form: BlockFormat) -> dict[str, Any]:
         """Build the arguments for Slack; in the BARE format, `text` has the whole message."""

@@ -28,7 +28,7 @@ SERVICES = {"gdrive": "Google Drive", "onedrive": "OneDrive", "dropbox": "Dropbo
 
 
 @dataclass(frozen=True, slots=True)
-class MessageText:
+class SlackText:
     """What a message says.
 
     `text`: the author's own words, or those of an app. `forwarded` and `previews` as in `Message`.
@@ -39,7 +39,7 @@ class MessageText:
     previews: str = ""
 
 
-def render_message(payload: Row) -> MessageText:
+def render_message(payload: Row) -> SlackText:
     """Everything that a message says."""
     own = _own_text(payload)
     parts, forwarded, previews = [own, *_name_files(payload)], [], []
@@ -50,7 +50,7 @@ def render_message(payload: Row) -> MessageText:
             previews.append(_render_preview(each, own))
         else:
             parts.append(_render_attachment(each))
-    return MessageText(*(cut_text(join_lines(each)) for each in (parts, forwarded, previews)))
+    return SlackText(*(cut_text(join_lines(each)) for each in (parts, forwarded, previews)))
 
 
 def is_unread_file(file: Row) -> bool:

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, get_args
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 
 from adapters.web.models import QueryBody, SourceItem
-from adapters.web.operations import perform
+from adapters.web.operations import get_result, perform
 from adapters.web.pages.answer_html import render_answer
+from adapters.web.pages.management.plain_words import to_plain_lines
 from adapters.web.pages.session import PageAccess, get_viewer
-from adapters.web.pages.shell import NavigationEntry, find_first_page, render_page, render_text
+from adapters.web.pages.shell import NavigationEntry, find_first_page, render_page, render_part, render_text
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from bot.capabilities.access.notices import list_end_notices
-from bot.capabilities.results import AnswerDelta, AnswerEnd, ProgressUpdate
-from engine import RetrievalMode
+from bot.capabilities.management.requests import ListChannels, PinAnswer
+from bot.capabilities.management.results import WorkspaceChannels
+from bot.capabilities.results import AnswerDelta, AnswerEnd, Completed, ProgressUpdate
+from bot.texts.search_modes import SEARCH_MODES
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
+    from adapters.web.operations import Access
+    from bot.capabilities.management.results import ChannelEntry
     from bot.capabilities.results import OperationResult
     from engine import Clock
 
@@ -31,15 +37,6 @@ router = APIRouter(include_in_schema=False)
 ENTRY = NavigationEntry("/", "Ask", "ask", "ask")
 CUT_OFF = "The model stopped before the end of this answer."
 RENDER_SECONDS = 0.3  # between two renderings of an answer that arrives; text in between is shown as it is
-MODES = {
-    "mix": "Graph and passages together",
-    "hybrid": "Names and themes of the graph",
-    "local": "Names: what is known about people and things",
-    "global": "Themes: how things are connected",
-    "naive": "Passages alone, without the graph",
-    "bypass": "The language model alone, without sources",
-}
-assert set(MODES) == set(get_args(RetrievalMode))  # noqa: S101  - each mode has its words
 
 
 @router.get("/")
@@ -48,7 +45,28 @@ async def show_ask(http: Request, access: PageAccess) -> Response:
     viewer = await get_viewer(http, access)
     if ENTRY.permission not in viewer.permissions:
         return RedirectResponse(find_first_page(http, viewer), 303)
-    return await render_page(http, access, "ask.html", modes=MODES)
+    channels = await _list_channels(http, access) if "manage" in viewer.permissions else ()
+    return await render_page(http, access, "ask.html", modes=SEARCH_MODES, channels=channels)
+
+
+async def _list_channels(http: Request, access: Access) -> Sequence[ChannelEntry]:
+    """The channels in which the viewer may give an answer to a question; none for others than managers."""
+    with suppress(EngineError):
+        return (await get_result(http, access, ListChannels(), WorkspaceChannels)).channels
+    return ()
+
+
+@router.post("/ask/improve")
+async def improve_answer(
+    http: Request,
+    access: PageAccess,
+    room: Annotated[str, Form(min_length=1, max_length=300)],
+    question: Annotated[str, Form(min_length=1, max_length=500)],
+    text: Annotated[str, Form(max_length=4000)],
+) -> Response:
+    """Give the answer that whoever may read a channel gets from now on, and confirm it."""
+    done = await get_result(http, access, PinAnswer(room, question, text), Completed)
+    return render_part("parts/improved.html", lines=to_plain_lines(done.text))
 
 
 @router.post("/ask")

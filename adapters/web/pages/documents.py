@@ -115,6 +115,7 @@ async def _list_documents(http: Request, access: Access, search: str, status: st
     return {
         "documents": page,
         "total": found.total,
+        "unread_files": found.unread_files,
         "known": found.known,
         "search": search,
         "chosen": status,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from adapters.web.models import DocumentBody, DocumentItem, DocumentsBody, PassageItem, UploadBody
+from adapters.web.models import DocumentBody, DocumentItem, DocumentsBody, PassageItem, UnreadFileItem, UploadBody
 from adapters.web.operations import get_result
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
@@ -49,7 +49,11 @@ async def list_documents(
 ) -> DocumentsBody:
     """List the documents that the token can read, with their state."""
     found = await get_result(http, token, ListDocuments(search, status, offset, limit), DocumentList)
-    return DocumentsBody(documents=[DocumentItem.of(each) for each in found.documents], total=found.total)
+    return DocumentsBody(
+        documents=[DocumentItem.of(each) for each in found.documents],
+        total=found.total,
+        unread_files=[UnreadFileItem.of(each) for each in found.unread_files],
+    )
 
 
 @router.post(

@@ -61,7 +61,8 @@ async def _check_health(service: AdminService) -> HealthState:
 @router.get("/status")
 async def get_status(http: Request, token: Token) -> StatusBody:
     """Count what the token can read."""
-    status = (await get_result(http, token, GetStatus(), StatusResult)).status
+    found = await get_result(http, token, GetStatus(), StatusResult)
+    status = found.status
     return StatusBody(
         documents=status.documents,
         passages=status.passages,
@@ -70,4 +71,5 @@ async def get_status(http: Request, token: Token) -> StatusBody:
         waiting=status.unextracted + status.stale,
         trouble=status.trouble,
         spent_budget=status.spent_budget,
+        unread_files=sum(count for _, count in found.unread_files),
     )

@@ -18,6 +18,7 @@ from bot.i18n import gettext
 from bot.platform.events import QuestionAsked
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
+from bot.text.speech.addressed import classify_addressed
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
 
@@ -38,7 +39,6 @@ class AnswerRepeater:
     def __init__(self, context: BotContext, service: AnswerService) -> None:
         self._context = context
         self._service = service
-        self._reworded: set[str] = set()  # answers in progress whose questions were reworded meanwhile
 
     async def handle(self, pressed: ButtonPressed) -> None:
         """Answer again, or tell the person why not. Raises PlatformError."""
@@ -49,14 +49,18 @@ class AnswerRepeater:
     async def begin_edited(self, message: Message) -> None:
         """Begin to answer a question again because its author reworded it; durable when it returns.
 
-        One that is being answered is begun again once that is finished.
+        One that is being answered keeps its words until that is finished, and is begun again then. An author whose
+        edit may not be answered is told why.
         """
         stored = await self._context.store.answers.get_by_message(message.location.without_thread, message.id)
         if stored is None or stored.message_id != message.id or not self._is_reworded(stored, message):
             return
         if stored.state == "started":
-            self._reworded.add(stored.id)
-        elif not (await self._service.find_refusal(self._build_edited(stored, message)))[0]:
+            return
+        refusal, _ = await self._service.find_refusal(self._build_edited(stored, message))
+        if refusal:
+            await self._context.send_private(self._build_edited(stored, message).reply_target(), Card(refusal))
+        else:
             await self._begin(stored, stored.attempt, message)
 
     async def answer_edited(self, message: Message) -> bool:
@@ -64,9 +68,8 @@ class AnswerRepeater:
         stored = await self._context.store.answers.get_by_message(message.location.without_thread, message.id)
         if stored is None or stored.message_id != message.id:
             return False
-        if stored.id in self._reworded:
+        if stored.state == "started" and self._is_reworded(stored, message):
             async with self._service.turns.take(stored.location):
-                self._reworded.discard(stored.id)
                 stored = await self._context.store.answers.get(stored.id) or stored
                 await self._begin(stored, stored.attempt, message)
                 stored = await self._context.store.answers.get(stored.id) or stored
@@ -82,16 +85,23 @@ class AnswerRepeater:
             and not stored.private
             and bool(stored.question)
             and _words(stored.question) != _words(message.text)
+            and classify_addressed(message.text) == "question"
         )
 
     async def _begin(self, stored: StoredAnswer, attempt: int, message: Message) -> bool:
         now, event = self._context.clock.time(), f"edit:{sha256(message.text.encode()).hexdigest()[:20]}"
-        return await self._context.store.answer_repeats.begin(stored.id, attempt, event, now)
+        return await self._context.store.answer_repeats.begin(stored.id, attempt, event, now, message.text)
 
     def _build_edited(self, stored: StoredAnswer, message: Message) -> AnswerRequest:
         return replace(
             request_from_message(message), location=stored.location, time=stored.time, attempt=stored.attempt
         )
+
+    async def report_edited(self, message: Message, error: Exception) -> None:
+        """Report that a reworded question could not be answered again."""
+        stored = await self._context.store.answers.get_by_message(message.location.without_thread, message.id)
+        if stored and stored.message_id == message.id and stored.attempt and stored.state == "started":
+            await self._service.post_failure(self._build_edited(stored, message), error)
 
     async def post_failure(self, pressed: ButtonPressed, error: Exception) -> None:
         """Report that a question could not be answered again."""

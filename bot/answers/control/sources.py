@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.answers.review.rights import can_read_room
-from bot.platform.models import title_with_time
-from bot.text.format import pluralize
+from bot.text.format import format_local, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import tzinfo
 
     from bot.context import BotContext
     from bot.platform.models import Location
@@ -27,7 +27,8 @@ async def describe_sources(context: BotContext, stored: StoredAnswer, location: 
     readable = {room for room in rooms if await can_read_room(context, room, location, person)}
     shown = [each for each in stored.sources if each.room in readable]
     texts = await _load_texts(context, {each.document for each in shown}, location, person)
-    lines = [_format(each, texts.get((each.document, each.passage), each.excerpt)) for each in shown]
+    zone = await context.find_zone(location, person)
+    lines = [_format(each, texts.get((each.document, each.passage), each.excerpt), zone) for each in shown]
     withheld = len(stored.sources) - len(shown)
     if withheld:
         lines.append(
@@ -52,6 +53,7 @@ async def _load_texts(
     return found
 
 
-def _format(source: AnswerSource, text: str) -> str:
-    head = f"**{source.number}** {markdown_link(title_with_time(source.title, source.time), source.link)}"
+def _format(source: AnswerSource, text: str, zone: tzinfo) -> str:
+    title = f"{source.title}, {format_local(source.time, zone)}" if source.time else source.title
+    head = f"**{source.number}** {markdown_link(title, source.link)}"
     return head + (f"\n> {escape_markdown(text, MAX_QUOTE_LENGTH)}" if text.strip() else "")

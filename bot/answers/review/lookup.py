@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.models import Location
     from bot.store import BotStore, VerifiedAnswer
-    from engine import Engine
+    from engine import Engine, Source
 
 MAX_CANDIDATES = 20  # different texts of verified questions with the same words whose vectors are compared
 FOLLOW_UP_WORDS = 2  # words of a follow-up question; one with fewer may mean something else in its thread
@@ -68,14 +68,32 @@ class VerifiedLookup:
         if verified is None:
             return False
         draft.verified, draft.text = verified, verified.text
-        draft.provenance = Provenance(provenance_of(verified).source_scope, {}, since)
+        newer = await self._find_newer(question, verified)
+        draft.provenance = Provenance(_widen(provenance_of(verified).source_scope, newer, question.scope), {}, since)
         delivery.can_show = partial(can_read, self._audience, draft.provenance, request.location, request.sole_reader)
         delivery.citation_urls = lambda: source_urls(verified.sources)
         name = await self._find_verifier(verified)
         heading = review_texts.format_verified(name, verified.verified_at, verified.question)
         delivery.heading = f"{delivery.heading}\n\n{heading}" if delivery.heading else heading
+        if newer is not None:
+            draft.notices.append(review_texts.ask_to_check(newer.link))
         draft.notices.append(gettext(review_texts.VERIFIED_HINT))
         return True
+
+    async def _find_newer(self, question: Question, verified: VerifiedAnswer) -> Source | None:
+        """What replaces a source of a verified answer since it was verified, within the scope of the question."""
+        used = {(each.document, each.passage) for each in verified.sources}
+        try:
+            context = await self._engine.retrieve(Question(question.text, question.scope, mode="naive"))
+        except ModelError:
+            return None
+        sources = {each.number: each for each in context.sources}
+        for each in context.replacements:
+            older, newer = sources[each.older], sources[each.newer]
+            is_used = (older.document, older.passage) in used
+            if is_used and newer.time is not None and newer.time > verified.verified_at:
+                return newer
+        return None
 
     async def _find(self, question: Question, place: Location, reader: str) -> VerifiedAnswer | None:
         """The answer to the same question that all readers of the reply may read; first that of the channel itself."""
@@ -118,6 +136,15 @@ def provenance_of(verified: VerifiedAnswer) -> Provenance:
     """What readers of a verified answer must be able to read: its sources, and where it was verified."""
     rooms = verified.rooms.union({verified.location.room}, (each.room for each in verified.sources))
     return Provenance(Scope(verified.spaces, rooms), {}, 0.0)
+
+
+def _widen(used: Scope, newer: Source | None, asked: Scope) -> Scope:
+    """What readers must be able to read if they are also shown a link to something newer."""
+    if newer is None:
+        return used
+    if newer.space in asked.spaces:
+        return Scope(used.spaces | {newer.space}, used.rooms)
+    return Scope(used.spaces, used.rooms | {newer.room})
 
 
 def can_recognize(text: str, time: datetime, *, is_follow_up: bool) -> bool:

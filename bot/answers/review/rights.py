@@ -26,6 +26,14 @@ async def may_verify(context: BotContext, location: Location, person: str) -> bo
         return False
 
 
+async def is_manager(context: BotContext, location: Location, person: str) -> bool:
+    """Whether a person manages the workspace of a location; False if that is unknown."""
+    try:
+        return is_workspace_manager(await context.audience.get_person(location.platform, location.workspace, person))
+    except EngineError:
+        return False
+
+
 async def list_experts(context: BotContext, location: Location) -> list[Expert]:
     """The experts of a channel: those named there, and those of channels that everyone there can read."""
     found = await context.store.experts.list_in_workspace(location.platform, location.workspace)

@@ -15,11 +15,12 @@ from bot.i18n import gettext
 from bot.ingest.conversations import author_key, to_unindexed_record
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.store import AnswerSource, VerifiedAnswer
-from bot.store.models import message_key, source_keys
+from bot.store.models import CLOSEST_KEY, message_key, source_keys
 from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
+from bot.texts.search_notices import is_closest
 from engine.answers.links.stream import LinkFilter
 from engine.errors import InvalidQuestion, NotFound
 
@@ -46,17 +47,19 @@ class AnswerVerifier:
         self._store = context.store
         self._now = now
 
-    async def verify(self, stored: StoredAnswer, person: str, text: str = "") -> str:
-        """Verify an answer of the bot; with a text, in these words instead of its own."""
+    async def verify(self, stored: StoredAnswer, person: str, text: str = "", question: str = "") -> str:
+        """Verify an answer of the bot; with a text or a question, in these words instead of its own."""
         seen = stored.attempt
         stored = await self._store.answers.get(stored.id) or stored  # `_save` notices what is removed after `now`
         if stored.attempt != seen:
             raise NotFound(gettext(control_texts.REPLACED))
         await self.check(stored, person)
-        if not (text or stored.sources or source_keys_of(stored)):
+        found_nothing = is_closest(stored.text) or not (stored.sources or source_keys_of(stored))
+        if found_nothing and not text:
             raise InvalidQuestion(gettext(review_texts.FOUND_NOTHING), hint=gettext(review_texts.WRITE_ANSWER))
         based = provenance_of_answer(stored)
-        question = await self._plain(stored.location, strip_mention(stored.question))
+        is_follow_up = not question and stored.location.thread not in {"", stored.message_id}
+        question = await self._plain(stored.location, strip_mention(question or stored.question))
         own = {message_key(stored.location.room, stored.message_id)} if stored.message_id else set()
         verified = VerifiedAnswer(
             "",
@@ -68,12 +71,12 @@ class AnswerVerifier:
             person if text else "",
             person,
             self._now,
-            sources=stored.sources,
+            sources=() if found_nothing else stored.sources,
             spaces=based.source_scope.spaces,
             rooms=based.source_scope.rooms,
             keys=source_keys_of(stored) | own,
         )
-        return await self._save(verified, is_follow_up=stored.location.thread not in {"", stored.message_id})
+        return await self._save(verified, is_follow_up=is_follow_up)
 
     async def check(self, stored: StoredAnswer, person: str) -> None:
         """Raise NotAllowed, InvalidQuestion or NotFound if a person may not verify an answer now."""
@@ -208,7 +211,7 @@ def _people_keys(verified: VerifiedAnswer) -> frozenset[str]:
 def source_keys_of(stored: StoredAnswer) -> frozenset[str]:
     """The keys of everything that a stored answer used."""
     used = stored.documents.union(*(source_keys(each.document, each.room, each.passage) for each in stored.sources))
-    return used - {""}  # the document of a message that is not indexed
+    return used - {"", CLOSEST_KEY}  # the document of a message that is not indexed has none
 
 
 def verified_id(location: Location, question: str) -> str:

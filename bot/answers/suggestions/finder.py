@@ -75,7 +75,7 @@ class SuggestionFinder:
     async def _are_wanted(self, draft: AnswerDraft) -> bool:
         """Whether an answer is complete, rests on sources, and is one to a plain question in a conversation."""
         request, question, context = draft.request, draft.question, draft.context
-        if question is None or context is None or draft.provenance is None or not draft.sources:
+        if question is None or context is None or draft.provenance is None or not draft.sources or draft.is_closest:
             return False
         is_whole = not (draft.failed or draft.is_stopped or draft.silent or draft.gap or draft.verified)
         is_plain = not (request.overheard or request.digest or request.since or request.mode or request.uploads)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult
 from bot.errors import NotAllowed, TooManyRequests
+from bot.texts.search_notices import is_closest
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from engine import Answer, Clock
 
 PROGRAM, TERMINAL = "api", "console"  # the labels of programs, and of this machine, in the metrics
+LEAD_LENGTH = 1000  # characters at the beginning of an answer that say whether it shows only the closest passages
 OUTCOMES = (((NotAllowed, TooManyRequests, InvalidQuestion), "refused"), (NotFound, "nothing"))
 
 
@@ -30,7 +32,7 @@ class QuestionRecord:
         self._platform = platform
         self._clock = clock
         self._began = clock.monotonic()
-        self._has_text = False
+        self._beginning = ""
         self._outcome = ""
         self._answers = 0
         self._answer: Answer | None = None
@@ -59,12 +61,15 @@ class QuestionRecord:
 
     def observe_result(self, result: OperationResult) -> None:
         """Record the first words of an answer, and whether it has sources."""
-        if isinstance(result, AnswerDelta) and not self._has_text and self._metrics is not None:
-            self._has_text = True
-            self._metrics.record_first_token(self._platform, self._clock.monotonic() - self._began)
+        if isinstance(result, AnswerDelta):
+            if not self._beginning and self._metrics is not None:
+                self._metrics.record_first_token(self._platform, self._clock.monotonic() - self._began)
+            if len(self._beginning) < LEAD_LENGTH:
+                self._beginning += result.text
         elif isinstance(result, AnswerEnd):
             self._answers = 1
-            self._outcome = "answered" if result.sources or result.verified else "nothing"
+            is_supported = bool(result.sources) and not is_closest(self._beginning)
+            self._outcome = "answered" if is_supported or result.verified else "nothing"
         elif isinstance(result, ContextResult):
             self._outcome = "nothing" if result.context.is_empty else "answered"
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from datetime import UTC
 from functools import partial
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from bot.capabilities.asking.channels import resolve_rooms
 from bot.errors import PlatformError
+from bot.text.format import find_zone_or_utc
 from engine.models import FilterLookup
 
 if TYPE_CHECKING:
@@ -26,15 +24,15 @@ async def find_name(deps: Deps, caller: Caller) -> str:
     return person.name if person else ""
 
 
-async def build_filter_lookup(deps: Deps, caller: Caller) -> FilterLookup | None:
-    """What a model needs to propose filters for the question of a person; None for other callers."""
-    if caller.kind != "person":
-        return None
-    zone: tzinfo = UTC
+async def find_zone(deps: Deps, caller: Caller, given: str = "") -> tzinfo:
+    """The time zone in which the days of a caller begin: that of their profile, else the one that is `given`."""
     person = await _find_person(deps, caller)
-    with suppress(ValueError, KeyError, OSError):  # a name that is no time zone
-        zone = ZoneInfo(person.time_zone) if person and person.time_zone else UTC
-    return FilterLookup(zone, partial(resolve_rooms, deps, caller))
+    return find_zone_or_utc((person.time_zone if person else "") or given)
+
+
+def build_filter_lookup(deps: Deps, caller: Caller) -> FilterLookup | None:
+    """What a model needs to propose filters for the question of a person; None for other callers."""
+    return FilterLookup(partial(resolve_rooms, deps, caller)) if caller.kind == "person" else None
 
 
 async def _find_person(deps: Deps, caller: Caller) -> Person | None:

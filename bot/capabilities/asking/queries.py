@@ -7,11 +7,12 @@ from contextlib import aclosing
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from bot.capabilities.asking.asker import build_filter_lookup, find_name
+from bot.capabilities.asking.asker import build_filter_lookup, find_name, find_zone
 from bot.capabilities.asking.channels import list_channel_names, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
 from bot.capabilities.document_lookup import resolve_documents
-from bot.capabilities.documents.listing import select_documents
+from bot.capabilities.documents.listing import select_documents, wants_unread
+from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
 from bot.capabilities.results import (
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         RetrievalOptions,
     )
     from bot.capabilities.results import HandlerResult, OperationResult
+    from bot.store import BotStore
     from bot.text.search_filters import SearchFilters
     from engine import Context, Engine, Scope
 
@@ -145,7 +147,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
     if not request.text.strip():
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
     documents = {each.key for words in request.documents for each in await resolve_documents(deps, words, scope, here)}
-    sought = parse_search_filters(request.text.strip(), deps.clock.now())
+    zone = await find_zone(deps, caller, request.zone)
+    sought = parse_search_filters(request.text.strip(), deps.clock.now().astimezone(zone))
     question = Question(
         sought.text or FILTERED_OVERVIEW,
         scope,
@@ -160,12 +163,13 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
             until=request.until,
         ),
         model=request.model,
+        zone=zone,
         **_collect_retrieval_options(request.retrieval),
     )
     if question.mode == "bypass":
         return question
     if not sought.only_these and any(purpose == "answers" and name for purpose, name in deps.context.models):
-        question = replace(question, filter_lookup=await build_filter_lookup(deps, caller))
+        question = replace(question, filter_lookup=build_filter_lookup(deps, caller))
     return await _apply_search_filters(deps, caller, await _apply_overview(deps, caller, question), sought)
 
 
@@ -177,7 +181,7 @@ async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, 
 
 async def _apply_overview(deps: Deps, caller: Caller, question: Question) -> Question:
     """Add what an overview question is about: a channel, a time, a person."""
-    question, asked = by_author(question, deps.clock.now())
+    question, asked = by_author(question, deps.clock.now().astimezone(question.zone))
     channel = asked.channel if asked else channel_of(question)
     rooms = await resolve_rooms(deps, caller, channel) if channel else frozenset[str]()
     if channel and not rooms:
@@ -200,12 +204,20 @@ async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGen
         await maintenance.get_status(caller.scope),
         await probe.get_state() if probe else None,
         tuple(await maintenance.list_index_problems(caller.scope)) if request.with_problems else None,
+        await count_unread(await _find_store(deps), caller.scope),
     )
 
 
 async def list_documents(deps: Deps, caller: Caller, request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
-    yield select_documents(await deps.engine.documents.list(caller.scope), request)
+    store = await _find_store(deps) if wants_unread(request) else None
+    unread = await list_unread(store, caller.scope, request.search)
+    yield select_documents(await deps.engine.documents.list(caller.scope), request, unread)
+
+
+async def _find_store(deps: Deps) -> BotStore | None:
+    parts = await deps.parts.find()
+    return parts.store if parts else None
 
 
 async def list_filter_names(deps: Deps, caller: Caller, _request: ListFilterNames) -> AsyncGenerator[OperationResult]:

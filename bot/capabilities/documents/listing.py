@@ -9,11 +9,19 @@ from bot.capabilities.results import DocumentList
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bot.capabilities.documents.results import UnreadFileInfo
     from bot.capabilities.requests import ListDocuments
     from engine import DocumentInfo
 
 
-def select_documents(listed: Sequence[DocumentInfo], request: ListDocuments) -> DocumentList:
+def wants_unread(request: ListDocuments) -> bool:
+    """Whether files that were not read are listed, too: with the first page of documents of any status."""
+    return not (request.status or request.offset)
+
+
+def select_documents(
+    listed: Sequence[DocumentInfo], request: ListDocuments, unread: tuple[UnreadFileInfo, ...] = ()
+) -> DocumentList:
     """The page of documents that a request asks for, of those with its status and its words in their title or key."""
     words = request.search.casefold().strip()
     found = [
@@ -22,4 +30,4 @@ def select_documents(listed: Sequence[DocumentInfo], request: ListDocuments) -> 
         if request.status in {"", each.status} and (words in each.title.casefold() or words in each.key.casefold())
     ]
     end = request.offset + request.limit if request.limit else None
-    return DocumentList(tuple(found[request.offset : end]), len(found), len(listed))
+    return DocumentList(tuple(found[request.offset : end]), len(found), len(listed), unread)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 
 from engine import DocumentInfo, Passage  # noqa: TC001  - the socket reads the fields' types at run time
 
@@ -13,6 +14,21 @@ class DocumentResult:
 
     document: DocumentInfo
     passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadFileInfo:
+    """A file that was shared and not read, or only its beginning.
+
+    `author`: their id on the platform. `family`: as in bot/ingest/file_families.py. `reason`: a sentence in English.
+    """
+
+    name: str
+    channel: str
+    author: str
+    time: datetime
+    family: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.capabilities.asking.asker import find_zone
 from bot.capabilities.asking.channels import resolve_rooms
 from bot.capabilities.asking.queries import answer_question
 from bot.capabilities.document_lookup import resolve_documents
-from bot.text.format import format_utc
+from bot.text.format import format_local
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question
 from engine.errors import NotFound
@@ -17,6 +18,7 @@ from engine.models import Overview
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from datetime import tzinfo
 
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
@@ -33,16 +35,18 @@ async def summarize(deps: Deps, caller: Caller, request: Summarize) -> AsyncGene
         since=request.since,
         until=request.until,
     )
-    question = Question(_choose_text(request), caller.scope, filters=within, overview=Overview(request.overview))
+    zone = await find_zone(deps, caller)
+    text, overview = _choose_text(request, zone), Overview(request.overview)
+    question = Question(text, caller.scope, filters=within, overview=overview, zone=zone)
     async with aclosing(answer_question(deps, question)) as results:
         async for result in results:
             yield result
 
 
-def _choose_text(request: Summarize) -> str:
+def _choose_text(request: Summarize, zone: tzinfo) -> str:
     if request.overview == "digest":
         return texts.DIGEST_QUESTION
-    return CATCH_UP_QUESTION.format(time=format_utc(request.since)) if request.since else SUMMARY_QUESTION
+    return CATCH_UP_QUESTION.format(time=format_local(request.since, zone)) if request.since else SUMMARY_QUESTION
 
 
 async def _find_rooms(deps: Deps, caller: Caller, request: Summarize) -> frozenset[str]:

@@ -37,12 +37,14 @@ from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, trunc
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
 from bot.texts.omissions import describe_omissions
+from bot.texts.unread_files import describe_families, describe_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
 
+    from bot.capabilities.documents.results import UnreadFileInfo
     from bot.capabilities.results import OperationResult
     from engine import DocumentInfo, Source, Usage
     from engine.parsers.sandbox.state import SandboxState
@@ -142,6 +144,9 @@ def render_status(event: StatusResult) -> RenderableType:
         rows.add_row(Text("not read", "dim"), safe_text(describe_problem(problem)))
     if event.problems == ():
         rows.add_row(Text("not read", "dim"), "nothing")
+    if event.unread_files:
+        files = describe_families(dict(event.unread_files))
+        rows.add_row(Text("unread files", "dim"), f"{files}; `threadlore documents` lists them")
     if event.sandbox is not None:
         rows.add_row(Text("sandbox", "dim"), safe_text(describe_sandbox(event.sandbox)))
     return rows
@@ -162,7 +167,7 @@ def _count_items(number: int, items: str) -> str:
 
 def render_documents(event: DocumentList) -> RenderableType:
     """A table of documents, followed by their errors and hints."""
-    if not event.documents:
+    if not event.documents and not event.unread_files:
         return Text("There are no documents yet. Add some with `threadlore ingest PATH`.")
     table = build_table("title", "channel", "status", "time", "passages", "key")
     for each in event.documents:
@@ -170,12 +175,27 @@ def render_documents(event: DocumentList) -> RenderableType:
     failed = [IngestFailure(each.title, each.error, each.hint) for each in event.documents if each.error]
     gaps = [IngestFailure(each.title, describe_omissions(each)) for each in event.documents if each.omissions]
     tables = [render_failures(failed, "incomplete")] if failed else []
-    return Group(table, *tables, *([render_failures(gaps, "read in part")] if gaps else []))
+    tables += [render_failures(gaps, "read in part")] if gaps else []
+    tables += [render_unread(event.unread_files)] if event.unread_files else []
+    return Group(*([table] if event.documents else []), *tables)
+
+
+def render_unread(files: Sequence[UnreadFileInfo]) -> RenderableType:
+    """A table of files that were shared and not read."""
+    table = build_table("not read", "channel", "from", "time", "reason")
+    for each in files:
+        cells = (each.name, each.channel, each.author, f"{each.time:%Y-%m-%d %H:%M}", gettext(each.reason))
+        table.add_row(*map(safe_text, cells))
+    return table
 
 
 def render_document_list(event: DocumentList) -> RenderableType:
     """Documents as a list with each key on its own line, for terminals in which a table would wrap the keys."""
-    return Text("\n").join(_render_document(each) for each in event.documents)
+    unread = (
+        safe_text(f"not read: {describe_unread(each.name, each.reason)} ({each.channel}, {each.time:%Y-%m-%d})")
+        for each in event.unread_files
+    )
+    return Text("\n").join([*(_render_document(each) for each in event.documents), *unread])
 
 
 def fits_width(event: DocumentList, width: int) -> bool:

@@ -1,11 +1,12 @@
-"""Correct an answer: change its text and approve it, so that it becomes the verified answer."""
+"""Correct or write the answer to a question: it becomes the verified answer, also to the question in other words."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
-from bot.answers.review.verification import MAX_TEXT_LENGTH, AnswerVerifier
+from bot.answers.review.verification import MAX_QUESTION_LENGTH, MAX_TEXT_LENGTH, AnswerVerifier, source_keys_of
 from bot.i18n import gettext
 from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors
@@ -21,49 +22,58 @@ if TYPE_CHECKING:
     from bot.commands.context import CommandContext
     from bot.store import StoredAnswer
 
-MAX_QUESTION_LENGTH = 300  # characters of the question above the text
-FIELDS = (FormField("text", review_texts.CORRECTION_FIELD, "long_text", required=True, max_length=MAX_TEXT_LENGTH),)
+FIELDS = (
+    FormField("question", review_texts.QUESTION_FIELD, max_length=MAX_QUESTION_LENGTH),
+    FormField("text", review_texts.CORRECTION_FIELD, "long_text", required=True, max_length=MAX_TEXT_LENGTH),
+)
 
 
 async def build_form(call: CommandContext) -> Form:
-    """Build the form with the text of the answer, for those who may verify it. Raises EngineError for others."""
+    """Build the form with question and answer, for those who may verify it. Raises EngineError for others."""
     stored = await find_answer(call)
     await _verifier(call).check(stored, call.person)
-    location, platform = stored.location, call.services.context.platform_for(stored.location)
-    question = await platform.to_plain_text(location.workspace, strip_mention(stored.question))
+    question, text = FIELDS
+    is_based = bool(stored.sources or source_keys_of(stored))
     fits = len(stored.text) <= min(MAX_TEXT_LENGTH, call.traits.max_field_length)
-    hint = gettext(review_texts.CORRECTION_HINT) if fits else gettext(review_texts.CORRECTION_TOO_LONG)
-    text = FormField(
-        "text",
-        gettext(review_texts.CORRECTION_FIELD),
-        "long_text",
-        stored.text if fits else "",
-        (),
-        hint,
-        required=True,
-        max_length=MAX_TEXT_LENGTH,
+    shown = review_texts.CORRECTION_HINT if fits else review_texts.CORRECTION_TOO_LONG
+    hint = shown if is_based else review_texts.WRITE_HINT
+    fields = (
+        replace(
+            question,
+            label=gettext(question.label),
+            value=await _find_question(call, stored),
+            hint=gettext(review_texts.QUESTION_HINT),
+        ),
+        replace(text, label=gettext(text.label), value=stored.text if fits and is_based else "", hint=gettext(hint)),
     )
-    shown = truncate_line(question, MAX_QUESTION_LENGTH)
-    return Form(
-        "correction",
-        gettext(review_texts.CORRECTION_TITLE),
-        (text,),
-        format_value(stored),
-        shown,
-        gettext(review_texts.APPROVE_BUTTON),
-    )
+    title = gettext(review_texts.CORRECTION_TITLE if is_based else review_texts.WRITE_BUTTON)
+    return Form("correction", title, fields, format_value(stored), submit=gettext(review_texts.APPROVE_BUTTON))
 
 
 def find_errors(answers: Mapping[str, str]) -> Mapping[str, str]:
-    """What is wrong with the text."""
+    """What is wrong with the question or the text."""
     return find_field_errors(FIELDS, {"text": "", **answers})
 
 
 async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
-    """Verify the answer, in the text of the form if that was changed. Raises EngineError."""
+    """Verify the answer, in the words of the form where those were changed. Raises EngineError."""
     stored, text = await find_answer(call), answers["text"].strip()
-    changed = "" if text == stored.text.strip() else text
-    return Card(await _verifier(call).verify(stored, call.person, changed))
+    question = " ".join(answers.get("question", "").split())
+    return Card(
+        await _verifier(call).verify(
+            stored,
+            call.person,
+            "" if text == stored.text.strip() else text,
+            "" if question == await _find_question(call, stored) else question,
+        )
+    )
+
+
+async def _find_question(call: CommandContext, stored: StoredAnswer) -> str:
+    """The question of an answer, in one line that fits the form."""
+    location, platform = stored.location, call.services.context.platform_for(stored.location)
+    asked = await platform.to_plain_text(location.workspace, strip_mention(stored.question))
+    return truncate_line(asked, min(MAX_QUESTION_LENGTH, call.traits.max_field_length))
 
 
 def format_value(stored: StoredAnswer) -> str:

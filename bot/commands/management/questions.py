@@ -9,10 +9,11 @@ from bot import review_texts, texts
 from bot.answers.review.verification import AnswerVerifier
 from bot.capabilities.management.results import QuestionEntry, QuestionList, VerifiedEntry, VerifiedList
 from bot.capabilities.results import Completed
-from bot.commands.review.unanswered import MAX_ASKERS, find_name, find_unanswered
+from bot.commands.review.unanswered import MAX_ASKERS, find_name, find_unanswered, list_reasons
 from bot.commands.review.verify import can_read_verified, is_reviewer, remove_verified, require_reviewer
 from bot.errors import NotAllowed, PlatformError
 from bot.i18n import gettext
+from bot.texts.search_notices import is_closest
 from engine.errors import EngineError, NotFound
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _verifier(manager: Manager) -> AnswerVerifier:
 async def _describe_group(call: PersonAtPlace, group: Group) -> QuestionEntry:
     newest = group.questions[0]
     people = list(dict.fromkeys(each.asker for each in group.questions))[:MAX_ASKERS]
-    given = await call.store.feedback.list_reasons({each.answer for each in group.questions})
+    given = await list_reasons(call, group)
     return QuestionEntry(
         newest.answer,
         group.texts[0],
@@ -135,7 +136,7 @@ def _format_reason(given: tuple[str, str]) -> str:
 async def _find_text(call: PersonAtPlace, answer: str) -> str:
     """What the bot answered, if the caller may verify it; empty if it found nothing."""
     stored: StoredAnswer | None = await call.store.answers.get(answer)
-    if stored is None or not stored.sources:
+    if stored is None or not stored.sources or is_closest(stored.text):
         return ""
     with suppress(EngineError):
         await AnswerVerifier(call.services.context, call.now).check(stored, call.person)

@@ -86,7 +86,7 @@ async def remove_expert(call: PersonAtPlace, person_id: str, topic: str) -> str:
     person = await _find_person(call, person_id)
     if not await call.store.experts.remove(call.location.room, person_id, _to_topic(topic)):
         raise NotFound(
-            gettext("They were not named in this channel."),
+            gettext("They aren't an expert in this channel."),
             hint=gettext("{command} shows who is.").format(command=call.format_example("expert list")),
         )
     return gettext("{name} won't be asked anymore.").format(name=escape_markdown(person.name))
@@ -127,7 +127,7 @@ def _parse(call: CommandContext, words: str) -> tuple[str, str]:
     found = _MENTION.match(words)
     if found is None:
         raise InvalidQuestion(
-            gettext("Whom?"),
+            gettext("Whom do you mean?"),
             hint=gettext("Mention them: {command}.").format(command=call.format_example("expert add @Ada roofing")),
         )
     return found[1], words[found.end() :]

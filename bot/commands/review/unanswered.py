@@ -33,6 +33,7 @@ PERIOD = timedelta(days=30)
 MAX_QUESTIONS = 200  # the newest, which are compared with each other
 MAX_GROUPS = 10
 MAX_REASONS, MAX_COMMENT_LENGTH = 5, 300  # reasons of one group; characters of a comment
+MAX_REPLIES = 10  # in threads, of one group, which are fetched to be shown
 MAX_ASKERS = 5  # names of one group
 GROUP_SIMILARITY = 0.7  # of questions that are listed together
 
@@ -150,10 +151,33 @@ async def _format_group(call: CommandContext, group: Group) -> list[str]:
     votes = f", {pluralize(down, '{count} vote down', '{count} votes down')}" if down else ""
     count = pluralize(len(group.questions), "{count} time", "{count} times")
     names = await _name_askers(call, group)
-    reasons = await call.store.feedback.list_reasons({each.answer for each in group.questions})
+    reasons = await list_reasons(call, group)
     lines = [f"  - {_format_reason(*each)}" for each in reasons[:MAX_REASONS]]
     lines += [f"  - … (+{len(reasons) - MAX_REASONS})"] if len(reasons) > MAX_REASONS else []
     return [f"- {markdown_link(group.texts[0], link)} – {count}{votes}: {names}", *lines]
+
+
+async def list_reasons(call: PersonAtPlace, group: Group) -> list[tuple[str, str]]:
+    """Why the answers of a group did not help: reasons and comments, from forms and from replies in their threads."""
+    places, feedback = {each.answer: each.location for each in group.questions}, call.store.feedback
+    given = await feedback.list_reasons(places.keys())
+    for answer, reason, message in (await feedback.list_replies(places.keys()))[:MAX_REPLIES]:
+        given.append((reason, await _read_reply(call, places[answer], message)))
+    return [each for each in given if any(each)]
+
+
+async def _read_reply(call: PersonAtPlace, location: Location, message: str) -> str:
+    """What a reply says now; empty if it is gone, was forgotten, or its author asked not to be read."""
+    context, store = call.services.context, call.store
+    with suppress(PlatformError):
+        found = await context.platform_for(location).fetch_message(location, message)
+        if found is None or await store.messages.find_tombstones(location.room, [message]):
+            return ""
+        if await store.opt_outs.is_opted_out(location.platform, location.workspace, found.author, found.time):
+            return ""
+        text = await context.platform_for(location).to_plain_text(location.workspace, strip_mention(found.text))
+        return " ".join(text.split())
+    return ""
 
 
 def _format_reason(reason: str, comment: str) -> str:

@@ -66,6 +66,7 @@ class ImportTarget:
         await self._context.store.imported_spaces.set(room, self._source.spaces.get(room, ""))
         self._context.audience.invalidate(location)
         home = home_space(await self._context.audience.get_channel(location))
+        await self._context.store.unread_files.move_room(room, home)
         await engine.documents.move_room(room, home)
         return home
 

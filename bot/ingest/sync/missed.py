@@ -10,9 +10,10 @@ import structlog
 from bot.errors import PlatformError
 from bot.ingest.messages import is_for_bot
 from bot.platform.event_codec import encode_event
-from bot.platform.events import MessageReceived
+from bot.platform.events import MessageReceived, message_event_key
 from bot.platform.models import Location
 from bot.store.event_queue import TOPIC, NewEvent
+from bot.text.format import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,15 +66,17 @@ class MissedMessages:
         room = messages[0].location.room
         known = {each.id for each in await self._store.messages.list_by_ids(room, [each.id for each in messages])}
         gone = await self._store.messages.find_tombstones(room, [each.id for each in messages])
+        location, authors = messages[0].location, {each.author for each in messages}
+        ends = await self._store.opt_outs.find_ends(location.platform, location.workspace, authors)
         for message in sorted(messages, key=lambda each: (each.time, each.id)):
-            if message.id not in known | gone:
+            until = ends.get(message.author, EPOCH)
+            if message.id not in known | gone and until is not None and message.time >= until:
                 await self._enqueue(message)
 
     async def _enqueue(self, message: Message) -> None:
         event = MessageReceived(message, addressed=True)
         kind, payload = encode_event(event)
         new = NewEvent(kind, payload, message.location.workspace_key, message.location.room)
-        key = f"missed:{message.location.room}:{message.id}"
-        if await self._store.event_queue.enqueue(new, [key], self._context.clock.time()):
+        if await self._store.event_queue.enqueue(new, [message_event_key(message)], self._context.clock.time()):
             log.info("sync.missed_message", channel=message.location.room)
             self._context.engine_context.engine.processes.notify(TOPIC)

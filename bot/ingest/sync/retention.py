@@ -136,6 +136,7 @@ class Retention:
         for file in await self._store.files.list_before(oldest):
             async with self._documents.lock(file.room):
                 await self._documents.forget_document(file.document)
+        await self._store.unread_files.delete_before(oldest)
         await self._store.answers.delete_before(oldest.timestamp())
         await self._store.verified_answers.delete_before(oldest.timestamp())
 

@@ -1,4 +1,4 @@
-"""Questions that found nothing, or whose answer was voted down."""
+"""Questions that found nothing, or only the closest passages, or whose answer was voted down."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime  # noqa: TC003 - a field's type
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
+from bot.store.models import CLOSEST_KEY
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class UnansweredQuestions:
             " WHERE time >= ?1 AND platform = ?2 AND workspace = ?3 AND state = 'done' AND NOT private"
             " AND question <> '' AND (stopped_by = '' OR sources <> '[]')) a"
             " WHERE (down > 0 OR (sources = '[]' AND NOT EXISTS (SELECT 1 FROM answer_provenance v"
-            " WHERE v.answer = a.id AND v.key LIKE 'verified:%')))"
+            " WHERE v.answer = a.id AND v.key LIKE 'verified:%'))"
+            f" OR EXISTS (SELECT 1 FROM answer_provenance c WHERE c.answer = a.id AND c.key = '{CLOSEST_KEY}'))"
             " AND NOT EXISTS (SELECT 1 FROM opt_out o WHERE o.platform = ?2 AND o.workspace = ?3"
             " AND o.person = a.asker AND o.ended_at IS NULL)"
             f" ORDER BY time DESC, id DESC LIMIT {limit}",

@@ -20,6 +20,16 @@ CORRECTION_CHANGE = Table(
     (Column("id", TEXT, primary=True), *columns(TEXT, "space", "made", "removed"), Column("time", TIME)),
     (Index("correction_change_time", "time"),),
 )
+# Files that were shared and not read. key: of the document that each would be; reason: a sentence in English.
+UNREAD_FILE = Table(
+    "unread_file",
+    (
+        Column("key", TEXT, primary=True),
+        *columns(TEXT, "space", "room", "message", "upload", "author"),
+        *(Column("time", TIME), *columns(TEXT, "name", "family", "reason")),
+    ),
+    (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
+)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -361,11 +371,12 @@ MIGRATIONS = (
         create_table(CORRECTION_CHANGE),
         online="an older process uses neither the column, which has a default, nor the table.",
     ),
+    Migration(create_table(UNREAD_FILE), online="an older process does not use the table."),
 )
 
 SOURCE = SchemaSource(
     "bot.store.schema",
     frozen=16,
-    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, CORRECTION_CHANGE),
+    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, CORRECTION_CHANGE, UNREAD_FILE),
     migrations=MIGRATIONS,
 )

@@ -43,7 +43,7 @@ _REMEMBER = re.compile(
     r"|lembra(?:-te|-se)?|lembre(?:-se)?|anote|tome nota|para constar|correção|para sua informação)\b",
     re.IGNORECASE,
 )
-_THAT = re.compile(r"\s*(?:[:,–—-]|(?:this|das|esto|ceci|isto)?\s*[:–—]|(?:that|dass|de que|que)\b)\s*", re.IGNORECASE)
+_THAT = re.compile(r"(?:[:,–—-]|(?:this|das|esto|ceci|isto) ?[:–—]|(?:that|dass|de que|que)\b)", re.IGNORECASE)
 # "Did you know that @bot can read files?"
 _ABOUT_MENTIONED = re.compile(
     rf"\b(?:that|dass|que) {MENTION.pattern} (?:can|is|has|knows|does|kann|ist|puede|peut|pode)\b"
@@ -51,13 +51,16 @@ _ABOUT_MENTIONED = re.compile(
 _REMEMBER_UNSPACED = re.compile(
     r"覚えて(?:おいて)?(?:ください|ね)?|メモ(?:して)?[:：、]|記録して|记住|记一下|備忘|补充一下|更正|訂正"
 )
+# After a single word a mark must follow: "no, at nine", not "no idea" or "wrong channel".
 _CONTRADICTION = re.compile(
-    r"(?:no+|nope|nah|wrong|incorrect|not true|not quite|actually|(?:that|this|it)(?:'|’)?s? (?:is |was )?"
+    r"(?:(?:no+|nope|nah|wrong|incorrect|not true|not quite|nein|falsch|stimmt nicht|incorrecto|falso|non|não|errado)"
+    r"\s{0,3}[,.;:!–—-]\s{0,3}"
+    r"|(?:actually|(?:that|this|it)(?:'|’)?s? (?:is |was )?"
     r"(?:not (?:true|right|correct)|wrong|incorrect|outdated|out of date|old|no longer (?:true|right|correct))"
-    r"|nein|falsch|stimmt nicht|das (?:ist|stimmt) (?:nicht|falsch|veraltet)(?: mehr)?|eigentlich"
-    r"|incorrecto|falso|eso (?:no es|ya no es|está) (?:cierto|correcto|mal)|en realidad"
-    r"|non|c(?:'|’)est faux|c(?:'|’)est périmé|pas exact|en fait"
-    r"|não|errado|isso (?:não é|está) (?:verdade|certo|errado)|na verdade)[\s,.;:!–—-]+(?=\S)",
+    r"|das (?:ist|stimmt) (?:nicht|falsch|veraltet)(?: mehr)?|eigentlich"
+    r"|eso (?:no es|ya no es|está) (?:cierto|correcto|mal)|en realidad"
+    r"|c(?:'|’)est faux|c(?:'|’)est périmé|pas exact|en fait"
+    r"|isso (?:não é|está) (?:verdade|certo|errado)|na verdade)[\s,.;:!–—-]{1,4})(?=\S)",
     re.IGNORECASE,
 )
 _CONTRADICTION_UNSPACED = re.compile(
@@ -104,11 +107,22 @@ _CHANGE = phrases.parse_words("now instead anymore longer since nowadays jetzt s
 _WANTING = phrases.parse_words(
     """
     need needs want wanted wants wonder wondering looking look searching search like love know understand remember
-    recall find see tell ask hope brauche brauchen suche suchen möchte will wissen weiß finde verstehe necesito busco
+    recall find see tell ask hope mean meant forgot forget question meine meinte gern gerne hätte frage
+    quero parle pregunta pergunta brauche brauchen suche suchen möchte will wissen weiß finde verstehe necesito busco
     quiero quisiera sé encuentro cherche cherchons voudrais veux sais trouve besoin preciso procuro quero sei encontro
     """
 )
+_CLEAR_LENGTH = 9  # characters of a contradiction that is more than one word
+_IMPERATIVES = phrases.parse_words(
+    """
+    show give find list tell try send make get use look check search explain compare summarize just please repeat
+    donne montre cherche trouve essaie dame dime muestra busca prueba zeig gib such sag mostra mostre procure tente
+    """
+)
+_CLEFT = phrases.parse_words("is ist est es é são")
+_COPULAS = phrases.parse_words("its it it’s c’est cest es é são das dies ce esto isso")
 _ASKING = phrases.QUESTION_WORDS | phrases.WHETHER - {"is", "si"} | phrases.parse_words("que that dass die der das")
+_POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 _STATED_UNSPACED = re.compile(
     r"(?:です|ます|でした|ました|である|だ|になった|になりました|った|ません)(?:よ|ね)?$|[是为在]|改(?:为|到|成)|已经|不再|搬到"
@@ -143,14 +157,32 @@ def _classify_call(text: str) -> Speech | None:
 def is_told(text: str) -> bool:
     """Whether a text without mentions begins with a request to remember, or contradicts and goes on."""
     if found := _REMEMBER.match(text):
-        rest = text[found.end() :]
+        rest = text[found.end() :].lstrip()
         introduced = _THAT.match(rest)
         body = rest[introduced.end() :] if introduced else rest
         return len(body.split()) > 1 and (bool(introduced) or all(map(_is_declarative, split_sentences(body))))
     if _REMEMBER_UNSPACED.search(text):
         return True
     found = _CONTRADICTION.match(text) or _CONTRADICTION_UNSPACED.match(text)
-    return found is not None and (len(text[found.end() :].split()) > 1 or is_unspaced(text[found.end() :]))
+    goes_on = split_sentences(text[found.end() :]) if found else []
+    is_clear = found is not None and len(found[0]) >= _CLEAR_LENGTH
+    return bool(goes_on) and all(_corrects(each, is_clear=is_clear) for each in goes_on)
+
+
+def _corrects(sentence: Sentence, *, is_clear: bool) -> bool:
+    """Whether a sentence after a contradiction says what is right: "it's Brandt", not "show me the other one".
+
+    `is_clear`: the contradiction was one of several words, such as "that's wrong".
+    """
+    words = sentence.words
+    is_cleft = words[0] in phrases.QUESTION_WORDS and not _CLEFT.isdisjoint(words[2:])  # "quem constrói é o Brandt"
+    if not is_cleft and (is_question_sentence(sentence) or not _WANTING.isdisjoint(words[:5])):
+        return False
+    if _is_declarative(sentence):
+        return True
+    if words[0] in _IMPERATIVES or (not is_cleft and not phrases.QUESTION_WORDS.isdisjoint(words[:2])):
+        return False
+    return len(words) > (1 if is_clear else 3) or words[0] in _COPULAS
 
 
 def contradicts(text: str) -> bool:
@@ -196,13 +228,10 @@ def _is_declarative(sentence: Sentence) -> bool:
     words = sentence.words
     while len(words) > 1 and (words[0] in phrases.INTERJECTIONS or words[0] in phrases.CONJUNCTIONS):
         words = words[1:]
-    if len(words) < 3 or words[0] in phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - {
-        "that",
-        "das",
-        "die",
-        "der",
-    }:
+    if len(words) < 3 or words[0] in _NO_SUBJECTS:
         return len(words) >= 4 and words[0] in phrases.PREPOSITIONS and _find_verb(words) > 1
+    if _POLITE.search(" ".join(words[:5])):
+        return False
     if words[0] in phrases.FIRST_PERSON and not _WANTING.isdisjoint(words[1:5]):
         return False
     if words[0] in phrases.SUBJECT_PRONOUNS:
@@ -216,6 +245,8 @@ def _find_verb(words: Words) -> int:
     known: Collection[str] = _FINITE if english else _FINITE | _FINITE_ELSEWHERE
     changes = not _CHANGE.isdisjoint(words)
     for at, word in enumerate(words[1:-1], start=1):
+        if word in known and words[at + 1] in phrases.QUESTION_WORDS:
+            return 0  # "the question is who pays"
         if word in known or (changes and at < 4 and len(word) > 3 and word.endswith(("s", "ed", "t"))):
             return at
         if at > 0 and word in _ASKING:

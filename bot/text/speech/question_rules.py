@@ -66,6 +66,12 @@ def classify_message(text: str, people: Collection[str] = (), *, interrupted: bo
     return next(verdict for verdict in _VERDICT_ORDER if verdict in found)
 
 
+def is_remark(text: str, people: Collection[str] = ()) -> bool:
+    """Whether a message asks nothing, is for nobody in particular, and more than thanks or chatter."""
+    asks = any(sentence.is_question for sentence in split_sentences(text))
+    return not asks and classify_message(text, people, interrupted=True) == "unclear"
+
+
 def is_small_talk(text: str) -> bool:
     """Whether a message is only thanks, praise or emoji, and needs no answer."""
     has_data = any(mark in text for mark in ("://", "`", ">", '"', "“"))

@@ -11,6 +11,7 @@ from rapidfuzz import fuzz
 
 from engine.knowledge.duplicates.abbreviations import is_abbreviation
 from engine.knowledge.duplicates.name_keys import spelling_key
+from engine.knowledge.duplicates.person_names import has_initials_of, has_other_initial, omits_middle_name
 from engine.text.word_lists import STOP_WORDS, word_set
 
 MIN_SPELLING = 80.0  # of a pair that is worth a closer look, 0 to 100
@@ -49,7 +50,7 @@ class PairFeatures:
     """What speaks for and against one entity behind two canonical names.
 
     `similarity`: cosine of their vectors, 0 if unknown. `shared`: their common neighbors; `neighbors`: those of the
-    name that has fewer. `same_type`: None if the type of one is unknown.
+    name that has fewer. `same_type`: None if the type of one is unknown. `are_persons`: both are typed so.
     """
 
     a: str
@@ -58,6 +59,7 @@ class PairFeatures:
     shared: int = 0
     neighbors: int = 0
     same_type: bool | None = None
+    are_persons: bool = False
 
 
 def measure_spelling(a: str, b: str) -> float:
@@ -71,7 +73,11 @@ def _words(name: str) -> frozenset[str]:
 
 
 def is_contradicted(a: str, b: str) -> bool:
-    """Whether names differ in a number, a numeral or opposites: "1940 Olympics" and "1944 Olympics"."""
+    """Whether names differ in a number, an initial or opposites: "1940 Olympics" and "1944 Olympics"."""
+    if has_other_initial(a, b):
+        return True
+    if has_initials_of(a, b):
+        return False
     x, y = _words(a) - _words(b), _words(b) - _words(a)
     if _numbers(_words(a)) != _numbers(_words(b)) and _numbers(x | y):
         return True
@@ -116,7 +122,12 @@ def is_candidate(a: str, b: str, similarity: float) -> bool:
     """Whether a pair is worth keeping: it is alike in spelling, or in meaning with a common word."""
     if is_contradicted(a, b):
         return False
-    if spelling_key(a) == spelling_key(b) or abbreviates(a, b) or measure_spelling(a, b) >= MIN_SPELLING:
+    if (
+        spelling_key(a) == spelling_key(b)
+        or omits_middle_name(a, b)
+        or abbreviates(a, b)
+        or measure_spelling(a, b) >= MIN_SPELLING
+    ):
         return True
     return similarity >= MIN_SIMILARITY or (is_part(a, b) and similarity > 0)
 
@@ -135,14 +146,17 @@ def score_pair(features: PairFeatures) -> float:
         + WEIGHTS["key"] * (spelling_key(a) == spelling_key(b))
         + WEIGHTS["abbreviation"] * abbreviates(a, b)
         + WEIGHTS["part"] * is_part(a, b)
-        + WEIGHTS["replaced"] * is_replaced(a, b)
+        + WEIGHTS["replaced"] * (is_replaced(a, b) and not has_initials_of(a, b))
+        + WEIGHTS["initials"] * has_initials_of(a, b)
+        + WEIGHTS["middle_name"] * (features.are_persons and omits_middle_name(a, b))
         + WEIGHTS["other_type"] * (features.same_type is False)
     )
     return 1 / (1 + math.exp(-total))
 
 
 # Fitted to labeled pairs (`benchmarks.duplicates`). Siblings in one text, such as two districts, share a neighbor too:
-# common neighbors count from two on.
+# common neighbors count from two on. The pairs had few persons: `initials` and `middle_name` are chosen so that such a
+# pair is suggested without any other sign.
 WEIGHTS = {
     "bias": -6.0,
     "spelling": 4.0,
@@ -152,5 +166,7 @@ WEIGHTS = {
     "abbreviation": 6.5,
     "part": -0.7,
     "replaced": -1.9,
+    "initials": 4.5,
+    "middle_name": 4.0,
     "other_type": -0.4,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,7 @@ from engine.boundary import repair_surrogates
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import InvalidReply, ModelError, ModelRefused, ModelUnavailable
 from engine.llm.client.breaker import Breakers
+from engine.llm.client.content import render_content
 from engine.llm.client.errors import NO_API_HINT, map_error
 from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
@@ -89,6 +89,9 @@ class Caller:
     is_urgent: bool
 
 
+LONG_REPLY = 50_000  # characters that take some milliseconds to read
+
+
 class ModelClient:
     """Calls of a provider with one concurrency limit; one of several slots is reserved for questions.
 
@@ -147,6 +150,15 @@ class ModelClient:
         """The text of `complete_reply`, also if it was cut off. Raises ModelError."""
         return (await self.complete_reply(request, meter)).text
 
+    async def _read_reply(self, request: ChatRequest, reply: str) -> tuple[str, bool]:
+        """A reply without thoughts, and whether it was cut off; a long one is read beside the event loop."""
+
+        def read() -> tuple[str, bool]:
+            self.thinking_models.record_reply(request.model, reply, is_free=not request.json)
+            return limit_reply(reply, request.purpose, request.model.model)
+
+        return await asyncio.to_thread(read) if len(reply) > LONG_REPLY else read()
+
     async def complete_reply(self, request: ChatRequest, meter: UsageMeter) -> Completion:
         """The reply without thinking. Raises ModelError.
 
@@ -158,8 +170,7 @@ class ModelClient:
                 parameters = self._chat_parameters(request)
                 reply = await self._refused.call(request.model, parameters, self._provider.chat)
             self.prompt_counts.record(request.model.model, request.messages, reply.spent.input_tokens)
-            text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
-            self.thinking_models.record_reply(request.model, reply.text, is_free=not request.json)
+            text, is_cut = await self._read_reply(request, reply.text)
             meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
             if _lacks_text(reply, text, request.purpose):
                 raise _empty_reply_error(reply.finish, request.model)
@@ -297,7 +308,7 @@ class ModelClient:
 
     def _chat_parameters(self, request: ChatRequest) -> CallParameters:
         response_format = {"response_format": {"type": "json_object"}} if request.json else {}
-        messages = [{"role": message.role, "content": _render_content(message)} for message in request.messages]
+        messages = [{"role": each.role, "content": render_content(each, request.model)} for each in request.messages]
         return {**request.model.chat_parameters(), **self._limit_parameters(), **response_format, "messages": messages}
 
     def _limit_parameters(self) -> CallParameters:
@@ -345,15 +356,6 @@ class _TextStream:
     async def aclose(self) -> None:
         """Close the connection, even before the end of the stream."""
         await self._deltas.aclose()
-
-
-def _render_content(message: LLMMessage) -> str | list[dict[str, Any]]:
-    """The text, followed by the pictures as data URLs if there are any."""
-    if not message.pictures:
-        return message.content
-    addresses = (f"data:image/jpeg;base64,{base64.b64encode(each).decode()}" for each in message.pictures)
-    pictures = ({"type": "image_url", "image_url": {"url": address}} for address in addresses)
-    return [{"type": "text", "text": message.content}, *pictures]
 
 
 def _ignore_call(purpose: Purpose, seconds: float) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINE = 2_000  # characters; a longer line is prose
+_EMPHASIS = re.compile(r"\*\*|__|`")
 _HEADING = re.compile(
     r"\A[\W\d_]*(entit(?:y|ies)|nodes?|relation(?:ship)?s?|edges?)\b[^:：]{0,30}[\W_]*\Z", re.IGNORECASE
 )
@@ -101,4 +102,4 @@ def _parse_relation(item: str) -> Link | None:
 
 def _strip_marks(text: str) -> str:
     """The text without Markdown's marks of emphasis."""
-    return re.sub(r"\*\*|__|`", "", text).strip(" *_\t\r\"'")
+    return _EMPHASIS.sub("", text).strip(" *_\t\r\"'")

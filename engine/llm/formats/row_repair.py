@@ -36,6 +36,7 @@ MIN_WIDE_CHARACTERS = 6  # of a sentence in a script without blanks
 _TYPES = frozenset({*(name.lower() for name in ENTITY_TYPES), OTHER, "category", "geo", "group", "product", "role"})
 # A tag and what follows it without an intact delimiter: "entity<Name", "entity>Name", "entity: Name", "entity Name".
 _GLUED = re.compile(r"\A[\W\d_]{0,8}(entity|relation(?:ship)?)(?:[\W_]{0,7}[\s<>|#:\\=/–—-])(?=[^\W_])", re.IGNORECASE)
+_KIND = re.compile(r"entity|relation(?:ship)?", re.IGNORECASE)
 _TYPED_NAME = re.compile(r"\A([^()]{1,256}?)\s*\(([^()]{1,40})\)\Z")  # "Name (Type)"
 _NUMBER = re.compile(r"\W{0,2}\d{1,3}(?:[.,]\d{1,3})?\W{0,2}")
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’)]?\Z")
@@ -53,7 +54,7 @@ def split_by_other_separator(row: str) -> list[str]:
     """The fields of a row, perhaps of a table, that has another separator everywhere; none if it is no such row."""
     for separator in _SEPARATORS:
         fields = [field.strip() for field in row.strip(f" {separator}").split(separator)]
-        if len(fields) >= MENTION_FIELDS and re.fullmatch(r"entity|relation(?:ship)?", fields[0], re.IGNORECASE):
+        if len(fields) >= MENTION_FIELDS and _KIND.fullmatch(fields[0]):
             return fields
     return []
 

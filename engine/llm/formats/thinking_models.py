@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.llm.formats.thinking import ThinkingFilter, has_unopened_thinking
+from engine.llm.formats.thinking import MAX_HEAD_CHARACTERS, ThinkingFilter, has_unopened_thinking
 
 if TYPE_CHECKING:
     from engine.llm.config import ModelConfig
@@ -43,7 +43,7 @@ class ThinkingModels:
 
     def record_reply(self, model: ModelConfig, reply: str, *, is_free: bool) -> None:
         """Learn from a whole reply; one that had to be JSON (not `is_free`) had no place for thoughts."""
-        if has_unopened_thinking(reply):
+        if has_unopened_thinking(reply[: 2 * MAX_HEAD_CHARACTERS]):
             self._unopened[model.name] = True
         elif is_free and reply.strip():
             self._unopened.setdefault(model.name, False)

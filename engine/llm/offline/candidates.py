@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.sentences import MAX_SENTENCE_LENGTH, parse_chat_line, split_sentences
-from engine.llm.offline.words import MONEY, has_price, is_stop_word, split_words, stem
+from engine.llm.offline.sentences import MAX_SENTENCE_LENGTH, TextPiece, parse_chat_line, split_pieces
+from engine.llm.offline.words import MONEY, content_stems, has_price
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 PRECEDING_COUNT = 2
 _NAME_SEPARATORS = re.compile(r"[-_./]")
 _MAX_TITLE_WORDS = 6
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,9 @@ class Candidate:
     """A sentence or a chat message of a numbered source.
 
     `stems` are those of its words (for a message also those of the speaker), `nearby_stems` those of title and heading,
-    and of the two sentences before it in its passage or conversation; `preceding` are the positions of these two,
-    nearest last.
+    of the two sentences before it in its passage or conversation, and of the day of a message; `preceding` are the
+    positions of these two, nearest last. `is_item`: it belongs to a list or a table. `until`: the day on which a newer
+    one replaced it.
     """
 
     source: Source
@@ -37,6 +42,8 @@ class Candidate:
     nearby_stems: frozenset[str]
     is_title: bool
     preceding: tuple[int, ...]
+    is_item: bool = False
+    until: str = ""
 
     @property
     def attributed_text(self) -> str:
@@ -52,19 +59,14 @@ def build_candidates(sources: Iterable[Source]) -> list[Candidate]:
     """Quotable candidates in the order of the sources; equal texts are kept once, for the newest source."""
     candidates: list[Candidate] = []
     for source in _deduplicate_sources(sources):
-        heading = content_stems(_NAME_SEPARATORS.sub(" ", f"{source.title} {source.label}"))
-        for speaker, time, text in _split_source(source):
+        heading = content_stems(_NAME_SEPARATORS.sub(" ", f"{source.title} {source.label} {_describe_day(source)}"))
+        for speaker, time, (text, is_item) in _split_source(source):
             before = _preceding_positions(candidates, source, chat=bool(speaker))
             nearby = heading.union(*(candidates[at].stems for at in before))
             stems = content_stems(f"{speaker} {text}") | ({MONEY} if has_price(text) else set())
-            is_title = not speaker and (_looks_like_title(text) or stems <= heading)
-            candidates.append(Candidate(source, text, speaker, time, stems, nearby, is_title, before))
+            is_title = not speaker and not is_item and (_looks_like_title(text) or stems <= heading)
+            candidates.append(Candidate(source, text, speaker, time, stems, nearby, is_title, before, is_item))
     return candidates
-
-
-def content_stems(text: str) -> frozenset[str]:
-    """The stems of the content words."""
-    return frozenset(stem(word) for word in split_words(text) if not is_stop_word(word))
 
 
 def is_adjacent(one: Source, other: Source, *, chat: bool) -> bool:
@@ -85,17 +87,24 @@ def _deduplicate_sources(sources: Iterable[Source]) -> list[Source]:
     return list(newest.values())
 
 
-def _split_source(source: Source) -> list[tuple[str, str, str]]:
+def _describe_day(source: Source) -> str:
+    """The day of a message, as people write it."""
+    time = source.time if source.author else None
+    return f"{time.day} {_MONTHS[time.month - 1]} {time.year}" if time else ""
+
+
+def _split_source(source: Source) -> list[tuple[str, str, TextPiece]]:
     """Speaker, time and text of each piece of a source; a message is one piece unless it is long.
 
     Only a source with an author is a message: in a file, a line of that form may name anyone.
     """
     line = parse_chat_line(source.text) if source.author else None
     if line is None:
-        return [("", "", text) for text in split_sentences(source.text) if any(map(str.isalnum, text))]
+        return [("", "", piece) for piece in split_pieces(source.text) if any(map(str.isalnum, piece.text))]
     whole = " ".join(line.text.split())
-    texts: Sequence[str] = [whole] if len(whole) <= MAX_SENTENCE_LENGTH else split_sentences(line.text)
-    return [(line.speaker, line.time, text) for text in texts if text]
+    is_short = len(whole) <= MAX_SENTENCE_LENGTH
+    pieces = [TextPiece(whole, is_item=False)] if is_short else split_pieces(line.text)
+    return [(line.speaker, line.time, piece) for piece in pieces if piece.text]
 
 
 def _preceding_positions(found: Sequence[Candidate], source: Source, *, chat: bool) -> tuple[int, ...]:

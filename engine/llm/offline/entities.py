@@ -3,50 +3,53 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import dropwhile, pairwise
 from operator import ne
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.words import UPPER, is_common
+from engine.llm.offline.names.runs import CAPITALIZED_RUN, is_no_name, split_run
+from engine.llm.offline.names.types import CONCEPT, EVENT_ENDINGS, LONE_NOUNS, PERSON, NamedEntity, guess_type
+from engine.llm.offline.names.vocabulary import GIVEN_NAMES, looks_common, place_names
+from engine.llm.offline.words import is_common
 from engine.text.names import clean_name, normalize_name
-from engine.text.word_lists import CALENDAR_WORDS, STOP_WORDS
+from engine.text.word_lists import IRREGULAR_FORMS, STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_CAPITALIZED = rf"(?:{UPPER}[\w’'&.-]*\w|{UPPER})"
-_NAME_PARTICLES = r"(?:of|of the|de|de la|del|della|der|den|van|van der|von|zu|la|le|du|da|dos|af|av|bin|ibn|el|al)"
-_TITLES = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir|Dame|Lord|Lady|Herr|Frau|Captain|President|Professor|Doctor|Queen|King)"
-_CAPITALIZED_RUN = re.compile(
-    rf"(?<![\w@#/.])(?:{_TITLES}\.? )?{_CAPITALIZED}"
-    rf"(?: (?:{_NAME_PARTICLES} |{_TITLES}\. )?{_CAPITALIZED}| \d{{1,4}}(?![\w:,.%-]*[\w%]))*",
-    re.UNICODE,
-)
 _IDENTIFIER = re.compile(
     r"(?<![\w@#/.-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+(?:\(\))?|v?\d+\.\d+\.\d+(?:[-.+]\w+)*|v\d+(?:\.\d+)+"
     r"|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z][A-Za-z]*-\d+[A-Za-z]?|\d+-[A-Z]\b|[A-Z]{2,}\d+\w*)(?![\w/])"
 )
-_PERSON = re.compile(r"(?<![\w.@])@(\w[\w.-]*\w|\w)")
+_MENTIONED = re.compile(r"(?<![\w.@])@(\w[\w.-]*\w|\w)")
 _CHANNEL = re.compile(r"(?<![\w&/#])#([^\W\d_][\w-]*)")
 
-_TYPE_ENDINGS = {
-    "location": "street road lane avenue square quay harbour harbor port island islands river lake mount mountain park "
-    "bridge hill bay valley station airport county city town village pier beach coast forest wall steps tower castle "
-    "gate canal sea ocean desert straße strasse platz",
-    "organization": "ltd inc corp corporation company gmbh ag plc llc council university school college club "
-    "association cooperative bank museum office society committee union church institute foundation agency "
-    "ministry department board party group hospital academy orchestra band team press",
-    "event": "festival conference day meeting war fair cup championship marathon olympics summit workshop election "
-    "revolution battle",
-    "content": "report act treaty magazine times journal guide handbook rules",
-}
-_TYPE_BY_ENDING = {word: kind for kind, words in _TYPE_ENDINGS.items() for word in words.split()}
-_PERSON_VERBS = re.compile(
-    r"(?<!\s)\s++(?:said|says|asked|asks|wrote|writes|told|tells|thinks|thought|lives|lived|was born|is married)\b"
-)
-_TITLE_START = re.compile(rf"{_TITLES}\b")
-_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|to|from|at)\s+$")
 _PUNCTUATION = ".,;:!?…()[]{}\"“”‘«»'’*"
+_DETERMINERS = word_set(
+    """
+    a an the this that these those his her my our their its your no some any every each le la les un une des ce cette
+    el los las una unos o os um uma ein eine einen einem einer
+    """
+)
+# Function words that follow a verb, an adjective or an adverb rather than a name.
+_AFTER_NO_NAME = word_set(
+    """
+    a an the this that these those my your his her its our their me you him us them it what who whom which how where
+    when why than there here up down out of s very too
+    """
+)
+# Articles that begin names: "Los Angeles", "La Paz", "Le Havre", "El Paso".
+_ARTICLES = word_set("los las la le les el des du il lo")
+_ENGLISH = word_set("the and of is")
+_CONTRACTION = re.compile(r"['’](?:ll|re|ve|m|d)$")
+_DOTTED = re.compile(r"(?:^| )(?:[A-Za-z]\.)+[A-Za-z]$")
+_YEAR_BEFORE = re.compile(r"\b((?:1[5-9]|20)\d\d) $")
+_NEXT_WORD = re.compile(r" ([^\W\d_]+)")
+_VERB_ENDINGS = ("s", "ed", "ly", "pt", "lt", "ght")  # and of adverbs
+_LIST_GAPS = frozenset({", ", " and ", ", and ", " & ", "; ", " und ", " et ", " y ", " e "})
+_MAX_PERSON_WORDS = 4
+_MAX_ABBREVIATION = 4  # letters, with a period
 _CAPS_SHARE = 0.5
 _MIN_CAPS_LENGTH = 20
 _MAX_NAME_WORDS = 8
@@ -54,25 +57,22 @@ _TYPE_CONTEXT = 40  # characters around a name that are searched for cues of its
 
 
 @dataclass(frozen=True, slots=True)
-class NamedEntity:
-    """A name in a sentence, with its type and position."""
-
-    name: str
-    type: str
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
 class ExcerptFacts:
     """What the whole excerpt shows about names, all in lower case.
 
     `people_by_name`: its speakers, by full name and by each part of it that no other speaker has. `capitalized_words`:
-    words that are capitalized within a sentence; `lowercase_words`: words that are not.
+    words that are capitalized within a sentence; `lowercase_words`: words that are not; `nouns`: those of them that
+    follow an article or the like.
     """
 
     people_by_name: Mapping[str, str] = field(default_factory=dict)
     capitalized_words: frozenset[str] = frozenset()
     lowercase_words: frozenset[str] = frozenset()
+    nouns: frozenset[str] = frozenset()
+
+    @property
+    def is_english(self) -> bool:
+        return not _ENGLISH.isdisjoint(self.lowercase_words)
 
 
 def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
@@ -92,12 +92,22 @@ def collect_excerpt_facts(sentences: Iterable[str], speakers: Iterable[str]) -> 
     """Collect what the sentences and speakers of an excerpt show about its names."""
     capitalized: set[str] = set()
     lowercase: set[str] = set()
+    nouns: set[str] = set()
     for sentence in sentences:
         words = sentence.split()
         lowercase.update(word for word in words if word.islower())
+        nouns.update(_normalize_word(word) for before, word in pairwise(words) if before.casefold() in _DETERMINERS)
         if not _is_all_caps(sentence):
-            capitalized.update(_normalize_word(word) for word in words[1:] if word[:1].isupper())
-    return ExcerptFacts(index_people(speakers), frozenset(capitalized), frozenset(lowercase))
+            inner = (word for before, word in pairwise(words) if word[:1].isupper() and not _ends_clause(before))
+            capitalized.update(map(_normalize_word, inner))
+    return ExcerptFacts(
+        index_people(speakers), frozenset(capitalized), frozenset(lowercase), frozenset(nouns & lowercase)
+    )
+
+
+def _ends_clause(word: str) -> bool:
+    """Whether the next word is capitalized anyway; not after an initial or an abbreviated title."""
+    return word.endswith((".", "!", "?", ":", ";", "—")) and not (word[:1].isupper() and len(word) <= _MAX_ABBREVIATION)
 
 
 def index_people(speakers: Iterable[str]) -> dict[str, str]:
@@ -112,7 +122,7 @@ def index_people(speakers: Iterable[str]) -> dict[str, str]:
 
 def _find_marked(sentence: str) -> list[NamedEntity]:
     """@people, #channels, ids and identifiers of code."""
-    people = [NamedEntity(match[0], "person", match.start()) for match in _PERSON.finditer(sentence)]
+    people = [NamedEntity(match[0], PERSON, match.start()) for match in _MENTIONED.finditer(sentence)]
     channels = [NamedEntity(match[0], "location", match.start()) for match in _CHANNEL.finditer(sentence)]
     ids = [
         NamedEntity(match[0], "artifact" if "-" in match[0] else "data", match.start())
@@ -125,36 +135,135 @@ def _find_capitalized(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """Capitalized runs, without words that are capitalized only as the first of a sentence."""
     first = next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
     found = []
-    for match in _CAPITALIZED_RUN.finditer(sentence):
-        words, start = _trim_run(match[0].split(), match.start(), at_start=match.start() <= first, facts=facts)
-        name = clean_name(_strip_possessive(" ".join(words)).rstrip("."))
-        name = facts.people_by_name.get(name.casefold(), name)
-        if name and not _is_not_name(name) and not (start <= first and _is_heading(words, sentence, match.end())):
-            before = sentence[max(0, start - _TYPE_CONTEXT) : start]
-            after = sentence[match.end() : match.end() + _TYPE_CONTEXT]
-            found.append(NamedEntity(name, _guess_type(name, match[0], before, after, facts), start))
-    return found
+    for match in CAPITALIZED_RUN.finditer(sentence):
+        for part, offset in split_run(match[0]):
+            at = match.start() + offset
+            is_first = at <= first or _begins_clause(sentence, at)
+            words, start = _trim_run(part.split(), at, at_start=is_first, facts=facts)
+            one = _Run(" ".join(words), part, start, sentence, is_first=start == at and is_first)
+            if entity := _read_name(one, facts, is_whole=start <= first):
+                found.append(entity)
+    return _spread_persons(found, sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Capitalized words at a place of a sentence; `written` has the title that was cut, `is_first`: begins a clause."""
+
+    words: str
+    written: str
+    start: int
+    sentence: str
+    is_first: bool
+
+    @property
+    def before(self) -> str:
+        return self.sentence[max(0, self.start - _TYPE_CONTEXT) : self.start]
+
+    @property
+    def after(self) -> str:
+        end = self.start + len(self.words)
+        return self.sentence[end : end + _TYPE_CONTEXT]
+
+
+def _read_name(run: _Run, facts: ExcerptFacts, *, is_whole: bool) -> NamedEntity | None:
+    """The name that a run is, with its type; None if it is none."""
+    bare = _strip_possessive(run.words)
+    name = clean_name(bare.rstrip("."))
+    if run.after.startswith(".") and _DOTTED.search(bare):
+        name += "."
+    year = _YEAR_BEFORE.search(run.before)
+    if year and " " in name and name.casefold().rpartition(" ")[2] in EVENT_ENDINGS:
+        name = f"{year[1]} {name}"
+    name = facts.people_by_name.get(name.casefold(), name)
+    words = run.words.split()
+    if not name or is_no_name(name) or (is_whole and _is_heading(words, run.sentence, run.start + len(run.words))):
+        return None
+    after = run.sentence[run.start + len(bare) :][:_TYPE_CONTEXT]
+    entity = NamedEntity(name, guess_type(name, run.written, run.before, after, facts.people_by_name), run.start)
+    return None if len(words) == 1 and entity.type != PERSON and _is_word(run, name, facts) else entity
+
+
+def _is_word(run: _Run, name: str, facts: ExcerptFacts) -> bool:
+    """Whether a single word is an adjective, a noun or a cry here, and no name."""
+    folded = name.casefold()
+    if folded in facts.nouns or folded in LONE_NOUNS:
+        return True
+    following = _NEXT_WORD.match(run.after)
+    next_word = following[1] if following else ""
+    if "-" in name and name.rpartition("-")[2].islower() and next_word.islower() and next_word not in STOP_WORDS:
+        return True
+    is_possessive = _strip_possessive(run.words) != run.words
+    if not run.is_first or is_possessive or folded in facts.capitalized_words or folded in facts.people_by_name:
+        return False
+    return run.after.startswith("!") or (facts.is_english and next_word.islower() and not _may_follow_name(next_word))
+
+
+def _may_follow_name(word: str) -> bool:
+    """Whether an English word may follow the subject of a sentence: a verb, an adverb, "and" and the like."""
+    return word in STOP_WORDS - _AFTER_NO_NAME or word in IRREGULAR_FORMS or word.endswith(_VERB_ENDINGS)
+
+
+def _spread_persons(names: list[NamedEntity], sentence: str) -> list[NamedEntity]:
+    """The names, with those of two and more words that stand next to a person in a list as persons, too."""
+    spread = list(names)
+    for order in (range(1, len(names)), range(len(names) - 2, -1, -1)):
+        step = -1 if order.step > 0 else 1
+        for at in order:
+            one, other = spread[at], spread[at + step]
+            left, right = (other, one) if step < 0 else (one, other)
+            gap = sentence[left.start + len(left.name) : right.start]
+            if one.type == CONCEPT and other.type == PERSON and gap in _LIST_GAPS and _may_be_person(one.name):
+                spread[at] = replace(one, type=PERSON)
+    return spread
+
+
+def _may_be_person(name: str) -> bool:
+    words = name.split()
+    return 1 < len(words) <= _MAX_PERSON_WORDS and all(word[:1].isupper() and not word.isupper() for word in words)
+
+
+def _begins_clause(sentence: str, start: int) -> bool:
+    """Whether a quotation, or what follows a colon or a full stop, begins here."""
+    before = sentence[max(0, start - _MAX_ABBREVIATION) : start]
+    opened = before.rstrip("\"'“‘«„_*([")
+    is_quoted = opened != before and not opened[-1:].isalnum()
+    return is_quoted or opened.rstrip().endswith((":", "!", "?", "--", "—", ";"))
 
 
 def _trim_run(words: list[str], start: int, *, at_start: bool, facts: ExcerptFacts) -> tuple[list[str], int]:
     """The run without leading stop words, and without an ambiguous first word of a sentence."""
     skipped = 0
-    while skipped < len(words) and words[skipped].casefold() in STOP_WORDS:
+    while skipped < len(words) and _is_function_word(words[skipped]):
         if not (at_start or len(words) > skipped + 1 or len(words[skipped]) > 1):
+            break
+        if _keeps_article(words[skipped : skipped + 2], at_start=at_start):
             break
         start += len(words[skipped]) + 1
         skipped, at_start = skipped + 1, False
     words = words[skipped : skipped + _MAX_NAME_WORDS + 1]
     if words and at_start and not _is_name_at_start(words[0], facts) and (len(words) == 1 or is_common(words[0])):
-        return words[1:][:_MAX_NAME_WORDS], start + len(words[0]) + 1
+        rest = list(dropwhile(str.islower, words[1:]))
+        return rest[:_MAX_NAME_WORDS], start + sum(len(word) + 1 for word in words[: len(words) - len(rest)])
     return words[:_MAX_NAME_WORDS], start
+
+
+def _is_function_word(word: str) -> bool:
+    return _CONTRACTION.sub("", word.casefold()) in STOP_WORDS
+
+
+def _keeps_article(words: list[str], *, at_start: bool) -> bool:
+    """Whether a Romance article is a part of the name: within a sentence, or of a known place."""
+    is_article = len(words) > 1 and words[0].casefold() in _ARTICLES
+    return is_article and (not at_start or " ".join(words).casefold() in place_names())
 
 
 def _is_name_at_start(word: str, facts: ExcerptFacts) -> bool:
     """Whether the first word of a sentence is a name: it is one elsewhere, or it is not a common word."""
     bare = _normalize_word(word)
     known = bare in facts.capitalized_words or bare in facts.people_by_name
-    return known or not (bare in facts.lowercase_words or is_common(bare))
+    listed = bare in GIVEN_NAMES or bare in place_names()
+    return known or listed or not (bare in facts.lowercase_words or is_common(bare) or looks_common(bare))
 
 
 def _normalize_word(word: str) -> str:
@@ -163,12 +272,6 @@ def _normalize_word(word: str) -> str:
 
 def _strip_possessive(name: str) -> str:
     return name.removesuffix("'s").removesuffix("’s").rstrip("'’")
-
-
-def _is_not_name(name: str) -> bool:
-    """Whether it is a day, month, single letter or bare number, or a year after a month."""
-    words = [word.casefold().strip(".") for word in name.split()]
-    return all(word in CALENDAR_WORDS or word in STOP_WORDS or word.isdigit() for word in words) or len(name) == 1
 
 
 def _is_heading(words: list[str], sentence: str, end: int) -> bool:
@@ -180,15 +283,3 @@ def _is_heading(words: list[str], sentence: str, end: int) -> bool:
 def _is_all_caps(sentence: str) -> bool:
     upper = sum(map(ne, sentence, sentence.lower()))
     return len(sentence) > _MIN_CAPS_LENGTH and upper > _CAPS_SHARE * len(sentence)
-
-
-def _guess_type(name: str, run: str, before: str, after: str, facts: ExcerptFacts) -> str:
-    """The type by cues: known people, titles and verbs of people, the last word of a name, a preposition of place."""
-    words = name.casefold().split()
-    titled = name.casefold() in facts.people_by_name or _TITLE_START.match(run)
-    if titled or (name[-1].isalpha() and _PERSON_VERBS.match(after)):
-        return "person"
-    ended = _TYPE_BY_ENDING.get(words[-1].strip(".")) or _TYPE_BY_ENDING.get(words[0] if "of" in words else "")
-    if ended and len(words) > 1:
-        return ended
-    return "location" if len(words) == 1 and _LOCATION_PREPOSITION.search(before) and name[1:].islower() else "concept"

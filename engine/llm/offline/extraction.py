@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.entities import ExcerptFacts, NamedEntity, collect_excerpt_facts, find_entities
+from engine.llm.offline.entities import ExcerptFacts, collect_excerpt_facts, find_entities
+from engine.llm.offline.names.resolution import resolve_names
+from engine.llm.offline.names.types import NamedEntity
 from engine.llm.offline.sentences import ChatLine, split_chat_lines, split_sentences
-from engine.llm.offline.words import content_words, stem
+from engine.llm.offline.words import content_words, is_generic, stem
 from engine.models import Extraction, Link, Mention
 from engine.text.names import normalize_name
+from engine.text.word_lists import COMMON_WORDS, GENERIC_VERBS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 MAX_MENTIONS_PER_NAME = 3
 MAX_LINKS_PER_SENTENCE = 5
 MAX_KEYWORDS = 5
+_VERB_STEMS = frozenset(map(stem, GENERIC_VERBS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,15 @@ def extract_by_rules(excerpt: Excerpt) -> Extraction:
         (part, sentence) for part in parts for sentence in split_sentences(part if isinstance(part, str) else part.text)
     ]
     facts = collect_excerpt_facts([sentence for _, sentence in texts], people)
-    sentences = [_find_sentence_entities(part, sentence, facts) for part, sentence in texts]
+    named = resolve_names([find_entities(sentence, facts) for _, sentence in texts])
+    sentences = [_add_speaker(part, text, names) for (part, text), names in zip(texts, named, strict=True)]
     return Extraction(
         tuple(_build_mentions(sentences)),
         tuple(_build_links([*sentences, *_link_to_heading(excerpt.section, sentences, facts)])),
     )
 
 
-def _find_sentence_entities(part: ChatLine | str, sentence: str, facts: ExcerptFacts) -> _SentenceEntities:
-    found = find_entities(sentence, facts)
+def _add_speaker(part: ChatLine | str, sentence: str, found: Sequence[NamedEntity]) -> _SentenceEntities:
     if isinstance(part, str):
         return _SentenceEntities(sentence, tuple(found))
     speaker = NamedEntity(part.speaker, "person", -1)
@@ -87,9 +91,16 @@ def _keywords(sentence: _SentenceEntities) -> list[str]:
     """The first content words that are not part of a name."""
     named = {stem(word) for name in sentence.entities for word in name.name.replace("@", " ").replace("#", " ").split()}
     words = (
-        word for word in content_words(sentence.text) if word.islower() and word.isalpha() and stem(word) not in named
+        word
+        for word in content_words(sentence.text)
+        if word.islower() and word.isalpha() and stem(word) not in named and not _is_weak(word)
     )
     return list(dict.fromkeys(words))[:MAX_KEYWORDS]
+
+
+def _is_weak(word: str) -> bool:
+    """Whether a word names no relation: it is generic and no verb, or of a time of day."""
+    return word == "clock" or word in COMMON_WORDS or (is_generic(word) and stem(word) not in _VERB_STEMS)
 
 
 def _link_to_heading(

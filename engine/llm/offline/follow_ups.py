@@ -57,6 +57,7 @@ _ASKING = word_set(
     dónde cómo cuánto cuál qui quand où comment combien pourquoi quel quelle quem quando onde como quanto qual
     """
 )
+_WHO = frozenset({"who", "wer", "quién", "qui", "quem"})
 _PREPOSITION = re.compile(
     r"\A(on|at|in|for|with|without|from|until|since|after|before|by|during|am|im|für|mit|bei|seit|ab|en|para|con|pour"
     r"|avec|em|no|na|com)\b",
@@ -125,6 +126,9 @@ def _is_whole(fragment: str, *, continues: bool) -> bool:
     """Whether a question names what it asks, and of what."""
     words = split_words(fragment)
     telling = _telling(fragment)
+    is_asking = bool(words) and words[0].casefold() in _ASKING
+    if is_asking and find_entities(fragment, ExcerptFacts()):  # "who is Ada?"
+        return True
     if len(telling) < _MIN_WHOLE_WORDS:
         return False
     if words and words[0].casefold() in _ASKING:
@@ -157,6 +161,9 @@ def _split_question(question: str) -> tuple[list[str], list[str]]:
     subject = list(dict.fromkeys(named + (phrases[-1] if phrases else [])))
     inside = {stem(word) for part in subject for word in split_words(part)}
     asked = [word for word in _telling(question) if stem(word) not in inside]
+    first = "".join(split_words(question)[:1]).casefold()
+    if not subject and len(asked) > 1 and first in _WHO:  # "Who owns billing?"
+        return asked[-1:], asked[:-1]
     if not asked and len(subject) > 1 and not named:
         return subject[:1], subject[1:]
     return subject, asked

@@ -10,9 +10,13 @@ from engine.llm.base import hash_parts
 from engine.llm.offline import query_rewrite
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.highlights import find_highlights, merge_digests, merge_highlights
-from engine.llm.offline.quotes import build_quotations, render_quotations, select_answers
+from engine.llm.offline.quotes import build_quotations, complete_answers, render_quotations, select_answers
+from engine.llm.offline.quoting.closest import select_closest
+from engine.llm.offline.quoting.gaps import find_gaps
+from engine.llm.offline.quoting.notices import render_closest, render_corrections
 from engine.llm.offline.ranking import rank_sentences
 from engine.llm.offline.sentences import merge_lead_sentences
+from engine.llm.offline.supersession.sources import put_newer_first
 from engine.llm.prompts import render_answer
 
 if TYPE_CHECKING:
@@ -24,9 +28,9 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
-EXTRACTION_VERSION = 1
+EXTRACTION_VERSION = 2
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 8
+ANSWER_VERSION = 12
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
@@ -114,5 +118,15 @@ class OfflineModel:
         if not context.sources or not question:
             return NOTHING_FOUND
         candidates, clauses = await rank_sentences(question, context.sources, self._embedder, meter)
-        chosen = select_answers(candidates, clauses)
-        return render_quotations(build_quotations(chosen, candidates)) or NOTHING_FOUND
+        corrections = context.question.corrections
+        searched = f"{render_corrections(corrections)}\n" if corrections else ""
+        chosen = complete_answers(select_answers(candidates, clauses), candidates, clauses)
+        gaps = [word for clause in clauses for word in find_gaps(chosen, clause, candidates)]
+        lead = f"{render_closest(gaps)}\n" if gaps else ""
+        if not chosen:
+            chosen = select_closest(candidates, clauses)
+            gaps = [word for clause in clauses for word in find_gaps(chosen, clause, candidates)]
+            lead = f"{render_closest(gaps)}\n"
+        candidates, chosen = put_newer_first(candidates, chosen)
+        quoted = render_quotations(build_quotations(chosen, candidates))
+        return f"{searched}{lead}{quoted}" if quoted else NOTHING_FOUND

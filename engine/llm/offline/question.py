@@ -34,8 +34,40 @@ _ANSWER_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
         re.compile(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fines?|fare|charge)\b", re.IGNORECASE),
     ),
     ("time", re.compile(r"\bwhen\b|\b(?:what|which)\s+(?:time|day|date|hour|month|year)\b", re.IGNORECASE)),
-    ("reason", re.compile(r"\bwhy\b|\breasons?\b", re.IGNORECASE)),
-    ("person", re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)),
+    (
+        "reason",
+        re.compile(
+            r"\b(?:why|reasons?|how come|warum|wieso|weshalb|por qué|pourquoi|por que)\b|なぜ|どうして|为什么|為什麼",
+            re.IGNORECASE,
+        ),
+    ),
+    ("person", re.compile(r"\b(?:who(?:m|se)?|wer|wen|wem|wessen|quién(?:es)?)\b", re.IGNORECASE)),
+)
+_LIST_REQUEST = re.compile(
+    r"\A\W{0,3}(?:please )?(?:can you |could you )?(?:list|enumerate|name (?:all|the|every|me)"
+    r"|(?:show|give|tell) me (?:all|the list|every))\b"
+    r"|\bwhat (?:all )?(?:was|were|did .{1,40}) (?:decided?|agreed?|resolved?|approved?)\b|\bsteps?\b|\bchecklist\b"
+    r"|\bhow (?:do|does|can|could|should|must|to)\b|\bwhat (?:must|do|should|needs?) .{1,60}\b(?:before|after|when)\b"
+    r"|\bwhat (?:must|should|needs?|has|have) (?:to )?be done\b"
+    r"|\b(?:liste|zähle .{1,60} auf|nenne (?:alle|die)|welche schritte|enumera|haz una lista|cuáles son|quels sont"
+    r"|quelles sont|quais são)\b|一覧|列出|有哪些",
+    re.IGNORECASE,
+)
+_PLURAL = re.compile(
+    r"\b(?:which|what(?: are)?(?: the| all the| our| my| your)?|who are the)\s+(?:\w+\s+){0,2}?(\w+s)\b", re.IGNORECASE
+)
+_HOW = re.compile(
+    r"\bhow (?:do|does|can|could|should|must|to|are|is)\b|\bwie (?:kann|geht|muss|mache|bekomme|komme)\b"
+    r"|\bcómo (?:se|puedo|hago)\b|\bcomment (?:faire|puis|est-ce)\b|\bcomo (?:faço|posso|se)\b|どうやって|怎么|怎麼",
+    re.IGNORECASE,
+)
+_LIST_NOUNS = frozenset(
+    map(
+        stem,
+        word_set(
+            "list enumerate steps step items item points point things all every show give checklist liste schritte"
+        ),
+    )
 )
 _NUMBER_WORDS = word_set(
     """
@@ -73,8 +105,31 @@ _HOUR = stem("hour")  # a time span in hours may also be given as a day or a tim
 _SYNONYMS = {key: frozenset(stems) - {key} for group in SYNONYMS for stems in [set(map(stem, group))] for key in stems}
 _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
     "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
-    "reason": re.compile(r"\b(?:because|since|so that|due to|therefore|in order to|reason)\b", re.IGNORECASE),
+    "reason": re.compile(
+        r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused|weil|damit|deshalb|wegen"
+        r"|porque|ya que|por eso|parce que|puisque|à cause)\b"
+        r"|\bas (?:it|they|we|he|she|the|its|their|our|his|her|nobody|no|nothing|there|this|these|some"
+        r"|most|many)\b|から|ため|因为|因為",
+        re.IGNORECASE,
+    ),
 }
+
+
+_TIME_PREPOSITIONS = word_set(
+    """
+    at from until till by before after since on in to past um ab bis vor nach seit am im las les el le à a às des depuis
+    desde hasta até avant après
+    """
+)
+_CLOCK = re.compile(
+    r"\b\d{1,2}:\d\d\b|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b|\d[日月年時时点]",
+    re.IGNORECASE,
+)
+
+
+def is_number(word: str) -> bool:
+    """Whether it is a number, in digits or as a word."""
+    return word.casefold() in _NUMBER_WORDS or any(map(str.isdigit, word))
 
 
 def split_clauses(question: str) -> list[str]:
@@ -97,6 +152,23 @@ def split_hint(clause: str) -> tuple[str, str]:
     return (clause[: found.start()], found[1]) if found else (clause, "")
 
 
+def wants_list(clause: str) -> bool:
+    """Whether it asks for several things, or for the steps of something."""
+    found = _PLURAL.search(clause)
+    is_plural = found is not None and found[1].endswith("s") and not found[1].endswith(("ss", "us", "is"))
+    return is_plural or bool(_LIST_REQUEST.search(clause))
+
+
+def asks_how(clause: str) -> bool:
+    """Whether it asks how something is done."""
+    return bool(_HOW.search(clause))
+
+
+def is_list_noun(word: str) -> bool:
+    """Whether it only says that a list is wanted."""
+    return stem(word) in _LIST_NOUNS
+
+
 def answer_type(clause: str) -> AnswerType:
     """The type of answer that a clause needs."""
     return next((name for name, pattern in _ANSWER_TYPES if pattern.search(clause)), "any")
@@ -111,7 +183,8 @@ def counted_stems(clause: str) -> frozenset[str]:
     """The stems of what is counted or measured, or of what "who" asks about, which is no answer itself."""
     units = [" ".join(_MEASURES[word.lower()]) for word in _DEGREE.findall(clause) if word.lower() != "often"]
     about = [clause] if answer_type(clause) == "person" else _COUNTED.findall(clause) or units
-    return frozenset(stem(word) for found in about for word in split_words(found) if not is_stop_word(word))
+    counted = {stem(word) for found in about for word in split_words(found) if not is_stop_word(word)}
+    return frozenset(counted.union(*map(synonym_stems, counted)))
 
 
 def measured_stems(clause: str) -> dict[str, frozenset[str]]:
@@ -144,5 +217,6 @@ def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset(
         fits = any(not of.isdisjoint(map(stem, each)) for each in near) or (timed and _HOUR in of)
         return fits or (False if of <= _UNITS else None)
     if kind == "time":
-        return any(numbers) or timed
+        at_time = any(numbers[at] and words[at - 1] in _TIME_PREPOSITIONS for at in range(1, len(words)))
+        return timed or at_time or bool(_CLOCK.search(text)) or (None if any(numbers) else False)
     return any(numbers) if kind == "quantity" else None

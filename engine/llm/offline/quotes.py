@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.llm.offline.candidates import PRECEDING_COUNT, is_adjacent
-from engine.llm.offline.question import has_answer_type
+from engine.llm.offline.question import asks_how, has_answer_type, wants_list
+from engine.llm.offline.quoting.bridges import find_bridge
+from engine.llm.offline.quoting.lists import complete_list, find_list
+from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 MIN_SUPPORT = 0.7  # of an answer; below, nothing was found
 MAX_QUOTES = 4
+MAX_REASONS = 3
+MAX_RANKED = 12  # the best sentences, among which questions without a reply are left out
 SCORE_MARGIN = 0.35  # a further quotation is at most this much worse than the best
 # What the sentence that carries the other half shares with the best one, and adds to it, of the words of the question.
 _MIN_ADDED_SHARE = 0.12
@@ -36,12 +41,13 @@ _SHORT_WORDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """One or more consecutive sentences quoted from one source."""
+    """One or more consecutive sentences quoted from one source. `until`: the day on which a newer one replaced them."""
 
     number: int
     text: str
     speaker: str = ""
     time_text: str = ""
+    until: str = ""
 
 
 def select_answers(candidates: Sequence[Candidate], clauses: Sequence[ClauseScores]) -> list[int]:
@@ -49,18 +55,58 @@ def select_answers(candidates: Sequence[Candidate], clauses: Sequence[ClauseScor
     share = max(1, MAX_QUOTES // max(1, len(clauses)))
     chosen: list[int] = []
     for clause in clauses:
-        answers = _select_for_clause(clause, share)
+        answers = _select_for_clause(clause, candidates, share)
         adjacent = _find_adjacent_answer(chosen, clause, candidates)
+        bridge = find_bridge(answers[0], clause, candidates) if answers else None
         if adjacent and (clause.has_hint or not answers):
             chosen += adjacent
+        elif bridge is not None:
+            chosen += [answers[0], bridge, *_filter_by_answer_type(answers, clause, candidates)][:share]
         else:
             chosen += _filter_by_answer_type(answers, clause, candidates)
     return list(dict.fromkeys(chosen))[:MAX_QUOTES]
 
 
-def _select_for_clause(clause: ClauseScores, most: int) -> list[int]:
-    """The best sentence, the one that carries the other half, and those nearly as good as the best."""
+def complete_answers(
+    chosen: Sequence[int], candidates: Sequence[Candidate], clauses: Sequence[ClauseScores]
+) -> list[int]:
+    """The chosen sentences with what belongs to them: whole lists, the reply to a question, the reason for something.
+
+    A list that a clause asks for comes first.
+    """
+    whole = any(wants_list(clause.text) for clause in clauses)
+    wants_steps = any(asks_how(clause.text) for clause in clauses)
+    wants_reason = any(clause.answer_type == "reason" for clause in clauses)
+    positions = [at for clause in clauses for at in find_list(clause, candidates)]
+    for at in chosen:
+        positions += complete_list(at, candidates, whole=whole)
+        reply = find_reply(at, candidates) if candidates[at].is_question else None
+        positions += [reply] if reply is not None else []
+        positions += find_explanation(at, candidates) if wants_reason and reply is None else []
+        positions += find_continuation(at, candidates) if wants_steps else []
+    return list(dict.fromkeys([*positions, *_list_holes(positions, candidates)] if wants_steps else positions))
+
+
+def _list_holes(positions: Sequence[int], candidates: Sequence[Candidate]) -> list[int]:
+    """The single sentences between two of these in one source that is no conversation."""
+    chosen = set(positions)
+    inside = [at + 1 for at in chosen if at + 1 not in chosen and at + 2 in chosen]
+    return [
+        at
+        for at in sorted(inside)
+        if not candidates[at].speaker
+        and candidates[at - 1].source is candidates[at].source is candidates[at + 1].source
+    ]
+
+
+def _select_for_clause(clause: ClauseScores, candidates: Sequence[Candidate], most: int) -> list[int]:
+    """The best sentence, the one that carries the other half, and those nearly as good as the best.
+
+    A question without a reply answers nothing.
+    """
     ranked = [int(at) for at in np.argsort(-clause.score, kind="stable")]
+    idle = {at for at in ranked[:MAX_RANKED] if candidates[at].is_question and find_reply(at, candidates) is None}
+    ranked = [at for at in ranked if at not in idle]
     first = next((at for at in ranked if clause.support[at] >= MIN_SUPPORT), None)
     if first is None or first not in ranked[:MAX_QUOTES]:
         return []
@@ -84,8 +130,14 @@ def _filter_by_answer_type(positions: list[int], clause: ClauseScores, candidate
     A sentence without a number cannot answer a question for a number, nor one without a unit of that kind.
     """
     fits = {at: has_answer_type(candidates[at].text, clause.answer_type, clause.counted_stems) for at in positions}
-    if fitting := [at for at in positions if fits[at]]:
+    fitting = [at for at in positions if fits[at]]
+    if fitting and clause.answer_type == "reason":  # what gives a reason may give that of something else
+        explained = [] if fits[positions[0]] else find_explanation(positions[0], candidates)
+        return [positions[0], *explained] if explained else [*fitting, *positions][:MAX_REASONS]
+    if fitting:
         return fitting
+    if positions and candidates[positions[0]].is_question:
+        return positions
     for at in positions:
         if adjacent := _find_adjacent_answer([at], clause, candidates):
             return [at, *adjacent]
@@ -116,7 +168,8 @@ def build_quotation(run: Sequence[Candidate]) -> Quotation:
     """Join consecutive sentences of one source; those without end punctuation, as list items, get a separator."""
     last = run[-1]
     texts = (one.text + ("" if _TERMINATED.search(one.text) else ":" if one.is_title else ";") for one in run[:-1])
-    return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text)
+    until = max(one.until for one in run)
+    return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text, until)
 
 
 def render_quotations(quoted: Sequence[Quotation]) -> str:
@@ -126,10 +179,11 @@ def render_quotations(quoted: Sequence[Quotation]) -> str:
 
 
 def _render_quote(quotation: Quotation) -> str:
-    """One line: “the words” [n]; for messages after speaker and time."""
+    """One line: “the words” [n]; for messages after speaker and time, for what was replaced after the day of that."""
     words = _CITATION.sub(r"(\1)", quotation.text)  # a number in the source is not one of our citations
     who = f"{quotation.speaker} ({quotation.time_text} UTC): " if quotation.speaker else ""
-    return f"{who}“{words}” [{quotation.number}]"
+    until = f"Until {quotation.until}: " if quotation.until else ""
+    return f"{until}{who}“{words}” [{quotation.number}]"
 
 
 def _quote_runs(at: int, candidates: Sequence[Candidate]) -> list[list[int]]:

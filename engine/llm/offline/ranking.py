@@ -1,13 +1,16 @@
 """Score the sentences of the sources for each clause of a question, by their words and by embeddings.
 
-A sentence covers a word of the clause whole if it has a form of it, 0.8 if it has a listed synonym or a unit of the
-measure asked for, and 0.75 if its heading or one of the two sentences before it has the word. Rarer words weigh more.
+A sentence covers a word of the clause whole if it has a form of it, 0.8 if it has a listed synonym, a word derived from
+the same one, a word with a similar vector or a unit of the measure asked for, and 0.75 if its heading or one of the two
+sentences before it has the word. Rarer words weigh more.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +18,8 @@ import numpy as np
 from engine.llm.base import embed_queries
 from engine.llm.offline import question as analysis
 from engine.llm.offline.candidates import build_candidates
-from engine.llm.offline.words import content_words, is_common, is_generic, stem
+from engine.llm.offline.quoting.similar_words import find_similar_words
+from engine.llm.offline.words import content_words, is_common, is_generic, split_words, stem, word_family
 from engine.scheduling.tasks import gather_or_cancel
 
 if TYPE_CHECKING:
@@ -35,7 +39,11 @@ PREVIOUS_SHARE, WITH_PREVIOUS_SHARE = 0.6, 0.92  # a sentence together with the 
 RIGHT_TYPE_SCORE, WRONG_TYPE_SCORE = 0.1, -0.15
 RECENCY_SCORE = 0.08
 NAME_LOSS = 0.35
+SPEAKER_LOSS = 0.35  # of a message that has only the name of its speaker in common with a question
 MIN_OWN_WORDS = 2  # of a question for yes or no, in the sentence that answers
+
+OtherWords = Mapping[str, frozenset[str]]
+_NO_WORDS: OtherWords = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +63,22 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class ClauseScores:
-    """Scores of a clause: `coverage` has shape (sentences, terms), `weights` (terms,), the others (sentences,).
+    """Scores of a clause: `coverage` and `own` have shape (sentences, terms), `weights` (terms,), others (sentences,).
 
-    `score` orders the sentences; `support` decides whether one answers at all.
+    `score` orders the sentences; `support` decides whether one answers at all. `own` is the coverage without words
+    nearby. By the stem of a term, `other_words` are those that also cover it, and `alike` those with similar vectors.
     """
 
+    text: str
+    terms: tuple[Term, ...]
+    other_words: OtherWords
+    alike: OtherWords
     answer_type: analysis.AnswerType
     counted_stems: frozenset[str]
     has_hint: bool
     weights: np.ndarray
     coverage: np.ndarray
+    own: np.ndarray
     similarity: np.ndarray
     score: np.ndarray
     support: np.ndarray
@@ -80,8 +94,14 @@ async def rank_sentences(
     words = list({term.stem: term for about in terms for term in about}.values())
     shared = np.array([sum(w.weight for w in words if w.stem in one.stems | one.nearby_stems) for one in candidates])
     similar = await _compare(clauses, candidates, np.argsort(-shared, kind="stable")[:MAX_CANDIDATES], embedder, meter)
-    scored = zip(clauses, terms, similar, strict=True)
-    return candidates, [score_clause(clause, about, candidates, near) for clause, about, near in scored]
+    scored = [
+        score_clause(clause, about, candidates, near)
+        for clause, about, near in zip(clauses, terms, similar, strict=True)
+    ]
+    alike = await find_similar_words(scored, candidates, embedder, meter) if candidates else {}
+    if alike:
+        scored = [score_clause(each.text, each.terms, candidates, each.similarity, alike) for each in scored]
+    return candidates, scored
 
 
 def build_terms(clause: str, candidates: Sequence[Candidate]) -> list[Term]:
@@ -98,14 +118,19 @@ def build_terms(clause: str, candidates: Sequence[Candidate]) -> list[Term]:
 
 
 def score_clause(
-    clause: str, terms: Sequence[Term], candidates: Sequence[Candidate], similar: np.ndarray
+    clause: str,
+    terms: Sequence[Term],
+    candidates: Sequence[Candidate],
+    similar: np.ndarray,
+    alike: OtherWords = _NO_WORDS,
 ) -> ClauseScores:
-    """Score a clause against every sentence; `similar` holds the cosines."""
+    """Score a clause against every sentence; `similar` holds the cosines, `alike` stems of words like its terms."""
     asked, hint = analysis.split_hint(clause)
     kind, counted = analysis.answer_type(asked), analysis.counted_stems(asked)
-    own = _own_coverage(clause, terms, candidates)
-    nearby = np.array([[term.stem in one.nearby_stems for term in terms] for one in candidates]).reshape(own.shape)
-    coverage = np.maximum(own, NEARBY_SHARE * nearby)
+    others = _list_other_words(clause, terms)
+    own = _cover_all(terms, others, alike, [one.stems for one in candidates])
+    nearby = _cover_all(terms, _NO_WORDS, _NO_WORDS, [one.nearby_stems for one in candidates])
+    coverage = np.maximum(own, NEARBY_SHARE * (nearby > 0))
     names = np.array([term.is_name for term in terms], dtype=bool)
     topics = ~names if not names.all() else names
     weights = np.array([term.weight for term in terms])
@@ -118,8 +143,20 @@ def score_clause(
     if analysis.is_yes_or_no(asked):
         answers &= (own > 0).sum(axis=1) >= min(MIN_OWN_WORDS, len(terms))
     score = covered + similar + form + _recency_scores(candidates)
-    support = np.where(answers, support, 0.0)
-    return ClauseScores(kind, counted, bool(hint), weights, coverage, similar, score, support)
+    only_speaker = _find_only_speaker(terms, own, candidates)
+    score = score - SPEAKER_LOSS * only_speaker
+    support = np.where(answers & ~only_speaker, support, 0.0)
+    return ClauseScores(
+        clause, tuple(terms), others, alike, kind, counted, bool(hint), weights, coverage, own, similar, score, support
+    )
+
+
+def _find_only_speaker(terms: Sequence[Term], own: np.ndarray, candidates: Sequence[Candidate]) -> np.ndarray:
+    """Whether a message has words of the clause in the name of its speaker alone."""
+    spoken = [frozenset(map(stem, split_words(one.speaker))) for one in candidates]
+    named = np.array([[term.stem in stems for term in terms] for stems in spoken], dtype=bool).reshape(own.shape)
+    result: np.ndarray = (own > 0).any(axis=1) & ~((own > 0) & ~named).any(axis=1)
+    return result
 
 
 def _is_name(word: str, clause: str) -> bool:
@@ -129,19 +166,34 @@ def _is_name(word: str, clause: str) -> bool:
     return word[:1].isupper() and not (clause.lstrip("\"'“‘¿¡ ").startswith(word) and is_common(word))
 
 
-def _own_coverage(clause: str, terms: Sequence[Term], candidates: Sequence[Candidate]) -> np.ndarray:
-    """How much each sentence itself covers each term."""
+def _list_other_words(clause: str, terms: Sequence[Term]) -> OtherWords:
+    """The stems of the synonyms of each term, and of the units by which it is answered."""
     measured = analysis.measured_stems(clause)
-    synonyms = [frozenset() if term.is_name else analysis.synonym_stems(term.stem) for term in terms]
-    others = [measured.get(term.stem, frozenset()) | same for term, same in zip(terms, synonyms, strict=True)]
-    rows = [
-        [_cover(term.stem, other, one.stems) for term, other in zip(terms, others, strict=True)] for one in candidates
-    ]
-    return np.array(rows, dtype=np.float64).reshape(len(candidates), len(terms))
+    synonyms = {term.stem: frozenset() if term.is_name else analysis.synonym_stems(term.stem) for term in terms}
+    parts = {term.stem: _longest_part(term.word) for term in terms if "-" in term.word and not term.is_id}
+    return {key: measured.get(key, frozenset()) | same | parts.get(key, frozenset()) for key, same in synonyms.items()}
 
 
-def _cover(word: str, others: frozenset[str], stems: frozenset[str]) -> float:
-    return 1.0 if word in stems else 0.0 if others.isdisjoint(stems) else SYNONYM_SHARE
+def _longest_part(word: str) -> frozenset[str]:
+    """The stem of the longest part of a word with hyphens, which may also be written apart."""
+    return frozenset({stem(max(word.split("-"), key=len))})
+
+
+def _cover_all(
+    terms: Sequence[Term], others: OtherWords, alike: OtherWords, texts: Sequence[frozenset[str]]
+) -> np.ndarray:
+    """How much each text, given by the stems of its words, covers each term: shape (texts, terms)."""
+    meant = [others.get(term.stem, frozenset()) | alike.get(term.stem, frozenset()) for term in terms]
+    derived = ["" if term.is_name else word_family(term.stem) for term in terms]
+    covered = np.zeros((len(texts), len(terms)))
+    for row, stems in enumerate(texts):
+        families = frozenset(map(word_family, stems))
+        for column, term in enumerate(terms):
+            if term.stem in stems:
+                covered[row, column] = 1.0
+            elif derived[column] in families or not meant[column].isdisjoint(stems):
+                covered[row, column] = SYNONYM_SHARE
+    return covered
 
 
 def _share(coverage: np.ndarray, weights: np.ndarray, part: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.text.message_line import MESSAGE_TIME
 from engine.text.word_lists import word_set
@@ -61,37 +61,54 @@ def split_chat_lines(text: str) -> list[ChatLine | str]:
     return [parse_chat_line(part) or part for part in parts if part]
 
 
+class TextPiece(NamedTuple):
+    """A sentence, and whether it belongs to an item of a list or is a row of a table."""
+
+    text: str
+    is_item: bool
+
+
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text in order, with whitespace collapsed and list markers removed.
 
     Every line ends a sentence unless the next one continues in lower case. A table row (cells between bars) gets the
     column headers: "Day: Monday; Opens: 9:00".
     """
-    found: list[str] = []
+    return [piece.text for piece in split_pieces(text)]
+
+
+def split_pieces(text: str) -> list[TextPiece]:
+    """The sentences of `split_sentences`, with what belongs to a list. Each takes time linear in the text."""
+    found: list[TextPiece] = []
     for paragraph in _PARAGRAPHS.split(text):
         lines = [line.strip() for line in paragraph.split("\n") if line.strip()]
         is_table = len(lines) > 1 and all("|" in line for line in lines)
-        pieces = _table_rows(lines) if is_table else _split_prose(lines)
-        found += [part for piece in pieces for part in _split_long(piece)]
+        pieces = [TextPiece(row, is_item=True) for row in _table_rows(lines)] if is_table else _split_prose(lines)
+        found += [TextPiece(part, piece.is_item) for piece in pieces for part in _split_long(piece.text)]
     return found
 
 
-def _split_prose(block: Sequence[str]) -> Iterator[str]:
-    """The sentences of a paragraph, whose lines are joined where one wraps."""
+def _split_prose(block: Sequence[str]) -> Iterator[TextPiece]:
+    """The sentences of a paragraph, whose lines are joined where one wraps.
+
+    From the first line with a list marker on they belong to items.
+    """
     lines: list[str] = []
     for line in block:
         if lines and line[:1].islower() and not lines[-1].endswith((".", "!", "?", ":", ";")):
             lines[-1] += f" {line}"
         else:
             lines.append(line)
+    is_item = False
     for wrapped in lines:
+        is_item = is_item or bool(_LIST_MARKER.match(wrapped))
         line = " ".join(_LIST_MARKER.sub("", wrapped).split())
         start = 0
         for end in _END.finditer(line):
             if _is_sentence_end(line, end):
-                yield line[start : end.end()].strip()
+                yield TextPiece(line[start : end.end()].strip(), is_item)
                 start = end.end()
-        yield line[start:].strip()
+        yield TextPiece(line[start:].strip(), is_item)
 
 
 def _is_sentence_end(line: str, end: re.Match[str]) -> bool:

@@ -18,6 +18,18 @@ MONEY = "€"
 _PRICE = re.compile(r"[€$£¥]|\b(?:euros?|cents?|dollars?|pounds?|pence|francs?|crowns?|free)\b", re.IGNORECASE)
 _ENDINGS = ("ings", "ing", "edly", "ed", "s", "ly")
 _SIBILANT_ENDINGS = ("sses", "xes", "zes", "ches", "shes")
+# Endings of words derived from others, the longest first, what the base has instead, and its least length.
+_DERIVATIONS = (
+    ("ization", "iz", 4), ("isation", "is", 4), ("ation", "", 4), ("ition", "", 4), ("sion", "d", 4), ("ment", "", 4),
+    ("ance", "", 4), ("anc", "", 4), ("ence", "", 4), ("enc", "", 4), ("able", "", 4), ("abl", "", 4), ("ible", "", 4),
+    ("ibl", "", 4), ("ness", "", 4), ("ship", "", 4), ("ion", "", 4), ("ive", "", 5), ("iv", "", 5), ("ure", "", 5),
+    ("ery", "", 5), ("er", "", 5), ("or", "", 5), ("al", "", 5),
+)  # fmt: skip
+MIN_FAMILY_LENGTH = 4
+_STATE = re.compile(
+    r"\b(?:is|was|are|were|be|been|being|goes?|went|gone)\s+(down|up|off|out|away)\b"
+    r"|\b(down|up|off|out|away)\s*\?"
+)
 _VOWEL = re.compile("[aeiouyäöüéèà]")
 _SHORT_SYLLABLE = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
 
@@ -44,12 +56,35 @@ def stem(word: str) -> str:
 
 
 def content_words(text: str) -> list[str]:
-    """The content words of a text unchanged, one per stem."""
+    """The content words of a text unchanged, one per stem; "down" and the like too where something is down."""
     kept: dict[str, str] = {}
     for word in split_words(text):
         if not is_stop_word(word):
             kept.setdefault(stem(word), word)
+    for word in _list_particles(text):
+        kept.setdefault(word, word)
     return list(kept.values())
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """The stems of the content words."""
+    return frozenset(stem(word) for word in content_words(text))
+
+
+@lru_cache(maxsize=65536)
+def word_family(key: str) -> str:
+    """What a stem shares with those derived from the same word: supplier and supply, decision and decide."""
+    for ending, restored, least in _DERIVATIONS:
+        rest = key.removesuffix(ending)
+        if rest != key and len(rest) >= least:
+            return f"{rest}{restored}".rstrip("eiy")
+    bare = key.rstrip("eiy")
+    return bare if len(bare) >= MIN_FAMILY_LENGTH else key
+
+
+def _list_particles(text: str) -> list[str]:
+    """The particles that say in which state something is: "is down", and at the end of a question."""
+    return [found[1] or found[2] for found in _STATE.finditer(text.lower())]
 
 
 def is_stop_word(word: str) -> bool:

@@ -27,11 +27,11 @@ _FIELD_LINE = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,60}:[ \t]?")
 _MAIL_FIELDS = frozenset({"from", "to", "subject", "date", "received", "message-id", "mime-version", "return-path"})
 _MIN_MAIL_FIELDS = 3
 _BEGINNINGS = (
-    (re.compile(r"\s*BEGIN:VCALENDAR\b", re.IGNORECASE), "calendar"),
-    (re.compile(r"\s*BEGIN:VCARD\b", re.IGNORECASE), "contacts"),
-    (re.compile(r"\s*(?:<\?xml\b|<(?:rss|feed|opml|rdf:RDF|urlset|svg)\b)", re.IGNORECASE), "xml"),
+    (re.compile(r"BEGIN:VCALENDAR\b", re.IGNORECASE), "calendar"),
+    (re.compile(r"BEGIN:VCARD\b", re.IGNORECASE), "contacts"),
+    (re.compile(r"(?:<\?xml\b|<(?:rss|feed|opml|rdf:RDF|urlset|svg)\b)", re.IGNORECASE), "xml"),
 )
-_JSON = re.compile(r"\s*[\[{]")
+_RELATED = re.compile(r"^Content-Type:[ \t]{0,8}multipart/related", re.IGNORECASE | re.MULTILINE)
 _RECORDS = 4  # first lines that are records in a file of records
 
 
@@ -60,12 +60,13 @@ def detect_text(data: bytes) -> str:
     if MAILBOX_START.match(data):
         return "mbox"
     head = decode_text(_cut_sample(data)).lstrip("\ufeff")
+    first = head.lstrip()
     for beginning, file_format in _BEGINNINGS:
-        if beginning.match(head):
+        if beginning.match(first):
             return file_format
     if _has_mail_header(head):
-        return "mht" if re.search(r"^Content-Type:\s*multipart/related", head, re.IGNORECASE | re.MULTILINE) else "eml"
-    if not _JSON.match(head):
+        return "mht" if _RELATED.search(head) else "eml"
+    if not first.startswith(("[", "{")):
         return ""
     return "messages" if _has_records(head) else "json"
 

@@ -35,7 +35,7 @@ _EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
 _HAS_TIME = re.compile(r"h|s", re.IGNORECASE)
 # Dates that are read in one way only: years first, names of months, or points between the numbers.
 _CLEAR_DATE = re.compile(r"y.*m|mmm|d\.|m\.|\bm+$|^y+$", re.IGNORECASE)
-_HIDDEN = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
+_HIDDEN = re.compile(r'"[^"]*"|\\.|\[[^\[\]]*\]')
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:

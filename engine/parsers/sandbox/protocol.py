@@ -14,7 +14,7 @@ from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
 from engine.parsers.sandbox.state import SandboxState
 
 _ERROR_CLASSES: dict[str, type[errors.InvalidDocument]] = {
-    kind.__name__: kind for kind in errors.InvalidDocument.__subclasses__()
+    kind.__name__: kind for base in errors.InvalidDocument.__subclasses__() for kind in (base, *base.__subclasses__())
 }
 
 

@@ -8,7 +8,7 @@ from io import BytesIO
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
-from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument
+from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, EmptyPicture
 from engine.models import Omission, Passage
 from engine.parsers.base import IS_PICTURE, NO_OCR, UnreadPicture, count_parts
 from engine.parsers.pdf import page_of, page_texts, position_of
@@ -52,11 +52,11 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
     if not (limits.ocr_program or limits.describes_pictures):
         if parsed.passages or parsed.attachments:
             return _name_unread(parsed, data)
-        raise EmptyDocument(_no_text(parsed), hint=INSTALL_HINT)
+        raise _build_refusal(parsed, _no_text(parsed), INSTALL_HINT)
     most = _MAX_SCANNED_PAGES if limits.ocr_program else _MAX_DESCRIBED_PAGES
     if not parsed.passages and len(parsed.unread_pages) > most:
         raise DocumentTooLarge(f"{parsed.title} has {len(parsed.unread_pages)} scanned pages; {most} are allowed.")
-    if parsed.unread_pages == (0,):
+    if _is_picture(parsed):
         pieces, kept = _read_picture(data, limits), []
     else:
         layers: dict[int, list[Passage]] = {number: [] for number in parsed.unread_pages}
@@ -69,7 +69,7 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
     passages = [*kept, *(each for each in head if isinstance(each, Passage))]
     pictures = tuple(each for each in head if isinstance(each, UnreadPicture))
     if not passages and not pictures:
-        raise EmptyDocument(f"No text was recognized in {parsed.title}.", hint=_UNREADABLE_HINT)
+        raise _build_refusal(parsed, f"No text was recognized in {parsed.title}.", _UNREADABLE_HINT)
     return replace(
         parsed,
         passages=tuple(sorted(passages, key=lambda each: each.position)),
@@ -108,8 +108,16 @@ def pages_per_part(limits: ParserLimits) -> int:
     return max(1, int(_PART_SHARE * limits.timeout_seconds / _SECONDS_PER_PAGE))
 
 
+def _build_refusal(parsed: ParsedFile, what: str, hint: str) -> EmptyDocument:
+    return (EmptyPicture if _is_picture(parsed) else EmptyDocument)(what, hint=hint)
+
+
+def _is_picture(parsed: ParsedFile) -> bool:
+    return parsed.unread_pages == (0,)
+
+
 def _no_text(parsed: ParsedFile) -> str:
-    if parsed.unread_pages == (0,):
+    if _is_picture(parsed):
         return f"There is no text in {parsed.title}: it is a picture."
     return f"There is no text in {parsed.title}: its pages are pictures, or their text is stored unreadably."
 

@@ -27,6 +27,16 @@ NAME_HIDDEN = (
     "EXISTS (SELECT 1 FROM name m CROSS JOIN hidden_key h"
     " ON h.space = m.space AND h.a = m.canonical AND h.b = '' WHERE m.target = n.id)"
 )
+# Whether a person merged another name into a name `n`, so that it is displayed.
+# By its index: PostgreSQL would read the whole table for an EXISTS.
+NAME_CHOSEN = (
+    "(SELECT 1 FROM alias c WHERE c.space = n.space AND c.target = n.canonical AND c.reason = '' LIMIT 1) IS NOT NULL"
+)
+# How such a name is written most often; NULL for other names, and without facts of its own.
+CHOSEN_SPELLING = (
+    f"CASE WHEN {NAME_CHOSEN} THEN (SELECT m.surface FROM mention m WHERE m.name = n.id"
+    " GROUP BY m.surface ORDER BY COUNT(*) DESC, m.surface LIMIT 1) END"
+)
 # Corrections of a pair `p`.
 _BOTH_ENDS = (
     "name m CROSS JOIN name q CROSS JOIN {table} c ON c.space = p.space AND c.a = MIN(m.canonical, q.canonical)"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.knowledge.merge import FactCounts, FactRow, Fragment, count_facts
 from engine.storage.ledger.cache import Cache
 from engine.storage.ledger.clauses import (
+    CHOSEN_SPELLING,
     NAME_DESCRIPTION,
     NAME_HIDDEN,
     PAIR_DESCRIPTION,
@@ -59,7 +60,7 @@ class Profiles(Topic[Place_co]):
         """The facts of these names; missing ids are left out. `newest` limits the descriptions of frequent names."""
         rows = self.db.execute_fetchall(
             "SELECT n.id, n.space, n.canonical, n.target, e.in_graph, e.id IS NOT NULL, e.embedding_hash,"
-            f" {NAME_DESCRIPTION}, {NAME_HIDDEN}"
+            f" {NAME_DESCRIPTION}, {CHOSEN_SPELLING}, {NAME_HIDDEN}"
             " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
             (id_list(ids),),
         )
@@ -74,8 +75,9 @@ class Profiles(Topic[Place_co]):
                 exists_in_graph=bool(graphed),
                 has_profile=bool(described),
                 embedding_hash=embedded,
+                chosen_name=chosen,
             )
-            for id_, space, title, target, graphed, described, embedded, override, hidden in rows
+            for id_, space, title, target, graphed, described, embedded, override, chosen, hidden in rows
         ]
 
     @reading

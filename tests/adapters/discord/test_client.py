@@ -10,6 +10,7 @@ from bot.platform.events import (
     VisibilityChanged,
     WorkspaceJoined,
     WorkspaceLeft,
+    message_event_key,
 )
 from bot.platform.models import Card, Location
 from tests.adapters.discord.conftest import Town
@@ -22,7 +23,8 @@ async def test_a_message_has_its_author_location_and_files(town: Town) -> None:
     assert (received.id, received.text, received.author) == (posted.id, "The roof leaks.", town.ada.id)
     assert received.location == town.location(town.square)
     assert [(each.name, each.size, each.kind) for each in received.uploads] == [("plan.txt", 4, "text/plain")]
-    assert "discord:message:" + posted.id in town.bot.keys
+    assert message_event_key(received) in town.bot.keys
+    assert message_event_key(received).startswith("discord:message:")
 
 
 async def test_people_address_the_bot_by_mentions_replies_and_direct_messages(town: Town) -> None:

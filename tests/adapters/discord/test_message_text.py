@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from adapters.common.json_fields import CUT_NOTICE, MAX_LENGTH
-from adapters.discord.guild.message_text import MessageText, render_message
+from adapters.discord.guild.message_text import DiscordText, render_message
 
 PAGE = "https://tides.example/table"
 
 
-def render(*, by_bot: bool = False, **payload: Any) -> MessageText:
+def render(*, by_bot: bool = False, **payload: Any) -> DiscordText:
     return render_message(payload, by_bot=by_bot)
 
 
@@ -30,12 +30,12 @@ EMBED = {
 def test_embeds_of_an_app_are_its_words() -> None:
     found = render(by_bot=True, content="New table", embeds=[EMBED])
     lines = ["New table", "Harbor", f"[Tides]({PAGE})", "For Friday", "High: 14:20", "Low 8:05", "Office"]
-    assert found == MessageText("\n".join(lines))
+    assert found == DiscordText("\n".join(lines))
 
 
 def test_embeds_of_a_person_are_previews_of_links() -> None:
     preview = {"type": "article", "title": "High water", "url": PAGE, "description": "14:20"}
-    assert render(content=PAGE, embeds=[preview]) == MessageText(PAGE, previews="High water\n14:20")
+    assert render(content=PAGE, embeds=[preview]) == DiscordText(PAGE, previews="High water\n14:20")
     assert render(content=f"{PAGE} High water", embeds=[{"type": "link", "title": "High water"}]).previews == ""
 
 
@@ -78,14 +78,14 @@ def test_a_description_of_a_file_is_kept() -> None:
 @pytest.mark.parametrize("odd", [None, True, [], [None, 3, [1]], {"a": 1}])
 def test_no_payload_is_too_odd(odd: Any) -> None:
     names = ("content", "embeds", "components", "poll", "message_snapshots", "attachments", "message_reference")
-    assert render(by_bot=True, **dict.fromkeys(names, odd)) == MessageText()
+    assert render(by_bot=True, **dict.fromkeys(names, odd)) == DiscordText()
 
 
 def test_no_payload_is_too_deep_or_too_long() -> None:
     nested: dict[str, Any] = {"type": 10, "content": "bottom"}
     for _ in range(3000):
         nested = {"type": 17, "components": [nested]}
-    assert render(components=[nested]) == MessageText()
+    assert render(components=[nested]) == DiscordText()
     found = render(content="slate " * MAX_LENGTH).text
     assert found.endswith(CUT_NOTICE)
     assert len(found) < MAX_LENGTH + 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -52,12 +53,15 @@ async def test_the_end_waits_until_they_are_indexed(bot: BotFixture, message: Me
     assert bot.platform.reactions[message.id] == ["working", "done"]
 
 
-async def test_a_file_that_cannot_be_read_is_named_without_mentioning_anybody(bot: BotFixture, hall: Location) -> None:
+async def test_why_a_file_cannot_be_read_is_told_to_its_giver_alone(bot: BotFixture, hall: Location) -> None:
     upload = bot.platform.add_file("@here.mp3", b"la la", kind="audio/mpeg")
-    documents, [note] = await wait(bot, bot.share(hall, upload, text="<@BOT> When?"))
-    assert documents == frozenset()
-    assert "here.mp3: It is sound." in note
-    assert "@here" not in note
+    message = replace(bot.share(hall, upload, text="<@BOT> When?"), addressed=True)
+    assert await wait(bot, message) == (frozenset(), [texts.FILE_REFUSED])
+    [(target, card)] = bot.platform.private_messages
+    assert (target.person, target.private) == ("ada", True)
+    assert "here.mp3: It is a sound recording." in card.text
+    assert "@here" not in card.text
+    assert bot.platform.reactions[message.id] == ["working", "failed"]
 
 
 async def test_a_file_that_cannot_be_fetched_now_costs_no_answer_and_is_tried_again(

@@ -168,7 +168,7 @@ async def test_a_share_that_a_former_run_began_is_withdrawn_if_it_was_shown(
 async def test_where_the_bot_may_not_post_nothing_is_shared_and_the_person_is_told(bot: BotFixture) -> None:
     private = await bot.ask_by_command(ROOF, "bob", ASKED)
     bot.platform.failing["finish"] = PermissionDenied("not_in_channel")
-    assert "I was invited" in await press(bot, private, "bob", "share")
+    assert "not allowed to do that in #roof" in await press(bot, private, "bob", "share")
     bot.platform.failing.clear()
     kept = await bot.store.answers.get_latest(ROOF.room, "", "bob")
     assert kept is not None

@@ -10,6 +10,8 @@ import pytest
 from bot import texts
 from bot.answers.draft import AnswerDraft, build_draft_footer
 from bot.platform.models import Channel
+from bot.store.models import CLOSEST_KEY
+from engine.llm.offline.quoting.notices import CLOSEST
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, make_question, make_source
 from tests.support.fake_platform import START, TRAITS
@@ -72,16 +74,32 @@ async def test_a_workspace_is_told_once_how_a_model_is_set_below_its_first_quota
 
 async def test_a_public_notice_does_not_depend_on_what_the_asker_may_read(bot: BotFixture) -> None:
     hall, cellar = await bot.join("HALL", "ada", "bob"), await bot.join("CELLAR", "ada", kind="closed")
-    notices = set[str]()
+    notices = list[str]()
     for person, secret in (("ada", ""), ("ada", "The Key is under the Mat."), ("bob", "")):
         if secret:
             await bot.post_indexed(cellar, "ada", secret)
         reply = await bot.ask(hall, person, "When do the Tiles come?")
         assert reply.text == texts.NOTHING_FOUND
         assert reply.closing is not None
-        notices.add(reply.closing.notice)
-    [notice] = notices
-    assert PRIVACY_HINT in notice
+        notices.append(reply.closing.notice)
+    assert [PRIVACY_HINT in notice for notice in notices] == [True, False, False]  # the advice comes once a day
+    assert notices[1] == notices[2]
+    bot.platform.clock.advance(24 * 3600)
+    reply = await bot.ask(hall, "bob", "When do the Tiles come?")
+    assert reply.closing is not None
+    assert PRIVACY_HINT in reply.closing.notice
+
+
+async def test_the_closest_passages_are_no_answer(bot: BotFixture) -> None:
+    made = draft(text=f"{CLOSEST}\n“So.” [1]")
+    assert not made.is_supported
+    assert CLOSEST_KEY in made.used_source_keys
+    footer = await build_draft_footer(bot.context, made)
+    assert footer.sources
+    assert footer.notice.startswith("I looked through what everyone in #hall can see.")
+    assert texts.NO_SOURCE_FOUND not in footer.notice
+    assert not {"verify", "correct-answer"} & {each.action for each in footer.buttons}
+    assert CLOSEST_KEY not in draft().used_source_keys
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,9 @@ def test_long_titles_and_excerpts_are_cut() -> None:
 @pytest.mark.parametrize(
     ("private", "share", "sourced", "actions"),
     [
-        (False, False, True, ["up", "down", "sources", "delete"]),
-        (False, False, False, ["up", "down", "delete"]),
-        (True, True, True, ["up", "down", "sources", "share"]),
+        (False, False, True, ["up", "down", "sources"]),
+        (False, False, False, ["up", "down"]),
+        (True, True, True, ["up", "down", "share"]),
         (True, False, True, ["up", "down", "sources"]),
     ],
 )

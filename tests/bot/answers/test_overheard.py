@@ -14,6 +14,7 @@ from bot.bot import Bot
 from bot.platform.events import MessageReceived
 from bot.platform.models import Location, Message
 from engine.llm.offline.model import NOTHING_FOUND
+from engine.llm.offline.quoting.notices import CLOSEST
 from engine.models import ChatTurn, SearchQuery
 from engine.usage import UsageMeter
 from tests.support.bot_fixture import BotFixture, open_bot
@@ -86,7 +87,9 @@ async def test_anything_else_is_indexed_without_a_reaction(thread: Thread, text:
 
 
 @pytest.mark.parametrize(
-    "reply", [NOTHING_FOUND, "The sources say nothing of that.", RuntimeError("out of reach")], ids=str
+    "reply",
+    [NOTHING_FOUND, f"{CLOSEST}\n“Tiles.” [1]", "The sources say nothing of that.", RuntimeError("out of reach")],
+    ids=str,
 )
 async def test_nothing_found_and_failures_are_never_shown(thread: Thread, reply: str | Exception) -> None:
     language, store = thread.fixture.language, thread.fixture.store

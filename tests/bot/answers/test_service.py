@@ -48,8 +48,8 @@ async def test_a_question_is_answered_in_its_thread_with_source_notice_and_butto
     assert (source.title, source.excerpt) == ("#roof · Ada", "")
     assert notice(bot) == "Answered from what everyone in #roof can see."
     buttons = {each.action: each.value for each in reply.closing.buttons}
-    assert list(buttons) == ["up", "down", "sources", "verify", "correct-answer", "again", "delete"]
-    assert buttons.pop("again") == f"{target.answer}:0"
+    assert list(buttons) == ["up", "down", "sources", "improve"]
+    assert buttons.pop("improve") == f"{target.answer}:0"
     assert set(buttons.values()) == {target.answer}
     assert reply.statuses == [texts.STATUS_SEARCHING]
     writes = [call for call in bot.platform.calls if call in {"status", "show", "finish"}]
@@ -211,7 +211,7 @@ async def test_a_failure_replaces_the_reply_that_was_begun(bot: BotFixture) -> N
 async def test_a_failure_is_a_sentence_with_a_reference_and_no_history(bot: BotFixture) -> None:
     bot.language.reply = (InvalidApiKey("sk-123 is wrong"),)
     reply = await bot.ask(ROOF, "ada", ASKED)
-    assert "The API key of my language model is not accepted." in reply.text
+    assert "The provider of my language model doesn't let me in." in reply.text
     assert f"(reference `{reply.target.answer[:8]}`)" in reply.text
     assert "sk-123" not in reply.text
     assert await bot.store.answers.list_in_thread(replace(ROOF, thread="m2"), FAR_FUTURE, 1) == []
@@ -365,7 +365,7 @@ async def test_a_file_without_a_question_is_indexed_or_refused_in_words(bot: Bot
     upload, song = bot.platform.add_file("notes.txt", NAILS), bot.platform.add_file("song.mp3", b"l", kind="audio/mpeg")
     assert (await bot.ask(ROOF, "bob", "", (upload,))).text == texts.FILE_RECEIVED
     assert "Friday" in (await bot.ask(ROOF, "ada", "When do the Nails come?")).text
-    assert "I couldn't read song.mp3: It is sound." in (await bot.ask(ROOF, "bob", "", (song,))).text
+    assert (await bot.ask(ROOF, "bob", "", (song,))).text == texts.FILE_REFUSED
 
 
 @with_settings(attachment_wait_seconds=0.0)

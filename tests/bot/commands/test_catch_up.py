@@ -9,6 +9,8 @@ from pydantic import TypeAdapter
 
 from bot.commands.table import run_command
 from bot.errors import NotAllowed
+from bot.ingest.conversations import MessageRun, window_key
+from bot.ingest.documents import ConversationDocuments
 from bot.platform.events import CommandInvoked
 from bot.text.markdown import sanitize_inline
 from engine.errors import InvalidQuestion
@@ -102,6 +104,63 @@ async def test_without_a_model_the_messages_are_shown_with_plain_names_the_newes
     expected = ["The roof leaks.", sanitize_inline("I will look after it @channel.")]
     assert [each.rpartition(": ")[2] for each in shown] == expected
     assert workspace.asked == []
+
+
+SMALL_TALK = ("The weather is mild.", "Lunch was good.", "The van is back.", "Coffee is made.", "The door squeaks.")
+
+
+async def post_busy_days(workspace: Workspace, *, windows: int, size: int, special: dict[int, tuple[str, ...]]) -> None:
+    """Windows of messages by Ada and Cem in the open channel; those of the special windows begin with these lines."""
+    documents, numbers = ConversationDocuments(workspace.context), range(windows)
+    for number in numbers:
+        lines = [*special.get(number, ()), *(f"{SMALL_TALK[at % 5]} {number}.{at}" for at in range(size))][:size]
+        said = [workspace.platform.add_message(ROOF, "ada" if at % 2 else "eve", line) for at, line in enumerate(lines)]
+        rendered = [found for each in said if (found := await documents.render_message(each))]
+        run = MessageRun(window_key(ROOF.room, said[0].id), "", rendered[0].title, tuple(rendered))
+        await documents.add_run(run, ROOF)
+    await workspace.engine.wait_until_indexed()
+
+
+async def test_without_a_model_what_matters_of_240_messages_is_shown_whole_with_a_link_to_the_rest(
+    workspace: Workspace,
+) -> None:
+    workspace.context = workspace.bot.context
+    special = {
+        3: ("The press is old.", "We keep the old press, and buy 40 rollers."),
+        11: ("Bob, can you bring the ladder on Monday?", "It is for the gutter."),
+        20: ("Who has the key of the shed?",),
+    }
+    await post_busy_days(workspace, windows=60, size=4, special=special)
+    heading, *shown = (await workspace.text("bob", "catch-up 3 days")).splitlines()
+    assert "since 2026-11-19 10:00 UTC" in heading
+    assert "Decision" in next(each for each in shown if "We keep the old press" in each)
+    assert "Asks you" in next(each for each in shown if "bring the ladder" in each)
+    assert "Open question" in next(each for each in shown if "key of the shed" in each)
+    threads = "\n".join(shown).split("\n- ")
+    assert all(len(each.strip().splitlines()) == 4 for each in threads[:-1])  # whole
+    assert shown[-1] == "… and 220 other messages: [start at the first one](https://chat.example/T1/ROOF/m1)"
+    times = re.findall(r"2026-11-20 \d\d:\d\d", "\n".join(shown))
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "words", "since"),
+    [
+        ("Pacific/Auckland", "2026-11-21T20:00", "today", "2026-11-22 00:00 Pacific/Auckland"),
+        ("Pacific/Auckland", "2026-11-21T20:00", "2026-11-22", "2026-11-22 00:00 Pacific/Auckland"),
+        ("America/Los_Angeles", "2026-11-21T01:30", "today", "2026-11-20 00:00 America/Los_Angeles"),
+        ("America/Los_Angeles", "2026-11-21T01:30", "friday", "2026-11-20 00:00 America/Los_Angeles"),
+    ],
+)
+async def test_a_day_is_that_of_the_caller(workspace: Workspace, zone: str, now: str, words: str, since: str) -> None:
+    workspace.context, people = workspace.bot.context, workspace.platform.people
+    people["bob"] = replace(people["bob"], time_zone=zone)
+    invoked = CommandInvoked(
+        "c1", ROOF, "bob", "catch-up", words, handle="h", time=datetime.fromisoformat(f"{now}+00:00")
+    )
+    card = await run_command(workspace, invoked)  # type: ignore[arg-type]
+    assert card is not None
+    assert f"since {since}" in card.text
 
 
 async def test_without_a_model_a_file_is_one_line_with_its_title(workspace: Workspace) -> None:

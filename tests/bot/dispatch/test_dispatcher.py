@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bot import texts
+from bot.answers.request import request_from_message
 from bot.bot import Bot
 from bot.commands.help import ABOUT_WEEK, EXAMPLES_HEADING
-from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted
+from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted, message_event_key
 from bot.platform.models import Location, Message
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
@@ -191,3 +192,98 @@ async def test_direct_messages_that_came_while_the_bot_was_away_are_answered_and
         await catch_up(bot, running, later=60)
     assert bot.last_reply.target.message == asked.id
     assert "4711" in await kept(bot, direct)
+
+
+async def test_a_correction_in_words_is_carried_out_and_not_only_acknowledged(bot: BotFixture) -> None:
+    async with bot.run_bot() as running:
+        said = await say(bot, running, "<@BOT> correction: the Tiles come on Friday")
+    assert said.id not in bot.platform.reactions
+    assert bot.platform.private_messages
+
+
+async def test_thanks_that_come_late_get_no_word_about_a_question(bot: BotFixture) -> None:
+    thanks = bot.platform.add_message(ROOF, "bob", "<@BOT> thanks!")
+    bot.platform.advance(8 * 3600)
+    async with bot.run_bot() as running:
+        await running.receive(MessageReceived(thanks, addressed=True), thanks.id)
+        await settle(running)
+    assert bot.platform.private_messages == []
+
+
+async def test_an_answer_that_was_begun_is_finished_however_late(bot: BotFixture) -> None:
+    asked = bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
+    await bot.store.answers.begin(request_from_message(asked).to_stored_answer())
+    bot.platform.advance(8 * 3600)
+    async with bot.run_bot() as running:
+        await running.receive(MessageReceived(asked, addressed=True), asked.id)
+        await settle(running)
+    assert "Monday" in bot.last_reply.text
+
+
+async def test_of_who_opted_out_nothing_is_looked_for(bot: BotFixture) -> None:
+    bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
+    await bot.forget_person("bob")
+    async with bot.run_bot() as running:
+        await catch_up(bot, running, later=60)
+    assert (bot.platform.replies, bot.platform.private_messages) == ([], [])
+
+
+@with_settings(llm_model="canned")
+async def test_an_edit_during_an_answer_is_answered_after_it_also_after_a_repeated_event(bot: BotFixture) -> None:
+    bot.language.reply = ("On Monday [1].",)
+    bot.language.answer_gate.clear()
+    async with bot.run_bot() as running:
+        asked = bot.platform.add_message(ROOF, "bob", "<@BOT> When does the Glue come?")
+        await running.receive(MessageReceived(asked, addressed=True), asked.id)
+        async with asyncio.timeout(PATIENCE):
+            while not bot.platform.replies:  # noqa: ASYNC110 - there is no event for it
+                await asyncio.sleep(0.005)
+        edited = bot.platform.edit_message(asked, f"<@BOT> {ASKED}")
+        await running.dispatcher.ingest(MessageEdited(edited))  # the process ended before it was handled
+        await running.receive(MessageEdited(edited), "edit")
+        bot.language.answer_gate.set()
+        await settle(running)
+    assert bot.language.prompts[-1].question == ASKED
+    assert (await bot.stored(bot.last_reply)).question == f"<@BOT> {ASKED}"
+
+
+async def test_a_question_that_is_deleted_already_gets_no_answer(bot: BotFixture) -> None:
+    asked = bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
+    async with bot.run_bot() as running:
+        await running.receive(MessagesDeleted(ROOF, (asked.id,)), "gone")
+        await settle(running)
+        await running.receive(MessageReceived(asked, addressed=True), asked.id)
+        await settle(running)
+    assert bot.platform.replies == []
+    assert await bot.store.messages.get(ROOF.room, asked.id) is None
+
+
+async def test_a_question_that_becomes_a_statement_is_kept(bot: BotFixture) -> None:
+    async with bot.run_bot() as running:
+        asked = await say(bot, running, f"<@BOT> {ASKED}")
+        answers = len(bot.language.prompts)
+        edited = bot.platform.edit_message(asked, "<@BOT> the Tiles come on Friday instead")
+        await running.receive(MessageEdited(edited), "edit")
+        await settle(running)
+    assert "Friday" in await kept(bot)
+    assert len(bot.language.prompts) == answers
+
+
+@with_settings(questions_per_minute=1)
+async def test_an_edit_that_may_not_be_answered_is_refused_to_its_author(bot: BotFixture) -> None:
+    async with bot.run_bot() as running:
+        asked = await say(bot, running, "<@BOT> When does the Glue come?")
+        await running.receive(MessageEdited(bot.platform.edit_message(asked, f"<@BOT> {ASKED}")), "edit")
+        await settle(running)
+    assert bot.platform.private_messages[-1][1].text == texts.TOO_MANY_QUESTIONS
+    assert len(bot.language.prompts) == 1
+
+
+async def test_a_message_that_is_found_and_received_is_handled_once(bot: BotFixture) -> None:
+    missed = bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
+    async with bot.run_bot() as running:
+        assert await running.receive(MessageReceived(missed, addressed=True), message_event_key(missed))
+        await catch_up(bot, running)
+        assert not await running.receive(MessageReceived(missed, addressed=True), message_event_key(missed))
+        await settle(running)
+    assert len(bot.platform.replies) == 1

@@ -75,7 +75,7 @@ async def test_a_picture_is_found_by_its_description_once_and_cited(
     assert await bot.list_documents(ROOF) == []
 
 
-async def test_a_picture_that_cannot_be_described_is_reported_or_tried_again(
+async def test_a_picture_that_cannot_be_described_is_listed_or_tried_again(
     bot: BotFixture, eyes: Eyes, message: Message
 ) -> None:
     eyes.waiting = [ModelUnavailable("It sleeps."), EmptyDocument("The picture could not be described.")]
@@ -83,8 +83,14 @@ async def test_a_picture_that_cannot_be_described_is_reported_or_tried_again(
         await bot.ingest_service.files.ingest_and_confirm(message)
     [refused] = await bot.ingest_service.files.ingest_and_confirm(message)
     assert isinstance(refused, RejectedFile)
-    [(_, card)] = bot.platform.private_messages
-    assert "The picture could not be described." in card.text
+    assert bot.platform.private_messages == []
+    assert bot.platform.reactions == {}
+    [listed] = await bot.store.unread_files.list_newest(SCOPE)
+    assert (listed.name, listed.family, listed.reason) == (
+        "picture.png",
+        "picture",
+        "The picture could not be described.",
+    )
 
 
 async def test_a_file_that_was_read_in_part_is_finished_later(bot: BotFixture, eyes: Eyes, letter: Message) -> None:

@@ -46,7 +46,7 @@ async def find_rooms(name: str) -> frozenset[str]:
     return frozenset({ROOMS[name]} if name in ROOMS else ())
 
 
-LOOKUP = FilterLookup(ZONE, find_rooms)
+LOOKUP = FilterLookup(find_rooms)
 
 
 def conversation(room: str, *lines: tuple[str, str], space: str = "here") -> Document:
@@ -87,7 +87,7 @@ class ProposingLanguage(ScriptedLanguage):
 
 
 def ask(text: str, filters: Filters | None = None, scope: Scope = HERE) -> Question:
-    return Question(text, scope, filters=filters or Filters(), filter_lookup=LOOKUP)
+    return Question(text, scope, filters=filters or Filters(), filter_lookup=LOOKUP, zone=ZONE)
 
 
 def describe(inferred: InferredFilters | None) -> str:
@@ -172,7 +172,7 @@ async def test_a_search_is_narrowed_with_the_one_call_that_finds_keywords(
     context = await engine.retrieve(ask("What did Ada say about the Roof in building?"))
     assert [source.text for source in context.sources] == ["The Roof needs Slates."]
     assert context.inferred == InferredFilters(("building",), ("Ada Lovelace",))
-    assert (language.calls["condense"], language.requests[0].local_day) == (1, date(2026, 3, 1))
+    assert (language.calls["condense"], language.requests[0].today) == (1, date(2026, 3, 1))
     assert "condense" in context.timings
     plain = await engine.retrieve(replace(ask("What did Ada say about the Roof in building?"), filter_lookup=None))
     assert (len(plain.sources) > 1, plain.inferred, len(language.requests)) == (True, None, 1)

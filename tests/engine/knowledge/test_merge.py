@@ -81,6 +81,13 @@ def test_entities(rows: list[FactRow], name: str, type_: str, texts: set[str]) -
     assert {each.text for each in merged.fragments} == texts
 
 
+def test_a_chosen_name_is_displayed_as_it_is_written_most_often() -> None:
+    rows = [fact(1, label="Harbor"), fact(2, label="Harbor"), fact(3, label="Old Harbor"), fact(4, label="OLD Harbor")]
+    chosen = merge.choose_spelling([*rows, fact(5, label="Old Harbor")], "old harbor")
+    assert chosen == merge.merge_entity(merge.count_facts(rows), chosen).name == "Old Harbor"
+    assert merge.choose_spelling(rows, "pier") == ""
+
+
 def test_keywords_are_the_forty_most_frequent_and_ties_are_alphabetical() -> None:
     rows = [fact(1, "x", label=", ".join(f"k{n:02}" for n in range(60))), fact(2, "x", label="k59 , k59,, k58")]
     kept = merge.merge_relation(merge.count_facts(rows)).keywords.split(", ")

@@ -31,7 +31,7 @@ TOKENIZER = CharacterTokenizer()
 EXCERPTS = [Excerpt("Ada runs the mill.", "Mill"), Excerpt("Bob bakes.", "Bakery")]
 SUMMARIES = [SummaryInput("Ada", ("She mills.", "She runs it.")), SummaryInput("Mill", ("It is old.", "It stands."))]
 DAY = date(2026, 11, 20)
-REWRITE = RewriteRequest("Who runs the mill?", (), DAY, DAY)
+REWRITE = RewriteRequest("Who runs the mill?", (), DAY)
 
 Call = Callable[[LiteLLMModel, UsageMeter], Awaitable[object]]
 CALLS: dict[str, Call] = {

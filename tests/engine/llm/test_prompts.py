@@ -100,6 +100,7 @@ def test_the_rule_about_citing_is_repeated_after_the_context() -> None:
 
 DAY: dict[str, Any] = {"today": date(2026, 11, 22), "asker": "Ada Byron"}
 DAY_AND_ASKER = ["Today is Sunday, 2026-11-22 (UTC).", '"Ada Byron"']
+THERE_AND_ASKER = ["Today is Sunday, 2026-11-22, where the person asking is.", *DAY_AND_ASKER[1:]]
 TURNS = (ChatTurn("user", "Who runs the mill?"), ChatTurn("assistant", "Ada."))
 JSON_SYSTEM, JSON_USER = render_extract(Excerpt("A text.", "Title > Part"), "json", "German")
 COSTS = "It costs $text or ${name} and $$5."
@@ -109,8 +110,14 @@ COSTS = "It costs $text or ${name} and $$5."
     ("prompt", "included", "absent"),
     [
         pytest.param(system_message(**DAY), DAY_AND_ASKER, [], id="day and asker"),
+        pytest.param(
+            system_message(**DAY, utc_offset="+13:00"),
+            ["Today is Sunday, 2026-11-22, where the person asking is (UTC+13:00; times of sources are in UTC)."],
+            ["(UTC)."],
+            id="day elsewhere",
+        ),
         pytest.param(system_message("bypass", empty=True, **DAY), DAY_AND_ASKER, ["context-"], id="bypass"),
-        pytest.param(render_query_rewrite("?", (), *DAY.values())[0].content, DAY_AND_ASKER, [], id="rewrite, day"),
+        pytest.param(render_query_rewrite("?", (), *DAY.values())[0].content, THERE_AND_ASKER, [], id="rewrite, day"),
         pytest.param(render_filter_rules(DAY["today"]), ['"filters"', "Sunday, 2026-11-22"], ["$"], id="filters"),
         pytest.param(system_message(instructions="Rhyme.", style="One line"), ["Rhyme.", "One line"], [], id="style"),
         pytest.param(system_message("bypass", empty=True, instructions="Rhyme."), ["Rhyme."], [], id="bypass, rhyme"),
@@ -166,3 +173,13 @@ def test_a_missing_value_is_reported_by_name() -> None:
 def test_prompts_have_a_hash() -> None:
     assert re.fullmatch("[0-9a-f]{16}", hash_prompts())
     assert hash_prompts("summarize") not in {hash_prompts(), hash_prompts("glean")}
+
+
+def test_prompts_begin_with_the_same_bytes_whatever_is_asked() -> None:
+    one = render_answer(Prompt(QUESTION, CONTEXT, HISTORY, instructions="Rhyme.", **DAY))[0]
+    other = render_answer(Prompt("?", Context(SearchQuery("?"), "mix"), instructions="Rhyme."))[0]
+    assert one.content[: one.shared] == other.content[: other.shared]
+    assert "Rhyme." in one.content[: one.shared]
+    assert "Today" not in one.content[: one.shared]
+    system = JSON_SYSTEM
+    assert system.shared == len(system.content)

@@ -39,12 +39,12 @@ async def test_the_call_that_rewrites_a_question_proposes_filters(stub: StubProv
     dates = {"words": "in May", "since": "2026-05-01", "until": "2026-05-31"}
     filters = {"channels": ["#roof"], "authors": ["Ada", "Ada"], "dates": dates, "files": None}
     stub.reply(json.dumps({"low_level_keywords": ["mill"], "filters": filters}))
-    request = RewriteRequest("What did Ada say in #roof in May?", (), date(2026, 11, 22), date(2026, 11, 21), "Bob")
+    request = RewriteRequest("What did Ada say in #roof in May?", (), date(2026, 11, 21), "Bob")
     query = await stub.language().rewrite_query_with_filters(request, meter := UsageMeter())
     assert (query.question, query.low) == (request.text, ("mill",))
     assert query.proposed == ProposedFilters(("#roof",), ("Ada",), "2026-05-01", "2026-05-31", "in May")
     system = stub.server.bodies()[0]["messages"][0]["content"]
-    assert all(words in system for words in ("2026-11-22 (UTC)", "Saturday, 2026-11-21", '"Bob"'))
+    assert all(words in system for words in ("Saturday, 2026-11-21, where the person asking is.", '"Bob"'))
     assert [usage.purpose for usage in meter.items] == ["condense"]
 
 

@@ -13,8 +13,10 @@ from engine.errors import (
     CorruptFile,
     DocumentTooLarge,
     EmptyDocument,
+    EmptyPicture,
     EncryptedFile,
     InvalidDocument,
+    NoTextFormat,
     UnsupportedFormat,
 )
 from engine.parsers.registry import PARSERS
@@ -44,7 +46,7 @@ LOCKED_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("ut
         ("cut.docx", DOCX[:-40], CorruptFile, "archive"),
         ("cut.docx", DOCX[:200], CorruptFile, "damaged"),
         ("junk.txt", bytes(range(256)) * 20, CorruptFile, "binary"),
-        ("a.png", b"\x89PNG\r\n\x1a\n rest", EmptyDocument, "picture"),
+        ("a.png", b"\x89PNG\r\n\x1a\n rest", EmptyPicture, "picture"),
         ("garbage.pdf", pdf([["xqk ztw wfr kkp pps lmn"] * 30]), EmptyDocument, "unreadably"),
         ("a.docx", archive({"a.txt": b"text"}), CorruptFile, "not a DOCX"),
         ("a.zip", archive({}), EmptyDocument, "no files"),
@@ -52,10 +54,14 @@ LOCKED_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("ut
         ("a.key", archive({"Index/Document.iwa": b"\0"}), UnsupportedFormat, "preview"),
         ("a.tar.gz", gzip.compress(bytes(20 * 2**20), mtime=0), DocumentTooLarge, "unpack"),
         ("a.tgz", gzip.compress(b"x" * 5000, mtime=0)[:30], CorruptFile, "archive"),
-        ("a.xyz", bytes(range(256)), UnsupportedFormat, ".xyz"),
+        ("a.xyz", bytes(range(256)), NoTextFormat, ".xyz"),
         ("a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(40), UnsupportedFormat, "Archives of this kind"),
-        ("program", b"MZ" + bytes(range(32)) * 40, UnsupportedFormat, "Binary"),
-        ("shot.raw", Random(5).randbytes(5000), UnsupportedFormat, ".raw"),
+        ("program", b"MZ" + bytes(range(32)) * 40, NoTextFormat, "a program"),
+        ("voice", b"OggS\0\2" + bytes(60), NoTextFormat, "a sound or a film"),
+        ("clip", b"\0\0\0\x20ftypisom" + bytes(60), NoTextFormat, "a sound or a film"),
+        ("letters", b"wOF2\0\1\0\0" + bytes(60), NoTextFormat, "a font"),
+        ("blob", bytes(range(256)), NoTextFormat, "Binary"),
+        ("shot.raw", Random(5).randbytes(5000), NoTextFormat, ".raw"),
         ("calls.vcf", b"BEGIN:VCARD\nEND:VCARD\n", EmptyDocument, "no contacts"),
         ("year.ics", b"BEGIN:VCALENDAR\nEND:VCALENDAR\n", EmptyDocument, "no events"),
         ("all.jsonl", b"no JSON\nat all\n", CorruptFile, "Line 1"),
@@ -99,3 +105,8 @@ async def test_a_file_that_exceeds_a_limit_is_too_large(limits: ParserLimits, da
         with pytest.raises(DocumentTooLarge, match=words):
             await parser.parse("a.txt", data)
         assert words != "longer than" or parser._processes[0].pid is None
+
+
+@pytest.mark.parametrize("words", [b"MZ is the sign of a program.", b"ID3 tags of the songs", b"wOF2 and OTTO"])
+async def test_a_text_may_begin_like_another_format(words: bytes) -> None:
+    assert parse_file("notes", words, LIMITS).passages[0].text == words.decode()

@@ -10,8 +10,8 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import InvalidQuestion
-from engine.models import ChatTurn, Document, Filters, LLMMessage, Passage, Question, RetrievalMode
-from engine.options import EngineOptions, RankingOptions
+from engine.models import ChatTurn, Document, Filters, GraphRows, LLMMessage, Passage, Question, RetrievalMode
+from engine.options import ContextWindow, EngineOptions, RankingOptions
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import HERE, doc, thread
 from tests.support.fake_reranker import FailingReranker, WordReranker
@@ -92,13 +92,15 @@ async def test_sources_fill_the_budget_that_prompt_and_history_leave(indexed: Op
 
 
 @pytest.mark.long
-async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(indexed: OpenIndexed) -> None:
+@pytest.mark.parametrize("rows", ["all", "unsaid"])
+async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(indexed: OpenIndexed, rows: Any) -> None:
     documents = []
     for number in range(6):
         people = [f"Person{chr(97 + n)}{chr(97 + number)}" for n in range(16)]
         met = [f"{a} met {b} 😀 ferry {number}." for a, b in pairwise(people)]
         documents.append(doc(f"d{number}", *met, *[f"{name} sails. " + "It pours, 雨. " * 60 for name in people]))
-    engine = await indexed(*documents)
+    options = EngineOptions(ranking=RankingOptions(graph_rows=rows, graph_token_share=0.5), prompt_tokens=0)
+    engine = await indexed(*documents, options=options)
     turns = tuple(ChatTurn("user" if n % 2 else "assistant", f"ferry {n} " * 200) for n in range(40))
     hostile = replace(FERRY, threshold=-1.0, top_k=400, chunk_top_k=200, history=turns, asker="Ada " * 50)
     sizes = ((30000, 9, 9000, 6000), (30000, 9, 9, 90_000), (4000, 700, 1, 0), (1500, 1, 1, 6000), (2600, 1, 300, 6000))
@@ -111,7 +113,50 @@ async def test_no_prompt_is_longer_than_allowed_whatever_fills_it(indexed: OpenI
             assert COUNT(text) + COUNT(instructions) > total - 1200
         else:
             assert tokens(messages) <= total
-            assert total < 30000 or mode == "bypass" or tokens(messages) > 0.6 * total
+            assert total < 30000 or mode == "bypass" or rows == "unsaid" or tokens(messages) > 0.6 * total
+
+
+LONG = replace(FERRY, instructions="Be kind. " * 1500)
+
+
+@pytest.mark.parametrize(
+    ("limit", "question", "least", "most"),
+    [
+        pytest.param(3000, FERRY, 2000, 3000, id="limit"),
+        pytest.param(0, FERRY, 3100, 30_000, id="no limit"),
+        pytest.param(3000, LONG, 4500, 6500, id="long instructions"),
+    ],
+)
+async def test_a_prompt_takes_its_worth_and_more_beside_long_instructions(
+    indexed: OpenIndexed, limit: int, question: Question, least: int, most: int
+) -> None:
+    engine = await indexed(*RAIN, options=EngineOptions(prompt_tokens=limit))
+    assert least < tokens(await engine.build_messages(question)) <= most
+
+
+async def test_a_model_of_8192_tokens_gets_a_whole_prompt_and_room_for_its_reply(indexed: OpenIndexed) -> None:
+    window = ContextWindow(8192)
+    engine = await indexed(*RAIN, *FIVE, options=EngineOptions(context_window=window))
+    history = (ChatTurn("user", "so and so " * 3000), ChatTurn("assistant", "yes " * 200))
+    messages = await engine.build_messages(replace(FERRY, history=history))
+    assert 3000 < tokens(messages) <= 8192 - window.reply_tokens
+    assert "Ferry number" in messages[0].content
+
+
+async def test_the_prompt_shows_only_rows_that_no_source_says(indexed: OpenIndexed) -> None:
+    engine = await indexed(doc("pair", "Ada met Bob. Bob fears Cyd."))
+    context = await engine.retrieve(Question("Whom does Bob fear?", HERE, low=("Bob",)))
+    assert len(context.entities) > 1
+    assert context.prompt_rows == GraphRows()
+
+
+async def test_what_only_a_description_says_is_among_the_sources(indexed: OpenIndexed) -> None:
+    noise = [doc(f"n{number:02}", f"The Ferry sails at {number} today.") for number in range(9)]
+    engine = await indexed(*noise, doc("keel", "Thorne painted the Ferry blue."))
+    question = Question("Who painted the Ferry blue?", HERE, mode="local", low=("Ferry",), chunk_top_k=7)
+    context = await engine.retrieve(question)
+    assert "Thorne painted the Ferry blue." in {source.text for source in context.sources}
+    assert len(context.sources) <= 7
 
 
 async def test_a_question_that_does_not_fit_is_refused_before_it_is_sent(indexed: OpenIndexed) -> None:

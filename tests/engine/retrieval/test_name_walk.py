@@ -57,7 +57,8 @@ async def test_behind_a_name_that_everything_mentions_mix_is_naive(indexed: Open
     said = [
         doc(f"said{number}", f"Percival closed mill {number}, {'really ' * (number % 5)}now.") for number in range(130)
     ]
-    options = EngineOptions(ranking=RankingOptions() if is_bounded else RankingOptions(max_flatness=1.0))
+    ranking = RankingOptions(graph_token_share=0.0)  # no place is kept for what supports rows of the graph
+    options = EngineOptions(ranking=ranking if is_bounded else replace(ranking, max_flatness=1.0))
     engine = await indexed(doc("dog", "Percival met Quentin."), *said, language=ToyLanguage(), options=options)
     question = replace(QUESTION, text="Which mill did Percival really close now, after Quentin?", chunk_top_k=20)
     by_search = await order(engine, replace(question, mode="naive"))

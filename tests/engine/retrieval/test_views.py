@@ -131,6 +131,20 @@ async def test_an_alias_counts_only_in_its_own_space(indexed: OpenIndexed) -> No
     assert "Peg tunes harps." not in await lines(engine, "Ada", about("Ada", "Peg", scope=THERE))
 
 
+async def test_a_merge_displays_the_name_that_was_asked_for(indexed: OpenIndexed) -> None:
+    engine = await indexed(ADA_BOB, doc("two", "Peg bakes bread.", "Peg sells bread."))
+    change = await engine.corrections.merge("here", "peg", "ada")
+    for narrow in (Filters(), Filters(documents=frozenset({"one", "two"}))):
+        context = await engine.retrieve(about("Ada", narrow=narrow))
+        assert "Ada" in {row.name for row in context.entities}
+        assert "Peg" not in {row.name for row in context.entities}
+    await engine.wait_until_indexed()
+    assert "Ada" in await entities(engine, about("Ada"))
+    await engine.corrections.undo("here", change)
+    await engine.wait_until_indexed()
+    assert {"Ada", "Peg"} <= set(await entities(engine, about("Ada", "Peg")))
+
+
 async def test_a_narrowed_question_gets_only_facts_of_its_chunks(indexed: OpenIndexed) -> None:
     engine = await indexed(ADA_BOB, doc("two", "Ada hired Bob.", "Cyd hired Bob."))
     context = await engine.retrieve(about("Ada", "Bob", "Cyd", narrow=Filters(documents=frozenset({"one"}))))

@@ -13,9 +13,10 @@ from typing import Any, Generic, TypeVar
 import pytest
 from pydantic import SecretStr
 
-from bot import bootstrap
+from bot import bootstrap, review_texts
 from bot.bootstrap import EngineModels
 from bot.bot import Bot
+from bot.i18n.catalogs import list_translations
 from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
@@ -189,6 +190,16 @@ class LiveBot(Generic[AnyTown]):
 
     async def click(self, person: str, post: BotPost, button: str) -> str:
         return await self.answer(await self.town.click(person, post, button))
+
+    async def offers(self, person: str, post: BotPost) -> BotPost:
+        """The card that shows somebody what they may do with an answer."""
+        [opener] = list_translations(review_texts.IMPROVE_BUTTON) & set(post.buttons)
+        [card] = await self.posts(await self.town.click(person, post, opener))
+        return card
+
+    async def improve(self, person: str, post: BotPost, button: str) -> str:
+        """Press a button of that card."""
+        return await self.click(person, await self.offers(person, post), button)
 
     async def titles(self, channel: str) -> list[str]:
         """The documents of a channel."""

@@ -63,10 +63,11 @@ function askAgain(question: string): void {
 
 async function receive(question: string, turn: Turn, signal: AbortSignal): Promise<void> {
   const mode = new FormData(form).get("mode") ?? "mix";
+  const timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const response = await fetch("/ask", {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/x-ndjson" },
-    body: JSON.stringify({ question, mode, history }),
+    body: JSON.stringify({ question, mode, history, time_zone: timeZone }),
     signal,
   });
   if (response.status === 401) {

@@ -10,6 +10,7 @@ from adapters.web.operations import Access, get_result
 from adapters.web.pages.session import OPEN_HINT, PageAccess, PageOptions
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from bot.capabilities.documents.problems import describe_problem
+from bot.capabilities.documents.unread import describe_counts
 from bot.capabilities.management.requests import GetHealth
 from bot.capabilities.management.results import HealthReport
 from bot.capabilities.requests import GetStatus
@@ -46,6 +47,7 @@ async def _load(http: Request, access: Access) -> dict[str, Any]:
     return {
         "report": report,
         "index": found.status,
+        "unread_files": describe_counts(found.unread_files),
         "problems": [describe_problem(each) for each in (found.problems or ())[:MAX_PROBLEMS]],
         "title": title,
         "tone": tone,

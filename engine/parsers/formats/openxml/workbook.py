@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine.parsers.base import Attachment
 
 _FIELD = re.compile(r'&(?:"[^"]*"|[0-9]+|K[0-9A-Fa-f]{6}|[A-Z])')
+_HEADER = re.compile(rb"<(?:\w{1,20}:)?(?:odd|even|first)(?:Header|Footer)>([^<]+)<")
 _SHAPES = frozenset({"sp", "cxnSp"})
 
 
@@ -127,7 +128,7 @@ class WorkbookParts:
         except InvalidDocument:
             self.parts.omissions.append(Omission(sheet.label, DAMAGED))
             return []
-        texts = re.findall(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>([^<]+)<", data[-20_000:])
+        texts = _HEADER.findall(data[-20_000:])
         shown = (clean_single_line(_FIELD.sub(" ", _unescape(each))) for each in texts)
         return [each for each in dict.fromkeys(shown) if any(map(str.isalpha, each))]
 

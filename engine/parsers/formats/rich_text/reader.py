@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 5000
 _MAC, _DOS, _DOS_WESTERN = 10000, 437, 850  # code pages
 _LINK = re.compile(r'HYPERLINK\s+"(https?://[^"\s]+)"')
+_NOT_HEX = re.compile(r"[^0-9a-fA-F]")
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|заголовок|nagłówek)\s*([1-9])", re.IGNORECASE)
 
 
@@ -125,7 +126,7 @@ class RichTextReader:
             link = _LINK.search(text)
             self._link = link[1] if link else ""
         elif name == "pict":
-            digits = re.sub(r"[^0-9a-fA-F]", "", text)
+            digits = _NOT_HEX.sub("", text)
             self.found.pictures.append(EmbeddedPicture("picture", bytes.fromhex(digits[: len(digits) // 2 * 2])))
         elif name == "atnauthor":
             self._texts["author"] = [text.strip()]

@@ -141,6 +141,14 @@ def count_matches(
     return {word: _count(db, f"{places} AND {scope}", word, limit) for word in words}
 
 
+def find_rows_by_start(db: Connection, kind: KeyKind, start: str, scope: str, limit: int) -> list[int]:
+    """Some of the rows within the scope that contain a word with this beginning, given in letters."""
+    tables = _TABLES[kind]
+    places = f"{tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid WHERE w.{tables.words} MATCH ?"
+    rows = db.execute_fetchall(f"SELECT x.id FROM {places} AND {scope} LIMIT ?", (f"{quote_term(start)} *", limit))
+    return [row[0] for row in rows]
+
+
 def find_common(db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int) -> set[SearchWord]:
     """The words that at least `limit` rows within the scope contain.
 

@@ -67,6 +67,9 @@ class TermIndex(Protocol):
     ) -> dict[SearchWord, int]:
         """The number of rows within the scope that contain each word, counted up to the limit."""
 
+    def find_rows_by_start(self, db: Connection, kind: KeyKind, start: str, scope: str, limit: int) -> list[int]:
+        """Some of the rows within the scope that contain a word with this beginning, given in letters."""
+
     def find_common(
         self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
     ) -> set[SearchWord]:

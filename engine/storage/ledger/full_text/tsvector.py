@@ -87,6 +87,15 @@ def count_matches(
     return {words[place]: count for place, count in rows}
 
 
+def find_rows_by_start(db: Connection, kind: KeyKind, start: str, scope: str, limit: int) -> list[int]:
+    """Some of the rows within the scope that contain a word with this beginning, given in letters."""
+    rows = db.execute_fetchall(
+        f"SELECT x.id FROM {_ROWS[kind][0]} x WHERE x.search @@ CAST(? AS tsquery) AND {scope} LIMIT ?",
+        (f"{write_query([start])}:*", limit),
+    )
+    return [row[0] for row in rows]
+
+
 def find_common(db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int) -> set[SearchWord]:
     """The words that at least `limit` rows within the scope contain."""
     counts = count_matches(db, kind, words, scope, limit)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import CorrectionChanged, InvalidQuestion, NotFound
-from engine.storage.ledger.clauses import NAME_DESCRIPTION, NAME_HIDDEN, PAIR_DESCRIPTION, PAIR_HIDDEN
+from engine.storage.ledger.clauses import NAME_CHOSEN, NAME_DESCRIPTION, NAME_HIDDEN, PAIR_DESCRIPTION, PAIR_HIDDEN
 from engine.storage.ledger.content.rooms import Rooms
 from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Alias, Joins
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 NAME_HINT = "Write names as they appear in the documents; capitals make no difference."
 
 _CORRECTION_QUERIES = {
-    KeyKind.NAME: f"SELECT n.id, {NAME_DESCRIPTION}, {NAME_HIDDEN}"
+    KeyKind.NAME: f"SELECT n.id, {NAME_DESCRIPTION}, {NAME_HIDDEN}, {NAME_CHOSEN}"
     " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value",
-    KeyKind.PAIR: f"SELECT p.id, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}"
+    KeyKind.PAIR: f"SELECT p.id, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}, false"
     " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value",
 }
 
@@ -68,7 +68,7 @@ class Corrections(Topic[Place_co]):
     def load_corrections(self, kind: KeyKind, ids: Collection[int]) -> dict[int, KeyCorrection]:
         """Pinned descriptions and hidden keys among these names or pairs; missing ids are left out."""
         rows = self.db.execute_fetchall(_CORRECTION_QUERIES[kind], (id_list(ids),))
-        return {id_: KeyCorrection(override, bool(hidden)) for id_, override, hidden in rows}
+        return {id_: KeyCorrection(override, *map(bool, others)) for id_, override, *others in rows}
 
     @writing
     def merge(self, space: str, name: str, into: str, room: str = "") -> CorrectionChange:

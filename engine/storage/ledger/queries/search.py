@@ -14,8 +14,8 @@ from engine.storage.ledger.clauses import (
 )
 from engine.storage.ledger.full_text.bm25 import rank_rows
 from engine.storage.ledger.full_text.fts5 import score_texts
-from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, TERM_INDEXES
-from engine.storage.ledger.full_text.search_words import select_search_words, split_into_terms
+from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, TERM_INDEXES, SearchWord
+from engine.storage.ledger.full_text.search_words import extract_words, select_search_words, split_into_terms
 from engine.storage.ledger.names.duplicates import SURFACE
 from engine.storage.ledger.queries import filters
 from engine.storage.ledger.queries.filters import fact_clause, matching_chunk_clause
@@ -141,6 +141,26 @@ class Search(Topic[Place_co]):
         return rank_rows(
             self.db, CHUNK_INDEX, select_search_words(self.db, CHUNK_INDEX, text, scope_ids), scope_ids, filters, k
         )
+
+    @reading
+    def find_unknown_words(self, text: str, scope_ids: ScopeIds) -> list[str]:
+        """The words of a text, without case and stop words, that no chunk within the scope contains, in order."""
+        reader, scope = TERM_INDEXES[self.db.dialect], CHUNK_INDEX.scope_clause(scope_ids, "x")
+        words = extract_words(text)
+        terms = reader.tokenize_words(self.db, reader.find_tokenizer(self.db), words)
+        sought = [SearchWord(word, term) for word, term in zip(words, terms, strict=True) if term]
+        found = reader.count_matches(self.db, CHUNK_INDEX.kind, sought, scope, 1)
+        return [word.text for word in sought if not found[word]]
+
+    @reading
+    def find_texts_by_start(self, start: str, scope_ids: ScopeIds, limit: int) -> list[str]:
+        """The texts of some chunks within the scope that contain a word with this beginning, given in letters."""
+        reader, scope = TERM_INDEXES[self.db.dialect], CHUNK_INDEX.scope_clause(scope_ids, "x")
+        rows = reader.find_rows_by_start(self.db, CHUNK_INDEX.kind, start, scope, limit)
+        texts = self.db.execute_fetchall(
+            "SELECT c.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value ORDER BY c.key", (id_list(rows),)
+        )
+        return [row[0] for row in texts]
 
     @reading
     def score_passages(self, question: str, texts: Sequence[str]) -> list[float]:

@@ -46,6 +46,19 @@ class Walks(Topic[Place_co]):
         ]
 
     @reading
+    def load_spellings(self, ids: Collection[int]) -> dict[int, list[str]]:
+        """The canonical names and aliases of each entity."""
+        rows = self.db.execute_fetchall(
+            "SELECT j.value, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
+            " ORDER BY n.canonical",
+            (id_list(ids),),
+        )
+        found: dict[int, list[str]] = {id_: [] for id_ in ids}
+        for id_, name in rows:
+            found[id_].append(name)
+        return found
+
+    @reading
     def find_titled_chunks(
         self, titles: Collection[str], scope_ids: ScopeIds, limit: int, only: ChunkFilter | None
     ) -> dict[str, list[int]]:

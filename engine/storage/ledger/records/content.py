@@ -88,10 +88,14 @@ class UnextractedChunk:
 
 
 class KeyCorrection(NamedTuple):
-    """The corrections of a key: a description that overrides the merged one, and whether it is hidden."""
+    """The corrections of a key: a description that overrides the merged one, and whether it is hidden.
+
+    `is_chosen`: whether another name was merged into it by hand, so that it is displayed.
+    """
 
     pin: str | None
     is_hidden: bool
+    is_chosen: bool
 
 
 INITIAL_REACH = 4  # chunks read before and after a change in the first try

@@ -69,7 +69,8 @@ class OrphanKeys:
 class KeyFacts:
     """A name or a pair with its facts; `counts` is None if it has none or is hidden.
 
-    `title` is the canonical name (or both names of a pair), `ends` the ids of a pair's names.
+    `title` is the canonical name (or both names of a pair), `ends` the ids of a pair's names. `chosen_name`: how a name
+    that a person chose in a merge is written; None for others.
     """
 
     id: int
@@ -81,6 +82,7 @@ class KeyFacts:
     exists_in_graph: bool = False
     has_profile: bool = False
     embedding_hash: bytes | None = None
+    chosen_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

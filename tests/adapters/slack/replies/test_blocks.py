@@ -28,13 +28,13 @@ SOURCES = (
     FooterSource(2, "<!channel> & <!date^1^{time}|x>", "https://x.org/a|b>c"),
     FooterSource(3, "notes.md", "javascript:x", time=TIME),
 )
-BUTTONS = tuple(Button(action.title(), action, "a1") for action in ("up", "down", "delete", "share"))
+BUTTONS = tuple(Button(action.title(), action, "a1") for action in ("up", "down", "share", "improve"))
 FOOTER = AnswerFooter("a1", SOURCES, "Only for <!here>.", BUTTONS)
 
 
 @pytest.mark.parametrize("form", BlockFormat, ids=lambda form: form.name.lower())
 def test_an_answer_in_each_format(form: BlockFormat, compare_with_golden: Callable[[Path, str], None]) -> None:
-    blocks = [*build_body(TEXT, form), *build_footer(FOOTER, "UADA", form)]
+    blocks = [*build_body(TEXT, form), *build_footer(FOOTER, form)]
     shown = pformat(blocks, width=120, sort_dicts=False) if blocks else footer_text(FOOTER)
     compare_with_golden(GOLDEN / f"{form.name.lower()}.txt", f"{shown}\n")
 
@@ -56,8 +56,8 @@ def test_a_long_text_is_split_into_sections() -> None:
 
 def test_excerpts_are_left_out_before_a_message_gets_too_long() -> None:
     footer = AnswerFooter("a1", tuple(FooterSource(n, f"source {n}", "", "word " * 40) for n in range(1, 15)))
-    full = blocks_length(build_footer(footer, "U", BlockFormat.RICH))
-    short = blocks_length(build_footer(footer, "U", BlockFormat.RICH, max_length=full - 1))
+    full = blocks_length(build_footer(footer, BlockFormat.RICH))
+    short = blocks_length(build_footer(footer, BlockFormat.RICH, max_length=full - 1))
     assert short < full < MAX_BLOCKS_LENGTH
 
 
@@ -73,7 +73,7 @@ def test_suggested_questions_are_in_a_row_below_the_other_buttons(form: BlockFor
         Button("What about <!here>?", SUGGESTION_ACTION, "a1:0:0"),
         Button("Why?", SUGGESTION_ACTION, "a1:0:1"),
     )
-    *_, others, last = build_footer(AnswerFooter("a1", buttons=(*BUTTONS, *suggested)), "UADA", form)
+    *_, others, last = build_footer(AnswerFooter("a1", buttons=(*BUTTONS, *suggested)), form)
     assert [each["text"]["text"] for each in last["elements"]] == ["What about <!here>?", "Why?"]
     assert {each["text"]["type"] for each in last["elements"]} == {"plain_text"}
     assert [parse_action(each["action_id"], each["value"]) for each in last["elements"]] == [

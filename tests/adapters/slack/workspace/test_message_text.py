@@ -8,18 +8,18 @@ import pytest
 
 from adapters.common.json_fields import CUT_NOTICE, MAX_LENGTH
 from adapters.slack.workspace.markup import to_plain_text
-from adapters.slack.workspace.message_text import MessageText, render_message
+from adapters.slack.workspace.message_text import SlackText, render_message
 
 NAMES = {"U1": "Ada", "UBOT": "Threadlore"}
 OPEN_CHANNELS = {"C1": "roof"}
 PAGE = "https://tides.example/table"
 
 
-def render(**payload: Any) -> MessageText:
+def render(**payload: Any) -> SlackText:
     """The parts of a message for its readers."""
     found = render_message({"text": "", **payload})
     plain = (to_plain_text(each, NAMES, OPEN_CHANNELS) for each in (found.text, found.forwarded, found.previews))
-    return MessageText(*plain)
+    return SlackText(*plain)
 
 
 def rich(*elements: dict[str, Any], kind: str = "rich_text_section", **more: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ SHARED = {
 
 
 def test_a_forwarded_message_has_its_author_its_place_and_its_time() -> None:
-    assert render(attachments=[SHARED]) == MessageText(
+    assert render(attachments=[SHARED]) == SlackText(
         forwarded="Forwarded message by @Ada in #roof, 2023-11-14 22:13 UTC:\n"
         "> The slates come on Friday.\n> Ask @bela in #private-channel."
     )
@@ -75,7 +75,7 @@ def test_a_message_behind_a_link_is_a_preview() -> None:
 
 def test_a_preview_adds_the_title_and_the_text_of_a_page() -> None:
     preview = {"from_url": PAGE, "service_name": "Tides", "title": "High water", "title_link": PAGE, "text": "14:20"}
-    assert render(text=f"<{PAGE}>", attachments=[preview]) == MessageText(PAGE, previews="High water\n14:20")
+    assert render(text=f"<{PAGE}>", attachments=[preview]) == SlackText(PAGE, previews="High water\n14:20")
     assert render(text=f"<{PAGE}>", attachments=[{"from_url": PAGE, "title": PAGE}]).previews == ""
 
 
@@ -189,7 +189,7 @@ def test_no_payload_is_too_odd_or_too_large() -> None:
         {"type": "section", "text": {"text": {}}, "fields": "no"},
         {"type": "table"},
     ]
-    assert render(text=None, blocks=odd, attachments={"a": 1}, files=[3]) == MessageText()
+    assert render(text=None, blocks=odd, attachments={"a": 1}, files=[3]) == SlackText()
     long = render(blocks=[rich(words("slate " * MAX_LENGTH))]).text
     assert len(long) < MAX_LENGTH + 100
     assert long.endswith(CUT_NOTICE)

@@ -24,10 +24,11 @@ pytestmark = pytest.mark.usefixtures("tiles")
 
 
 def again_button(reply: RecordedReply) -> str:
-    """The value of the button that asks again."""
+    """The value of the button that asks again, which the card behind "Improve this answer" offers."""
     assert reply.closing is not None
-    [value] = [each.value for each in reply.closing.buttons if each.action == "again"]
-    return value
+    [value] = [each.value for each in reply.closing.buttons if each.action in {"again", "improve"}]
+    answer, _, attempt = value.partition(":")
+    return f"{answer}:{attempt or 0}"
 
 
 async def press(bot: BotFixture, value: str, person: str = "bob", *, id_: str = "k1", at: Location = ROOF) -> str:

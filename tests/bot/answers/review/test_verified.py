@@ -17,8 +17,10 @@ from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Location, Message, Person
 from bot.store import AnswerResult, AnswerSource, Expert, VerifiedAnswer
 from bot.store.models import message_key
+from bot.texts import control as control_texts
 from engine import Scope
 from engine.errors import InvalidQuestion, ModelUnavailable, NotFound
+from engine.llm.offline.quoting.notices import CLOSEST
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF, make_answer
 from tests.support.fake_platform import START, RecordedReply
@@ -40,6 +42,15 @@ async def press_verify(bot: BotFixture, reply: RecordedReply, person: str = "max
     pressed = ButtonPressed("k1", reply.target.location, person, action, reply.target.answer, "h")
     await AnswerButtons(bot.context, bot.metrics).handle(pressed)
     return " ".join(card.text for _, card in bot.platform.private_messages[before:])
+
+
+async def list_offers(bot: BotFixture, reply: RecordedReply, person: str = "max") -> list[str]:
+    """The actions of the card that a person gets from the last button below an answer."""
+    assert reply.closing is not None
+    before, button = len(bot.platform.private_messages), reply.closing.buttons[-1]
+    pressed = ButtonPressed("k1", reply.target.location, person, button.action, button.value, "h")
+    await AnswerButtons(bot.context, bot.metrics).handle(pressed)
+    return [each.action for _, card in bot.platform.private_messages[before:] for each in card.buttons]
 
 
 async def verify(bot: BotFixture, place: Location = ROOF, asker: str = "bob", question: str = ASKED) -> RecordedReply:
@@ -67,14 +78,39 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
         "up",
         "down",
         "sources",
-        "verify",
-        "correct-answer",
-        "again",
-        "delete",
+        "improve",
     ]
-    assert [each.action for each in again.closing.buttons] == ["up", "down", "sources", "delete"]
+    assert await list_offers(bot, first) == ["verify", "correct-answer", "down", "delete"]
+    assert await list_offers(bot, again) == ["down", "delete"]
     assert not is_verified(await bot.ask(HALL, "bob", "Who brings the Tiles?"))
     assert not is_verified(await bot.ask(HALL, "bob", "Summarize the Tiles since Monday."))
+
+
+async def test_a_verified_answer_whose_source_was_replaced_asks_to_be_checked(bot: BotFixture) -> None:
+    await verify(bot)
+    bot.platform.advance(3600)
+    await bot.post_indexed(ROOF, "ada", "The Tiles come on Thursday now.")
+    again = await bot.ask(HALL, "bob", AGAIN)
+    assert is_verified(again)
+    assert again.closing is not None
+    assert "seems to replace what this answer rests on" in again.closing.notice
+
+
+async def test_the_closest_passages_cannot_be_verified_but_replaced_by_own_words(bot: BotFixture) -> None:
+    bot.language.reply = (f"{CLOSEST}\n“Tiles.” [1]",)
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    stored = await bot.store.answers.get(reply.target.answer)
+    assert stored is not None
+    verifier = AnswerVerifier(bot.context, bot.clock.now())
+    with pytest.raises(InvalidQuestion, match=review_texts.FOUND_NOTHING):
+        await verifier.verify(stored, "max")
+    [unanswered] = await bot.store.unanswered.list_since("slack", "T1", START, 9)
+    assert unanswered.answer == stored.id
+    assert (await verifier.verify(stored, "max", "On Monday.")).startswith("Verified.")
+    again = await bot.ask(ROOF, "bob", AGAIN)
+    assert "On Monday." in again.text
+    assert again.closing is not None
+    assert again.closing.sources == ()
 
 
 @pytest.mark.parametrize("person", ["bob", "gus", "nobody"])
@@ -122,12 +158,11 @@ async def test_it_is_no_wider_than_its_sources_become(bot: BotFixture) -> None:
 
 async def test_a_private_answer_is_verified_by_its_asker_only(bot: BotFixture) -> None:
     private = await bot.ask_by_command(ROOF, "bob", ASKED)
-    assert private.closing is not None
-    assert "verify" not in {each.action for each in private.closing.buttons}
+    assert "verify" not in await list_offers(bot, private, "bob")
+    assert await list_offers(bot, private) == []
     assert await press_verify(bot, private) == texts.NO_ANSWER
     own = await bot.ask_by_command(ROOF, "max", ASKED, id_="c2")
-    assert own.closing is not None
-    assert "verify" in {each.action for each in own.closing.buttons}
+    assert await list_offers(bot, own) == ["verify", "correct-answer", "again", "sources"]
     assert (await press_verify(bot, own)).startswith("Verified.")
 
 
@@ -421,15 +456,25 @@ async def test_notices_of_a_workspace_that_is_not_served_hold_up_no_others(bot: 
 
 
 async def test_a_question_that_found_nothing_offers_experts_where_there_are_some(bot: BotFixture) -> None:
-    async def actions() -> set[str]:
-        closing = (await bot.ask(HALL, "bob", "xyzzy?")).closing
-        assert closing is not None
-        return {each.action for each in closing.buttons}
-
-    assert "expert" not in await actions()
+    nothing = await bot.ask(HALL, "bob", "xyzzy?")
+    assert await list_offers(bot, nothing, "bob") == ["down", "again", "delete"]
     await bot.store.experts.add(Expert(ROOF, "ada", "magic"))
-    assert "expert" in await actions()
-    assert "verify" not in await actions()
+    assert await list_offers(bot, nothing, "bob") == ["expert", "down", "again", "delete"]
+    assert await list_offers(bot, nothing) == ["correct-answer", "expert", "down", "delete"], (
+        "there is nothing to verify"
+    )
+    assert await list_offers(bot, nothing, "ada") == ["correct-answer", "down"], "she is the expert"
+
+
+async def test_in_a_direct_message_the_asker_asks_again_or_deletes(bot: BotFixture) -> None:
+    place = bot.platform.add_channel("D1", "bob", kind="direct")
+    assert await list_offers(bot, await bot.ask(place, "bob", ASKED), "bob") == ["again", "delete"]
+
+
+async def test_what_is_offered_belongs_to_one_of_several_answers(bot: BotFixture) -> None:
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    assert await bot.store.answer_repeats.begin(reply.target.answer, 0, "k0", 0.0)
+    assert await press_verify(bot, reply, "bob", "improve") == control_texts.REPLACED
 
 
 async def test_a_message_to_the_bot_in_the_thread_verifies_its_answer_or_corrects_it(bot: BotFixture) -> None:

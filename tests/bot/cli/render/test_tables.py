@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from bot.capabilities import results
+from bot.capabilities.documents.results import UnreadFileInfo
 from bot.capabilities.results import OperationResult
 from bot.cli.render import tables, tokens
 from bot.store import AccessToken, Subject
@@ -50,6 +51,7 @@ ENTITIES = tuple(ContextEntity(f"E{number}", "t", "d") for number in range(20))
 CONTEXT = Context(SearchQuery("Who?", ("h",), ("l",)), "mix", ENTITIES, (), (RULES,), {"search": 12.0})
 BROKEN = results.IngestFailure("/a.pdf", "Broken.", "Save it.")
 TOKEN = AccessToken("1", "editor", Subject("slack", "T1", "U1"), ("ask", "read"), 60, START, START)
+GOAT = UnreadFileInfo("goat.png", "#meadow", "U1", START, "picture", "It is a picture.")
 SHOWN: dict[str, RenderableType] = {
     "sources": tables.render_sources([RULES]),
     "sources with the beginning of their texts": tables.render_sources([RULES], "beginning"),
@@ -65,6 +67,13 @@ SHOWN: dict[str, RenderableType] = {
     "a status of which all was read": tables.render_status(results.StatusResult(WAITING, None, ())),
     "documents": tables.render_documents(results.DocumentList((make_listed("file:/a", time=START, **FAILED),))),
     "no documents": tables.render_documents(results.DocumentList(())),
+    "files that were not read": tables.render_documents(results.DocumentList((), unread_files=(GOAT,))),
+    "files that were not read, in a narrow terminal": tables.render_document_list(
+        results.DocumentList((), unread_files=(GOAT,))
+    ),
+    "a status with files that were not read": tables.render_status(
+        results.StatusResult(WAITING, unread_files=(("picture", 8), ("", 1), ("other", 2)))
+    ),
     "an entity": tables.render_entity(results.EntityResult(ADA, (HOLDS,))),
     "a context": tables.render_context(results.ContextResult(CONTEXT)),
     "a prompt": tables.render_prompt(

@@ -26,7 +26,7 @@ HINTS = (
     question.HINT,
     review_texts.COMMENT_HINT,
     review_texts.CORRECTION_HINT,
-    review_texts.CORRECTION_TOO_LONG,
+    review_texts.WRITE_HINT,
 )
 
 

@@ -54,6 +54,10 @@ introduction: what can you do? | who are you? | how do you work? | help me | are
 introduction: ? | test | what can you do for me? | was kannst du? | wer bist du?
 introduction: qué puedes hacer? | que peux-tu faire ? | o que você pode fazer? | 何ができますか？ | 你能做什么？
 introduction: help | hilf mir
+question: actually what is the price of the pump | no, show me the second one | no, I meant the other pump
+question: nah just give me the link | No idea who owns billing, please look it up | wrong channel, find the notes
+question: no, try again | non, donne moi le lien | I forgot the gate code | I have a question about the pump
+question: it would be great if you could list the codes | the question is who pays
 """
 IN_PASSING = """
 aside: I asked @ yesterday and it knew nothing | @ is really useful, try it | cc @ | fyi @

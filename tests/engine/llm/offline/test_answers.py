@@ -8,6 +8,7 @@ from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
 from engine.llm.offline.quotes import Quotation, build_quotations, render_quotations, select_answers
+from engine.llm.offline.quoting.notices import CLOSEST
 from engine.llm.offline.ranking import MAX_CANDIDATES, build_terms, rank_sentences
 from engine.models import Context, Prompt, RetrievalMode, SearchQuery
 from engine.usage import UsageMeter
@@ -37,13 +38,13 @@ How tall is the chimney? => 23 metres
 Why did the server fail to copy last night? => the disk was full.” [12]
 Who rents locker L-19, and what did the tenant promise? => “Locker L-19 is rented by Hanna Karim.” [4]
 What did the tenant of locker L-19 promise? => Hanna Karim (2026-02-20 19:40 UTC): “As tenant of
-Which dentist do members of the Brickyard go to? => {NOTHING_FOUND}
+Which dentist do members of the Brickyard go to? => {CLOSEST}
 What is the phone number of Marta Ilves? => {NOTHING_FOUND}
 When is the birthday of Anselm Brody? => {NOTHING_FOUND}
-What insurance covers the laser cutter? => {NOTHING_FOUND}
+What insurance covers the laser cutter? => {CLOSEST}
 Is there a sauna in the building? => {NOTHING_FOUND}
-Who rents locker L-33? => {NOTHING_FOUND}
-Does the Brickyard rent bicycles? => {NOTHING_FOUND}
+Who rents locker L-33? => I found nothing about “L-33”. The closest I found:
+Does the Brickyard rent bicycles? => I found nothing about “Brickyard”. The closest I found:
 """
 # Question, texts, what is quoted, what is not.
 CHOICES = f"""
@@ -99,8 +100,8 @@ Permit 9-A allows forty racks until 31 December 2026. Permit 9-B allows a boat o
 
 Does the ferry take cars?
 Cars stay on the hill. The ferry leaves by the clock.
-{NOTHING_FOUND}
-hill
+{CLOSEST}
+- “
 
 What happened at the last council meeting?
 Next meeting: 9 June.

@@ -31,7 +31,7 @@ location: It is in Mill Street now. | She lives near Skelby now.
 organization: The work of Torfield Ltd is good.
 event: All of the Lantern Festival was wet.
 artifact: The key is K-41 there.
-concept: What the Mending means. | It was Ilse Holm who said it; Ilse Holm said so.
+concept: What the Mending means. | It was Vell Holm who said it; Vell Holm said so.
 """
 
 

@@ -48,6 +48,7 @@ def exchange(question: str, answer: str) -> tuple[ChatTurn, ...]:
 MILL = exchange("What is the price of the mill rose7?", "The price of the mill rose7 is 40.")
 FENCE = exchange("Who builds the fence?", "The fence is built by Nagel on 3 June.")
 POOL = exchange("When does the pool open?", "The pool opens at 9 on Mondays.")
+OWNER = exchange("Who owns billing?", "Ada owns billing.")
 LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim.")
 
 
@@ -67,6 +68,8 @@ LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim."
         (POOL, "and on Sundays?", "pool, open"),
         (LEAD, "and the Heron project?", "leads"),
         (LEAD, "and the deadline?", "Falcon"),
+        (LEAD, "who is Hanna?", ""),
+        (OWNER, "and shipping?", "owns"),
         ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the ladder?", "price"),
         ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the owner?", "pump"),
     ],

@@ -199,7 +199,7 @@ class LedgerFixture:
 
 def _entity(key: KeyFacts) -> Profile:
     assert key.counts is not None
-    made = merge_entity(key.counts)
+    made = merge_entity(key.counts, key.chosen_name)
     text = SEPARATOR.join(each.text for each in made.fragments)
     return Profile(key.id, key.space, made.name, key.pinned_description or text, made.mentions, made.type)
 

@@ -1,4 +1,5 @@
 // A question and its answer, as it arrives.
+import htmx from "htmx.org";
 import { cloneTemplate, find } from "./dom";
 import { describeProblem } from "./problems";
 import type { Problem } from "./problems";
@@ -10,6 +11,10 @@ export type AnswerEvent =
   | { type: "end"; text: string; html: string; sources: string; notices: string[] }
   | { type: "error"; error: Problem };
 
+const MAX_QUESTION_LENGTH = 500;
+const MAX_TEXT_LENGTH = 4000;
+const CITATION = / ?\[\d{1,4}\]/g;
+
 export class Turn {
   readonly element: HTMLElement;
   text = "";
@@ -19,7 +24,7 @@ export class Turn {
   private readonly tail = document.createElement("span");
   private isOver = false;
 
-  constructor(question: string) {
+  constructor(private readonly question: string) {
     this.element = cloneTemplate("#turn-template");
     this.answer = find(".answer", HTMLElement, this.element);
     this.state = find(".state", HTMLElement, this.element);
@@ -95,8 +100,22 @@ export class Turn {
     this.replaceAnswer(end.html);
     find(".answer-sources", HTMLElement, this.element).innerHTML = end.sources;
     this.showNotices(end.notices);
-    find(".turn-actions", HTMLElement, this.element).hidden = false;
+    const actions = find(".turn-actions", HTMLElement, this.element);
+    actions.hidden = false;
+    this.offerImprovement(actions);
     this.end();
+  }
+
+  /** The form of those who may give the answer to a question, with this answer without its numbers. */
+  private offerImprovement(actions: HTMLElement): void {
+    if (!document.querySelector("#improve-template")) {
+      return;
+    }
+    const offer = cloneTemplate("#improve-template");
+    find("[name=question]", HTMLInputElement, offer).value = this.question.slice(0, MAX_QUESTION_LENGTH);
+    find("[name=text]", HTMLTextAreaElement, offer).value = this.text.replace(CITATION, "").slice(0, MAX_TEXT_LENGTH);
+    actions.append(offer);
+    htmx.process(offer);
   }
 
   private showNotices(notices: string[]): void {

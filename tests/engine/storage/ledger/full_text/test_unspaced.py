@@ -141,10 +141,12 @@ async def test_rows_of_an_earlier_version_are_indexed_again_step_by_step(
         old = await open_ledger()
         for name in LATER_COLUMNS:
             await old.ledger.write(execute, f"ALTER TABLE document ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
+        await old.ledger.write(execute, "CREATE TABLE incomplete_chunk (chunk INTEGER PRIMARY KEY, outcome TEXT)")
         for key, text in TEXTS.items():
             await old.add(doc(key, text))
         await old.add_facts("facts", extraction("東京大学", "Ada"))
         await old.project()
+        await old.ledger.write(execute, "DROP TABLE incomplete_chunk")
         for name in LATER_COLUMNS:
             await old.ledger.write(execute, f"ALTER TABLE document DROP COLUMN {name}")
         await old.ledger.close()

@@ -1,0 +1,1 @@
+"""Questions about an invented company, answered by rules alone: `make bench-search`."""

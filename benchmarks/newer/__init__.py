@@ -1,0 +1,1 @@
+"""Measures whether newer statements replace former ones, and only these."""

@@ -1,0 +1,46 @@
+"""The lines above quotations: that they are only the closest ones, and what was searched instead.
+
+The engine writes them in English as the first lines of an answer; they are shown in the language of its readers, and
+recognized in stored answers of any language.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from bot.i18n import N_, gettext, list_translations
+from engine.llm.offline.quoting.notices import match_closest, match_corrections
+
+CLOSEST = N_("Nothing I can use here says this outright. The closest I found:")
+CLOSEST_WITHOUT = N_("I found nothing about {words}. The closest I found:")
+SEARCHED_INSTEAD = N_("I searched for {found} instead of {written}.")
+MAX_LINES = 2
+
+
+def translate_lead(text: str) -> str:
+    """An answer of the engine with its first lines in the active language, if they are such notices."""
+    *lines, rest = text.split("\n", MAX_LINES)
+    return "\n".join([*map(_translate_line, lines), rest])
+
+
+def is_closest(text: str) -> bool:
+    """Whether an answer in any language shows only the closest passages."""
+    return any(_closest_pattern().fullmatch(line) for line in text.split("\n", MAX_LINES)[:MAX_LINES])
+
+
+def _translate_line(line: str) -> str:
+    if line == CLOSEST:
+        return gettext(CLOSEST)
+    if found := match_closest(line):
+        return gettext(CLOSEST_WITHOUT).format(words=found["words"])
+    if found := match_corrections(line):
+        return gettext(SEARCHED_INSTEAD).format(found=found["found"], written=found["written"])
+    return line
+
+
+@cache
+def _closest_pattern() -> re.Pattern[str]:
+    """Matches the line above the closest passages in every language."""
+    sentences = sorted(list_translations(CLOSEST) | list_translations(CLOSEST_WITHOUT))
+    return re.compile("|".join(re.escape(each).replace(re.escape("{words}"), "“.{1,640}”") for each in sentences))

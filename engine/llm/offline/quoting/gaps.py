@@ -1,0 +1,100 @@
+"""Find what a question names and its answer does not: then it is about something else. Pure."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.question import is_list_noun, is_number
+from engine.llm.offline.words import is_generic, is_stop_word, split_words, stem, word_family
+from engine.text.word_lists import word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.llm.offline.candidates import Candidate
+    from engine.llm.offline.ranking import ClauseScores, Term
+
+MAX_BEFORE = 4  # sentences that say what a sentence is about
+SELF_WORDS = word_set(
+    "company firm organization business team channel project group world morning evening case meantime"
+)
+_COMPLEMENT = re.compile(r"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) (\w+)(?=\W*(?:\Z|[?.!,;]))")
+MIN_BEGINNING = 4  # letters that two forms of a name share
+
+
+def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> list[str]:
+    """The words of a question that its answer should have and has not, as they are written.
+
+    These are names, ids and numbers, and words before a word that the answer has after another one: for "the winter
+    party" an answer about the summer party lacks "winter".
+    """
+    if not positions:
+        return []
+    quoted = [candidates[at] for at in positions]
+    known = set[str]().union(*(each.nearby_stems for each in quoted))
+    known = known.union(*(each.stems for at in positions for each in _list_around(at, candidates, 0)))
+    families = set(map(word_family, known))
+    missing = [term for term in clause.terms if not _is_known(term, clause, known, families)]
+    if any(term.word[0].isdigit() for term in missing):  # a number may follow as well
+        further = set[str]().union(*(e.stems for at in positions for e in _list_around(at, candidates, MAX_BEFORE)))
+        missing = [term for term in missing if not (term.word[0].isdigit() and term.stem in further)]
+    named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text)
+    text = " ".join(each.text for each in quoted)
+    plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
+    others = [each.word for each in plain if _qualifies_another(each, clause, text) or _is_place(each, clause)]
+    return named + others
+
+
+def _list_around(at: int, candidates: Sequence[Candidate], after: int) -> list[Candidate]:
+    """A sentence with those before it in the same source, and so many after it."""
+    source = candidates[at].source
+    return [each for each in candidates[max(0, at - MAX_BEFORE) : at + 1 + after] if each.source is source]
+
+
+def join_names(words: Sequence[str], text: str) -> list[str]:
+    """The words, with those that follow each other in a text as one."""
+    joined: list[str] = []
+    for word in words:
+        if joined and f"{joined[-1]} {word}" in text:
+            joined[-1] = f"{joined[-1]} {word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _is_known(term: Term, clause: ClauseScores, known: set[str], families: set[str]) -> bool:
+    if term.stem in known or (not term.is_name and word_family(term.stem) in families):
+        return True
+    others = clause.alike.get(term.stem, frozenset()) | clause.other_words.get(term.stem, frozenset())
+    return not others.isdisjoint(known) or (term.is_name and _has_form(term.stem, known))
+
+
+def _has_form(key: str, known: set[str]) -> bool:
+    """Whether another form of a name is known, with another ending: German writes all nouns like names."""
+    beginning = key[: max(MIN_BEGINNING, len(key) - 2)]
+    return key.isalpha() and len(key) >= MIN_BEGINNING and any(each.startswith(beginning) for each in known)
+
+
+def _is_function_word(word: str) -> bool:
+    return is_stop_word(word) or is_number(word)
+
+
+def _is_place(term: Term, clause: ClauseScores) -> bool:
+    """Whether it says of what, or where: "the warranty on the lid"."""
+    found = (stem(each) for each in _COMPLEMENT.findall(clause.text.casefold()))
+    return term.stem in found and term.word.casefold() not in SELF_WORDS
+
+
+def _qualifies_another(term: Term, clause: ClauseScores, quoted: str) -> bool:
+    """Whether the word after it in the question stands after another word in the answer, or heads its cell."""
+    words = split_words(clause.text)
+    stems = [stem(word) for word in words]
+    heads = {stems[at + 1] for at, word in enumerate(words[:-1]) if stem(word) == term.stem}
+    heads = {stems[at] for at, word in enumerate(words) if stems[at] in heads and not _is_function_word(word)}
+    said = split_words(quoted)
+    for before, word in pairwise(said):
+        if stem(word) in heads and not is_stop_word(before) and stem(before) not in stems:
+            return True
+    return any(f"{word}:" in quoted for word in said if stem(word) in heads)

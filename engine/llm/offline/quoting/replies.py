@@ -1,0 +1,81 @@
+"""Find what answers a question in a conversation, and what explains a sentence. Pure."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.question import has_answer_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.llm.offline.candidates import Candidate
+
+MAX_CONTINUATION = 2  # further sentences
+REPLY_WINDOW = 3  # number of following messages that may answer
+
+
+def find_reply(at: int, candidates: Sequence[Candidate]) -> int | None:
+    """The message by somebody else that answers the question of a message; None if there is none."""
+    asked = candidates[at]
+    if not asked.speaker:
+        return None
+    for place in _list_following(at, candidates):
+        if not candidates[place].is_question and candidates[place].speaker != asked.speaker:
+            return place
+    return None
+
+
+def find_explanation(at: int, candidates: Sequence[Candidate]) -> list[int]:
+    """What gives the reason for a sentence that gives none.
+
+    In a conversation: a following message with a reason, or the reply to a question that follows, with the question.
+    In a document: the sentence after it or, if only that before it has a reason, that one.
+    """
+    if has_answer_type(candidates[at].text, "reason"):
+        return []
+    return _explain_message(at, candidates) if candidates[at].speaker else _explain_sentence(at, candidates)
+
+
+def find_continuation(at: int, candidates: Sequence[Candidate]) -> list[int]:
+    """The next sentences of the same passage of prose: how to do something takes several."""
+    following = range(at + 1, min(at + 1 + MAX_CONTINUATION, len(candidates)))
+    return list(takewhile(lambda place: _is_beside(at, place, candidates), following))
+
+
+def _explain_message(at: int, candidates: Sequence[Candidate]) -> list[int]:
+    for place in _list_following(at, candidates):
+        if candidates[place].is_question:
+            reply = find_reply(place, candidates)
+            return [place, reply] if reply is not None else []
+        if has_answer_type(candidates[place].text, "reason"):
+            return [place]
+    return []
+
+
+def _explain_sentence(at: int, candidates: Sequence[Candidate]) -> list[int]:
+    near = [place for place in (at + 1, at - 1) if 0 <= place < len(candidates)]
+    beside = [place for place in near if _is_beside(at, place, candidates)]
+    reasons = [place for place in beside if has_answer_type(candidates[place].text, "reason")]
+    return reasons[:1] or [place for place in beside if place > at][:1]
+
+
+def _is_beside(at: int, place: int, candidates: Sequence[Candidate]) -> bool:
+    """Whether two sentences stand in one passage of prose."""
+    other = candidates[place]
+    return other.source is candidates[at].source and not other.is_title and other.is_item == candidates[at].is_item
+
+
+def _list_following(at: int, candidates: Sequence[Candidate]) -> list[int]:
+    """The next messages of the conversation, in order of time."""
+    document, time = candidates[at].source.document, candidates[at].source.time
+    if time is None:
+        return []
+    later = [
+        (each.source.time, place)
+        for place, each in enumerate(candidates)
+        if each.source.document == document and each.source.time and place != at
+        if each.source.time > time or (each.source.time == time and place > at)
+    ]
+    return [place for _, place in sorted(later)[:REPLY_WINDOW]]

@@ -1,0 +1,354 @@
+"""Decide which statement replaces which. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.supersession import cues
+from engine.llm.offline.supersession.clauses import list_tokens
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
+    from engine.llm.offline.supersession.clauses import Clause, Parsed, Statement
+
+MIN_COVERAGE = 0.5  # of the words of the shorter subject that the other one has
+MIN_SAME_SUBJECT = 0.8  # of all words of both subjects, if nothing says that something changed
+MAX_OWN_WORDS = 3  # of a name that replaces another one
+_UNLASTING = frozenset({"time", "number", "code", "money"})
+
+
+def find_replacements(statements: Sequence[Statement]) -> dict[int, int]:
+    """The positions of statements that no longer hold, each with that of the newest one that replaces it."""
+    found: dict[int, int] = {}
+    for old, candidates in _list_pairs(statements).items():
+        for new in candidates:
+            context = _find_context(new, statements)
+            if replaces(statements[new], statements[old], context, is_reply=_is_reply(new, old, statements)):
+                found[old] = new
+                break
+    return found
+
+
+def _list_pairs(statements: Sequence[Statement]) -> dict[int, list[int]]:
+    """For each statement the later ones that share a word with it, or reply to it; the newest first."""
+    by_stem: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(statements):
+        if one.time is not None:
+            for word in one.parsed.stems | _context_stems(at, statements):
+                by_stem[word].append(at)
+    pairs: dict[int, set[int]] = defaultdict(set)
+    news = {at for at, one in enumerate(statements) if _may_replace(one)}
+    for same in by_stem.values():
+        later = [at for at in same if at in news]
+        for old in same:
+            pairs[old].update(new for new in later if _is_later(new, old, statements))
+    order = {at: str(one.time) for at, one in enumerate(statements)}
+    return {old: sorted(news, key=lambda at: (order[at], at), reverse=True) for old, news in pairs.items()}
+
+
+def says_change(parsed: Parsed) -> bool:
+    """Whether a statement says that something is not as it was."""
+    if parsed.is_question or parsed.is_tentative:
+        return False
+    return parsed.contradicts or any(clause.changes or clause.cancels for clause in parsed.clauses)
+
+
+def _may_replace(statement: Statement) -> bool:
+    parsed = statement.parsed
+    if parsed.is_question or parsed.is_tentative:
+        return False
+    return says_change(parsed) or any(clause.values for clause in parsed.clauses)
+
+
+def _is_later(new: int, old: int, statements: Sequence[Statement]) -> bool:
+    one, other = statements[new].time, statements[old].time
+    return one is not None and other is not None and one > other
+
+
+def _find_context(at: int, statements: Sequence[Statement]) -> Statement | None:
+    """The message before a short contradiction, which gives its subject."""
+    one = statements[at]
+    return statements[one.previous] if one.previous >= 0 and one.parsed.contradicts else None
+
+
+def _context_stems(at: int, statements: Sequence[Statement]) -> frozenset[str]:
+    context = _find_context(at, statements)
+    return context.parsed.stems if context is not None else frozenset()
+
+
+def _is_reply(new: int, old: int, statements: Sequence[Statement]) -> bool:
+    return statements[new].previous == old and statements[new].parsed.contradicts
+
+
+def replaces(new: Statement, old: Statement, context: Statement | None = None, *, is_reply: bool = False) -> bool:
+    """Whether a later statement replaces an earlier one.
+
+    `context`: the message that the later one contradicts; `is_reply`: this is the earlier one.
+    """
+    later, earlier = new.parsed, old.parsed
+    if later.is_question or earlier.is_question or later.is_tentative or earlier.is_tentative:
+        return False
+    if _is_of_others(new, old) or (later.is_temporary and earlier.is_recurring):
+        return False
+    extra = context.parsed.stems if context is not None else frozenset[str]()
+    elsewhere = new.room != old.room and bool(new.speaker) and bool(old.speaker)
+    if not elsewhere and _names_former(later, earlier, old, extra):
+        return True
+    changed = context is not None or any(clause.changes and not clause.values for clause in later.clauses)
+    of = _Meeting(later, earlier, extra, changed, is_reply, elsewhere)
+    return any(_clause_replaces(_pair(one, other, of)) for one in later.clauses for other in earlier.clauses)
+
+
+def _is_of_others(new: Statement, old: Statement) -> bool:
+    """Whether one of the two is about its speaker, and the other one by somebody else."""
+    if new.speaker == old.speaker or not (new.parsed.is_personal or old.parsed.is_personal):
+        return False
+    return not (new.parsed.changes and any(clause.has_role for clause in new.parsed.clauses))
+
+
+def _names_former(later: Parsed, earlier: Parsed, old: Statement, extra: frozenset[str]) -> bool:
+    """Whether the later statement says that a value of the earlier one holds no longer, on the same subject."""
+    if not later.former or not (later.changes or later.contradicts):
+        return False
+    if any(clause.adds and clause.changes for clause in later.clauses):
+        return False
+    named = later.former & list_tokens(old.text)
+    shared = ((later.stems | extra) & earlier.stems) - named
+    if not named or not shared:
+        return False
+    return not any(_conflict(one, other, named) for one in later.clauses for other in earlier.clauses)
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """What two statements are to each other: `extra` are the words of the message that the later one contradicts."""
+
+    later: Parsed
+    earlier: Parsed
+    extra: frozenset[str]
+    changed: bool
+    is_reply: bool
+    elsewhere: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A later and an earlier clause with the words of their subjects, those they share, and those only one has."""
+
+    new: Clause
+    old: Clause
+    of: _Meeting
+    new_stems: frozenset[str]
+    old_stems: frozenset[str]
+    shared: frozenset[str]
+    only_new: frozenset[str]
+    only_old: frozenset[str]
+
+    @property
+    def changed(self) -> bool:
+        return self.of.changed or self.new.changes
+
+
+def _pair(new: Clause, old: Clause, of: _Meeting) -> _Pair:
+    new_stems = (new.stems or of.later.stems) | of.extra
+    old_stems = old.stems or of.earlier.stems
+    only_new = new.stems - old_stems - of.earlier.stems
+    only_old = old_stems - new.stems
+    return _Pair(new, old, of, new_stems, old_stems, new_stems & old_stems, only_new, only_old)
+
+
+def _clause_replaces(pair: _Pair) -> bool:
+    if pair.new.adds or _differ_in_phase(pair):
+        return False
+    if not pair.shared or (pair.of.elsewhere and len(pair.shared) < 2):
+        return False
+    if pair.new.cancels:
+        return _is_same_subject(pair) and bool(pair.old.values)
+    kinds = _differing_kinds(pair)
+    if pair.changed:
+        if kinds and _is_same_subject(pair):
+            return not (
+                pair.of.later.is_temporary
+                and not pair.of.earlier.is_temporary
+                and kinds <= _UNLASTING
+                and "date" not in _kinds(pair.old)
+            )
+        return (not kinds or pair.old.has_role) and _is_new_holder(pair)
+    return len(kinds) == 1 and _is_one_subject(pair)
+
+
+def _differ_in_phase(pair: _Pair) -> bool:
+    """Whether one clause is about the beginning of something and the other one about its end."""
+    new, old = pair.new.text, pair.old.text
+    begins, ends = (
+        (bool(cues.BEGINNING.search(new)), bool(cues.BEGINNING.search(old))),
+        (
+            bool(cues.END.search(new)),
+            bool(cues.END.search(old)),
+        ),
+    )
+    return (begins[0] and ends[1] and not begins[1]) or (begins[1] and ends[0] and not begins[0])
+
+
+def _is_same_subject(pair: _Pair) -> bool:
+    """Whether two clauses, of which one says that something changed, are about the same thing."""
+    least = min(len(pair.new_stems), len(pair.old_stems))
+    if len(pair.shared) / least < MIN_COVERAGE:
+        return False
+    if len(pair.shared) == 1 and pair.only_new and pair.only_old - pair.shared - pair.of.later.stems:
+        return False
+    if pair.only_new & pair.new.names and (pair.only_old - pair.shared - pair.of.later.stems) & pair.old.names:
+        return False
+    if _only_describes(pair.new, pair.shared) or _only_describes(pair.old, pair.shared):
+        return False
+    return not _conflict(pair.new, pair.old, frozenset())
+
+
+def _only_describes(clause: Clause, shared: frozenset[str]) -> bool:
+    """Whether the shared words only describe something else in a clause: the shipping for the pump."""
+    own = clause.stems & shared
+    return bool(own) and all(clause.find_head(word) not in shared for word in own)
+
+
+def _is_one_subject(pair: _Pair) -> bool:
+    """Whether two clauses differ in a value alone, and each could hold only until the other."""
+    if pair.of.later.is_past or pair.of.earlier.is_past or len(pair.shared) < 2 or pair.of.elsewhere:
+        return False
+    if pair.of.later.is_temporary or "–" in "".join(value.form for value in (*pair.new.values, *pair.old.values)):
+        return False
+    together = pair.new.stems | pair.old.stems
+    share = len(pair.shared) / len(together) if together else 0.0
+    return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
+
+
+def _kinds(clause: Clause) -> set[str]:
+    return {value.kind for value in clause.values}
+
+
+def _differing_kinds(pair: _Pair) -> set[str]:
+    """The kinds of values that both clauses have, with another value in the later one."""
+    return {kind for kind in _kinds(pair.new) & _kinds(pair.old) if _differ(kind, pair.new, pair.old)}
+
+
+def _differ(kind: str, new: Clause, old: Clause) -> bool:
+    ours = {(value.form, value.unit) for value in new.values if value.kind == kind}
+    theirs = {(value.form, value.unit) for value in old.values if value.kind == kind}
+    if kind == "number":
+        units = {unit for _, unit in ours} & {unit for _, unit in theirs}
+        ours, theirs = ({each for each in side if each[1] in units} for side in (ours, theirs))
+    return bool(ours and theirs and ours - theirs) and theirs - ours != set()
+
+
+def _conflict(new: Clause, old: Clause, former: frozenset[str]) -> bool:
+    """Whether a word that both share means different things: the release of the app, and of the site."""
+    for word in new.stems & old.stems:
+        ours = new.find_modifiers(word) - former - old.stems
+        theirs = old.find_modifiers(word) - former - new.stems
+        if ours and theirs:
+            return True
+    return False
+
+
+def _is_new_holder(pair: _Pair) -> bool:
+    """Whether another person, tool or place takes the place of the former one."""
+    most = MAX_OWN_WORDS
+    if (
+        not pair.only_old
+        or not pair.only_new
+        or (len(pair.only_old) > most and not pair.of.is_reply)
+        or len(pair.only_new) > most
+    ):
+        return False
+    if _differ_in_amounts(pair) or _differ_in_subject(pair):
+        return False
+    if pair.old.has_role and (pair.new.has_role or pair.of.is_reply or cues.CHOICE.search(pair.new.text)):
+        return _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
+    if pair.old.has_use and (pair.new.has_use or cues.COPULA.search(pair.new.text)):
+        return _shares_beyond(pair, cues.USE) and not _differs_in_object(pair, cues.USE)
+    return not _only_describes(pair.new, pair.shared) and (_is_moved(pair) or _is_renamed(pair))
+
+
+def _differ_in_amounts(pair: _Pair) -> bool:
+    """Whether the clauses give different versions or numbers, other than those in the names that differ."""
+    amounts = []
+    for clause, own in ((pair.new, pair.only_new), (pair.old, pair.only_old)):
+        ends = {word.start + len(word.stem) for word in clause.words if word.stem in own}
+        free = {
+            value.form
+            for value in clause.values
+            if value.kind in {"version", "number", "money"} and not any(0 <= value.start - end <= 4 for end in ends)
+        }
+        amounts.append(free)
+    return bool(amounts[0] and amounts[1] and not amounts[0] & amounts[1])
+
+
+def _differ_in_subject(pair: _Pair) -> bool:
+    """Whether the same person or thing has a role for something else now: Anna owns billing, Anna owns search."""
+    first = [word for clause in (pair.new, pair.old) for word in clause.words[:1]]
+    roles = [cues.ROLE.search(clause.text) for clause in (pair.new, pair.old)]
+    if not all(roles) or len(first) < 2 or first[0].stem != first[1].stem or not all(word.named for word in first):
+        return False
+    return all(role is not None and word.start < role.start() for role, word in zip(roles, first, strict=True))
+
+
+def _is_renamed(pair: _Pair) -> bool:
+    """Whether the clauses differ only in a name that follows what they share."""
+    for clause, own in ((pair.new, pair.only_new), (pair.old, pair.only_old)):
+        shared = [word.start for word in clause.words if word.stem in pair.shared]
+        names = [word for word in clause.words if word.stem in own]
+        if (
+            not names
+            or not shared
+            or not all(word.named for word in names)
+            or min(word.start for word in names) < min(shared)
+        ):
+            return False
+    return not _conflict(pair.new, pair.old, pair.only_new | pair.only_old)
+
+
+def _shares_beyond(pair: _Pair, relation: re.Pattern[str]) -> bool:
+    """Whether both share more than the word for the relation itself."""
+    return bool(pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}"))))
+
+
+def _matches(relation: re.Pattern[str], text: str) -> list[str]:
+    return [match[0] for match in relation.finditer(text)]
+
+
+def _differs_in_object(pair: _Pair, relation: re.Pattern[str]) -> bool:
+    """Whether what differs stands within the name of what is shared: the staging server, the production server."""
+    objects = pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}")))
+    for word in objects:
+        ours = pair.new.find_modifiers(word) - pair.old.stems
+        theirs = pair.old.find_modifiers(word) - pair.new.stems
+        if ours and theirs:
+            return True
+    return False
+
+
+def _is_moved(pair: _Pair) -> bool:
+    """Whether the same subject is said to be in another place: it comes first in both, the place after it."""
+    places = [_place_words(clause) for clause in (pair.new, pair.old)]
+    if (
+        not all(places)
+        or not _is_before(pair.new, pair.shared, places[0])
+        or not _is_before(pair.old, pair.shared, places[1])
+    ):
+        return False
+    return not (places[0] & places[1]) and not _conflict(pair.new, pair.old, places[0] | places[1])
+
+
+def _place_words(clause: Clause) -> frozenset[str]:
+    """The words after the last preposition of place."""
+    for at, word in enumerate(clause.words):
+        if at and cues.PLACE.search(clause.text[: word.start]):
+            return frozenset(each.stem for each in clause.words[at:])
+    return frozenset()
+
+
+def _is_before(clause: Clause, shared: frozenset[str], places: frozenset[str]) -> bool:
+    return any(word.stem in shared and word.stem not in places for word in clause.words)

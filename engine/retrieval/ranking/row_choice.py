@@ -1,0 +1,140 @@
+"""Choose the rows of the graph that a prompt shows: what no chosen source says, with what supports it. Pure.
+
+Sources come first. A row is shown for a sentence about the question that no source says, for a relation between names
+of different sources, and for an entity that the sources call otherwise than the question does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.llm.offline.sentences import split_sentences
+from engine.retrieval.ranking.unsaid import SUPPORT_SHARE, is_said, list_claims, list_words, share_said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from engine.retrieval.ranking.source_choice import PieceId, SourceChoice
+    from engine.retrieval.ranking.unsaid import Claim
+
+ALIAS_TEXT = "Also called: {names}."
+
+
+@dataclass(frozen=True, slots=True)
+class RowCandidate:
+    """A row of the graph: the name of an entity, or both names of a relation, and the chunks that state it.
+
+    `spellings`: all names of an entity, case-folded.
+    """
+
+    names: tuple[str, ...]
+    description: str
+    evidence: Sequence[int]
+    spellings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RowBudget:
+    """What rows may take. `tokens`: of the rows and of the sources that they add. `total`: of all sources then.
+
+    `max_chunks`: chunks of all sources then. `measure`: the tokens of a row with this text instead of its description.
+    """
+
+    tokens: int
+    total: int
+    max_chunks: int
+    measure: Callable[[int, str], int]
+
+
+@dataclass(slots=True)
+class RowChoice:
+    """Chooses rows for a choice of sources, to which it adds the passages that support them."""
+
+    rows: Sequence[RowCandidate]
+    sources: SourceChoice
+    budget: RowBudget
+    question: str
+    shown: dict[int, list[str]] = field(default_factory=dict)
+    _words: dict[PieceId, frozenset[str]] = field(default_factory=dict)
+
+    def choose(self) -> dict[int, str]:
+        """The rows to show, by their index, with the sentences that they show."""
+        for index, claim in self._list_claims():
+            if not is_said(claim.words, self._list_chosen_words()):
+                self._support(index, claim)
+        for index, row in enumerate(self.rows):
+            if others := self._list_other_names(row):
+                self._show(index, ALIAS_TEXT.format(names=", ".join(others)))
+            if index not in self.shown and self._is_link(row):
+                self._show(index, next(iter(split_sentences(row.description)), ""))
+        return {index: " ".join(sentences) for index, sentences in sorted(self.shown.items())}
+
+    def _list_claims(self) -> list[tuple[int, Claim]]:
+        asked = list_words(self.question)
+        found = [
+            (index, claim)
+            for index, row in enumerate(self.rows)
+            for claim in list_claims(row.description, row.names, asked)
+        ]
+        return sorted(found, key=lambda each: -each[1].weight)
+
+    def _support(self, index: int, claim: Claim) -> None:
+        """Add the passage that supports a sentence, and show the row if that passage says it in other words."""
+        places = self.sources.list_pieces(self.rows[index].evidence)
+        best = max(places, key=lambda place: share_said(claim.words, self._read(place)), default=None)
+        if best is None or share_said(claim.words, self._read(best)) < SUPPORT_SHARE:
+            return
+        limit = min(self.budget.total, self.sources.tokens + self.budget.tokens - self._count_rows())
+        if self.sources.add(best, limit, self.budget.max_chunks) and not is_said(claim.words, [self._read(best)]):
+            self._show(index, claim.sentence)
+
+    def _show(self, index: int, sentence: str) -> None:
+        before = self.shown.get(index, [])
+        self.shown[index] = [*before, sentence]
+        if self._count_rows() > self.budget.tokens:
+            self.shown[index] = before
+            if not before:
+                del self.shown[index]
+
+    def _count_rows(self) -> int:
+        return sum(self.budget.measure(index, " ".join(sentences)) for index, sentences in self.shown.items())
+
+    def _is_link(self, row: RowCandidate) -> bool:
+        """Whether a relation joins names that stand in different sources, and a source supports it."""
+        if len(row.names) < 2 or not self._is_supported(row):
+            return False
+        named = [{place for place in self.sources.chosen if self._names(place, name)} for name in row.names]
+        return all(named) and not set.intersection(*named)
+
+    def _list_other_names(self, row: RowCandidate) -> list[str]:
+        """The names by which sources call an entity that the question calls otherwise, unless a source says so."""
+        question = self.question.casefold()
+        asked = [name for name in row.spellings if name in question]
+        others = [name for name in row.spellings if name not in question]
+        if not asked or not others or not self._is_supported(row):
+            return []
+        if any(
+            self._names(place, a) and self._names(place, b)
+            for place in self.sources.chosen
+            for a in asked
+            for b in others
+        ):
+            return []
+        return [name for name in others if any(self._names(place, name) for place in self.sources.chosen)]
+
+    def _is_supported(self, row: RowCandidate) -> bool:
+        return any(place in self.sources.chosen for place in self.sources.list_pieces(row.evidence))
+
+    def _names(self, place: PieceId, name: str) -> bool:
+        piece = self.sources.piece(place)
+        return name.casefold() in f"{piece.author}\n{piece.title}\n{piece.text}".casefold()
+
+    def _list_chosen_words(self) -> Iterable[frozenset[str]]:
+        return [self._read(place) for place in self.sources.chosen]
+
+    def _read(self, place: PieceId) -> frozenset[str]:
+        if place not in self._words:
+            piece = self.sources.piece(place)
+            self._words[place] = list_words(f"{piece.author} {piece.title} {piece.text}")
+        return self._words[place]

@@ -1,0 +1,42 @@
+"""Words that mean the same, by their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from engine.llm.offline.quoting.similar_words import MAX_WORDS, find_similar_words
+from engine.usage import UsageMeter
+from tests.engine.llm.offline.quoting.clauses import read, score
+from tests.support.fake_embedder import HashEmbedder
+
+
+class PairEmbedder(HashEmbedder):
+    """Words that share their first letter have the same vector."""
+
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        return await super().embed([text[:1] for text in texts], meter)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "alike"),
+    [
+        ("Where do lodgers sleep?", "Lamplighters sleep in the loft.", {"lodger": {"lamplighter", "loft"}}),
+        ("Where do lodgers sleep?", "Lodgers sleep in the loft.", {}),
+        ("When is the summer ball?", "The spring ball is in April.", {}),
+        ("Where is Lisbon?", "London is in the south.", {}),
+    ],
+)
+async def test_words_that_no_sentence_has_are_compared(question: str, text: str, alike: dict[str, set[str]]) -> None:
+    candidates = read(text)
+    found = await find_similar_words([score(question, candidates)], candidates, PairEmbedder(), UsageMeter())
+    assert {key: set(words) for key, words in found.items()} == alike
+
+
+async def test_few_words_are_embedded() -> None:
+    embedder = HashEmbedder()
+    candidates = read(" ".join(f"word{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(400)))
+    await find_similar_words([score("Where do lodgers sleep?", candidates)], candidates, embedder, UsageMeter())
+    assert len(embedder.texts) <= MAX_WORDS

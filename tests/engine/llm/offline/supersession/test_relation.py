@@ -1,0 +1,90 @@
+"""Which statement replaces which: the same subject, later, with a new value, and nothing else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from engine.llm.offline.supersession.clauses import Statement
+from engine.llm.offline.supersession.relation import find_replacements
+
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+REPLACED = """
+The mill tour is on 4 May. => The mill tour is on 11 May now.
+The mill tour is on 4 May. => Sorry all, the guide is ill, so the mill tour moves to 11 May.
+Orla leads the kiln group. => Fintan leads the kiln group since Monday.
+Orla leads the kiln group. => Fintan takes over the kiln group from Orla.
+A sack of lime costs 14 euros. => A sack of lime costs 17 euros from now on.
+A sack of lime costs 14 euros. => A sack of lime costs 17 euros.
+We use Tallybook for stock. => We switched to Shelfie for stock.
+Stock is kept in Tallybook. => We no longer use Tallybook, stock is in Shelfie now.
+The council meets in the barn. => The council now meets in the chapel.
+The boat trip is on Sunday. => The boat trip has been called off.
+The pump needs two filters. => The pump needs three filters now.
+The gate runs firmware 2.1.4. => The gate runs firmware 2.2.0 since last night.
+Die Probe ist am 3. Juni. => Die Probe wurde auf den 10. Juni verschoben.
+La visite est le 3 mai. => La visite est reportée au 10 mai.
+La cena es el 8 de mayo. => La cena se mueve al 15 de mayo.
+A feira é no dia 7 de junho. => A feira foi adiada para 14 de junho.
+見学会は5月12日です。 => 見学会は5月19日に変更になりました。
+"""
+KEPT = """
+The release of the almanac is on 4 May. => The release of the calendar is now on 11 May.
+Tuesday's rehearsal is at 18:00. => Thursday's rehearsal is now at 19:00.
+Orla is away until 3 May. => Fintan is now away until 9 May.
+Invoice 311 is due on 2 May. => Invoice 312 is now due on 9 May.
+The barn is open from 9:00 to 17:00. => The barn cat is fed at 12:00 now.
+The rehearsal is every day at 18:00. => Today the rehearsal is at 20:00.
+The mill tour is on 4 May. => Is the mill tour on 11 May now?
+The mill tour is on 4 May. => Maybe the mill tour moves to 11 May.
+We use Tallybook for stock. => We now also use Shelfie for stock in the barn.
+The flood in March lasted 2 days. => The flood in April lasted 5 days.
+The oak desk costs 80 euros. => Delivery for the oak desk is now 15 euros.
+Orla owns the ledger. => Orla now owns the almanac.
+Der Bus nach Kiel fährt um 8:10 Uhr. => Der Bus nach Husum fährt jetzt um 8:40 Uhr.
+La salle bleue ouvre à 9h. => La salle verte ouvre maintenant à 10h.
+アプリの公開は6月3日です。 => サイトの公開は6月10日に変更になりました。
+"""
+
+
+def list_pairs(table: str) -> list[tuple[str, str]]:
+    return [(old, new) for old, _, new in (line.partition(" => ") for line in table.strip().splitlines())]
+
+
+def said(text: str, hours: float, speaker: str = "Ada", previous: int = -1, room: str = "hall") -> Statement:
+    return Statement(text, MONDAY + timedelta(hours=hours), speaker, room, f"d{hours}", previous)
+
+
+@pytest.mark.parametrize(("old", "new"), list_pairs(REPLACED))
+def test_a_later_value_of_the_same_subject_replaces_the_former_one(old: str, new: str) -> None:
+    assert find_replacements([said(new, 30, "Bela"), said(old, 1)]) == {1: 0}
+
+
+@pytest.mark.parametrize(("old", "new"), list_pairs(KEPT))
+def test_what_is_near_but_about_something_else_replaces_nothing(old: str, new: str) -> None:
+    assert find_replacements([said(old, 1), said(new, 30, "Bela")]) == {}
+
+
+def test_an_earlier_or_undated_statement_replaces_nothing() -> None:
+    old, new = list_pairs(REPLACED)[3]
+    assert find_replacements([said(old, 30), said(new, 1)]) == {}
+    assert find_replacements([Statement(old), Statement(new)]) == {}
+
+
+def test_a_contradiction_is_about_what_the_message_before_it_is_about() -> None:
+    built = said("Nagel builds the footbridge.", 1)
+    correction = said("no, Brandt builds it since yesterday", 2, "Bela", previous=0)
+    assert find_replacements([built, correction]) == {0: 1}
+    assert find_replacements([built, said("no, Brandt builds it since yesterday", 2, "Bela")]) == {}
+
+
+def test_what_people_say_of_themselves_is_replaced_by_them_alone() -> None:
+    mine = said("I'm away until 12 June.", 1)
+    assert find_replacements([mine, said("I'm now away until 20 June.", 30, "Bela")]) == {}
+    assert find_replacements([mine, said("I'm now away until 20 June.", 30)]) == {0: 1}
+
+
+def test_the_newest_of_several_replaces_them_all() -> None:
+    days = ["The mill tour is on 4 May.", "The mill tour is on 11 May now.", "The mill tour is on 18 May instead."]
+    assert find_replacements([said(text, 24 * at) for at, text in enumerate(days)]) == {0: 2, 1: 2}
