@@ -134,6 +134,24 @@ class IngestResult:
 
 
 @dataclass(frozen=True, slots=True)
+class EstimateResult:
+    """About what indexing takes: of so many new `files` or `messages`, with tokens of their texts.
+
+    `model`: for extraction, "" if rules extract; `tokens` of both directions, `seconds` and US dollars are its own.
+    `dollars`: None if its price is not known. `is_whole`: whether all texts were counted.
+    """
+
+    files: int
+    messages: int
+    text_tokens: int
+    is_whole: bool = True
+    model: str = ""
+    tokens: int = 0
+    seconds: float = 0.0
+    dollars: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedPlace:
     """A workspace, such as chat:T0123, with the names of the channels that were imported into it."""
 
@@ -304,6 +322,7 @@ OperationResult = (
     | ProgressUpdate
     | IngestResult
     | HistoryImportResult
+    | EstimateResult
     | StatusResult
     | DocumentList
     | FilterNames

@@ -12,6 +12,7 @@ from bot.i18n import gettext
 from bot.text.format import format_number, pluralize
 from engine.errors import EngineError
 from engine.ingest.estimate import estimate_indexing
+from engine.llm.client.protocol import ModelTraits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 LINE_TOKENS = 14  # the time and the author that stand before a message
 SAMPLE_PAGES = 2  # of a history, from which the rest is estimated
 SAMPLE_SECONDS = 10.0  # to read them, at most
+DESCRIBE_SECONDS = 30.0  # to learn the price of a model; the first call loads a library
 MIN_SPAN_SECONDS = 3600.0  # of a sample
 
 
@@ -37,8 +39,11 @@ class IndexingEstimator:
     concurrency: int
 
     async def estimate(self, text_tokens: int) -> IndexingEstimate:
-        """About what texts of so many tokens take."""
-        traits = await self.client.describe(self.model)
+        """About what texts of so many tokens take; without a price if the provider does not say it soon."""
+        traits = ModelTraits()
+        with suppress(EngineError, TimeoutError):
+            async with asyncio.timeout(DESCRIBE_SECONDS):
+                traits = await self.client.describe(self.model)
         return estimate_indexing(text_tokens, self.model.model, traits, self.concurrency)
 
 
@@ -89,7 +94,7 @@ def describe_estimate(estimate: IndexingEstimate) -> str:
         model=f"`{estimate.model}`",
         tokens=format_number(round_figure(estimate.tokens)),
         price=price,
-        time=_describe_seconds(estimate.seconds),
+        time=describe_seconds(estimate.seconds),
     )
 
 
@@ -99,7 +104,8 @@ def round_figure(number: int) -> int:
     return round(number, -digits)
 
 
-def _describe_seconds(seconds: float) -> str:
+def describe_seconds(seconds: float) -> str:
+    """A span of time in minutes or hours."""
     minutes = max(1, round(seconds / 60))
     if minutes < 90:
         return pluralize(minutes, "{count} minute", "{count} minutes")
