@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol
 
-from bot.context import EngineContext
+from bot.context import EngineContext, build_indexing_limits
 from bot.errors import BadSetting
-from bot.ingest.estimates import IndexingEstimator
 from bot.model_setup.openers import build_reranker, open_embedder
 from bot.model_setup.roles import (
     build_context_window,
@@ -18,7 +17,6 @@ from bot.model_setup.roles import (
     role_model_settings,
     vision_model_settings,
 )
-from bot.permissions.quotas import build_indexing_limits
 from bot.settings import STORES_GROUP, list_stores_names
 from bot.store.file_fingerprints import FileFingerprints
 from engine import (
@@ -35,6 +33,7 @@ from engine import (
     UsageMeter,
 )
 from engine.errors import EngineError
+from engine.ingest.estimate import IndexingEstimator
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts

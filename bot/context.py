@@ -12,17 +12,18 @@ import structlog
 from bot import texts
 from bot.errors import ChannelGone, NotConnected, PermissionDenied, SetupError, WorkspaceGone
 from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
+from bot.permissions.audience import workspace_of_space
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
 from engine.errors import EngineError
+from engine.usage import IndexingLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import tzinfo
     from pathlib import Path
 
-    from bot.ingest.estimates import IndexingEstimator
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.models import Card
     from bot.platform.ports import Platform, ReplyTarget
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
     from engine import Clock, Engine, FileParser, ParserLimits, RetrievalMode
+    from engine.ingest.estimate import IndexingEstimator
     from engine.parsers.sandbox.probe import SandboxProbe
 
 
@@ -68,6 +70,17 @@ class EngineContext:
     def parser_limits(self) -> ParserLimits:
         """The limits of the parser."""
         return self.parser.limits
+
+
+def build_indexing_limits(settings: Settings) -> IndexingLimits:
+    """What a language model may read of each workspace for the graph."""
+    return IndexingLimits(
+        settings.indexing_tokens_per_day,
+        settings.indexing_tokens_per_month,
+        settings.indexing_dollars_per_day,
+        settings.indexing_dollars_per_month,
+        workspace_of_space,
+    )
 
 
 @dataclass(frozen=True, slots=True)

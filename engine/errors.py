@@ -291,7 +291,7 @@ class ModelPaused(ModelUnavailable):
 class IndexingBudgetSpent(ModelPaused):
     """The call was not sent, because the budget for indexing is used up; it is sent in the next period."""
 
-    hint = "Wait for the next period, or raise THREADLORE_INDEXING_…; docs/operations.md says how."
+    hint = "Wait for the next period, or raise THREADLORE_INDEXING_TOKENS_PER_DAY or the other limits."
 
 
 class InvalidReply(ModelUnavailable):

@@ -13,6 +13,7 @@ from engine.text.windows import (
     MIN_CHARACTERS_PER_TOKEN,
     check_window,
 )
+from engine.usage import IndexingLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,30 +240,6 @@ class ContextWindow:
             join_tokens=min(limits.join_tokens, tokens // JOIN_SHARE),
             characters_per_call=min(limits.characters_per_call, tokens * MIN_CHARACTERS_PER_TOKEN),
         )
-
-
-def _name_every_space(_space: str) -> str:
-    return "all spaces"
-
-
-@dataclass(frozen=True, slots=True)
-class IndexingLimits:
-    """What a language model may read of a workspace for the graph in a day and in a month (UTC); 0: no limit.
-
-    Tokens count both ways; dollars count where the price is known. `find_workspace`: the workspace of a space, by its
-    name; the spaces of a workspace share its budget.
-    """
-
-    day_tokens: int = 0
-    month_tokens: int = 0
-    day_dollars: float = 0.0
-    month_dollars: float = 0.0
-    find_workspace: Callable[[str], str] = _name_every_space
-
-    @property
-    def is_set(self) -> bool:
-        """Whether anything is limited."""
-        return any((self.day_tokens, self.month_tokens, self.day_dollars, self.month_dollars))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.i18n import gettext
 from bot.text.format import format_number, pluralize
 from engine.errors import EngineError
-from engine.ingest.estimate import estimate_indexing
-from engine.llm.client.protocol import ModelTraits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,31 +17,12 @@ if TYPE_CHECKING:
 
     from bot.context import BotContext
     from bot.platform.models import Location, Message
-    from engine import ModelClient, ModelConfig
     from engine.ingest.estimate import IndexingEstimate
 
 LINE_TOKENS = 14  # the time and the author that stand before a message
 SAMPLE_PAGES = 2  # of a history, from which the rest is estimated
 SAMPLE_SECONDS = 10.0  # to read them, at most
-DESCRIBE_SECONDS = 30.0  # to learn the price of a model; the first call loads a library
 MIN_SPAN_SECONDS = 3600.0  # of a sample
-
-
-@dataclass(frozen=True, slots=True)
-class IndexingEstimator:
-    """Estimates what the model for extraction takes. `concurrency`: its calls at once."""
-
-    client: ModelClient
-    model: ModelConfig
-    concurrency: int
-
-    async def estimate(self, text_tokens: int) -> IndexingEstimate:
-        """About what texts of so many tokens take; without a price if the provider does not say it soon."""
-        traits = ModelTraits()
-        with suppress(EngineError, TimeoutError):
-            async with asyncio.timeout(DESCRIBE_SECONDS):
-                traits = await self.client.describe(self.model)
-        return estimate_indexing(text_tokens, self.model.model, traits, self.concurrency)
 
 
 def count_message_tokens(messages: Iterable[Message], count_tokens: Callable[[str], int]) -> int:

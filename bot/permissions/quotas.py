@@ -1,4 +1,4 @@
-"""Limit the questions per person and minute, and the tokens per workspace: of questions, and of indexing."""
+"""Limit the questions per person and minute, and the tokens of the questions of a workspace."""
 
 from __future__ import annotations
 
@@ -7,28 +7,14 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.i18n import gettext
-from bot.permissions.audience import workspace_of_space
 from engine.errors import WRITES_REFUSED
-from engine.options import IndexingLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.platform.models import Location
-    from bot.settings import Settings
     from bot.store import BotStore
     from engine import Clock, Usage
-
-
-def build_indexing_limits(settings: Settings) -> IndexingLimits:
-    """What a language model may read of each workspace for the graph."""
-    return IndexingLimits(
-        settings.indexing_tokens_per_day,
-        settings.indexing_tokens_per_month,
-        settings.indexing_dollars_per_day,
-        settings.indexing_dollars_per_month,
-        workspace_of_space,
-    )
 
 
 class Quotas:

@@ -13,7 +13,7 @@ from bot.capabilities.documents.listing import select_documents, wants_unread
 from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import StatusResult
-from bot.permissions.quotas import build_indexing_limits
+from bot.context import build_indexing_limits
 from bot.rpc import socket
 from bot.store import BotStore
 from bot.store.shared.imported_spaces import read_imported_scope

@@ -1,19 +1,26 @@
-"""Estimate what a language model takes to read texts for the graph, before it reads them. Pure.
+"""Estimate what a language model takes to read texts for the graph, before it reads them.
 
 `python -m benchmarks.chat_cost` measures what is sent. How much a model says, and how fast, is assumed.
 """
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.errors import EngineError
+from engine.llm.client.protocol import ModelTraits
+
 if TYPE_CHECKING:
-    from engine.llm.client.protocol import ModelTraits
+    from engine.llm.client.client import ModelClient
+    from engine.llm.config import ModelConfig
 
 SENT_PER_TOKEN = 2.9  # tokens sent for each token of text, the instructions of shared calls and summaries included
 SAID_PER_TOKEN = 1.0  # tokens of the replies for each token of text
 CALL_TEXT_TOKENS = 1200  # of a shared call
+DESCRIBE_SECONDS = 30.0  # to learn the price of a model; the first call loads a library
 CALL_SECONDS = 12.0  # of one call, at a usual speed of a hosted model
 
 
@@ -41,3 +48,20 @@ def estimate_indexing(text_tokens: int, model: str, traits: ModelTraits, concurr
     seconds = -(-calls // concurrency) * CALL_SECONDS
     price = sent * traits.input_price + said * traits.output_price if traits.price_known else None
     return IndexingEstimate(model, text_tokens, sent, said, seconds, price)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingEstimator:
+    """Estimates what the model for extraction takes. `concurrency`: its calls at once."""
+
+    client: ModelClient
+    model: ModelConfig
+    concurrency: int
+
+    async def estimate(self, text_tokens: int) -> IndexingEstimate:
+        """About what texts of so many tokens take; without a price if the provider does not say it soon."""
+        traits = ModelTraits()
+        with suppress(EngineError, TimeoutError):
+            async with asyncio.timeout(DESCRIBE_SECONDS):
+                traits = await self.client.describe(self.model)
+        return estimate_indexing(text_tokens, self.model.model, traits, self.concurrency)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from engine.boundary import guard_public_methods
 from engine.errors import StoreError
-from engine.scheduling.summary_failures import SUMMARIES_WAIT
 from engine.storage.disk_reserve import list_disk_problems
 from engine.storage.sqlite.database import FileAccess
 
@@ -76,7 +75,7 @@ class EngineMaintenance:
     def _describe_failed_summaries(self, count: int) -> list[str]:
         """What is told of names and pairs whose summaries failed; the reason is known if it is of this process."""
         reason = self._runtime.summary_failures.reason or "They failed before the last start."
-        if count and reason == SUMMARIES_WAIT:
+        if count and self._runtime.summary_failures.waits_for_budget:
             return [f"Descriptions that wait for the indexing budget to be summarized: {count}."]
         return [f"Summaries that failed and are tried again later: {count}. {reason}"] if count else []
 

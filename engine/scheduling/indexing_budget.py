@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
     from engine.clock import Clock
-    from engine.options import IndexingLimits
-    from engine.storage.ledger.records import SpaceUsage
+    from engine.usage import IndexingLimits, SpaceUsage
 
 Period = Literal["day", "month"]
 

@@ -35,6 +35,11 @@ class SummaryFailures:
             self._tries[key] = self._tries.get(key, 0) + 1
         return backoff_seconds(self._tries.get(key, 0), FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
 
+    @property
+    def waits_for_budget(self) -> bool:
+        """Whether the last summary was not made because of the budget for indexing."""
+        return self.reason == SUMMARIES_WAIT
+
     def clear(self, key: Key) -> None:
         """Forget the failures of a key that is summarized, or needs no summary."""
         self._tries.pop(key, None)

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from engine.models import Question, Scope
-from engine.options import EngineOptions, IndexingLimits
+from engine.options import EngineOptions
 from engine.scheduling.indexing_budget import NO_PRICE, IndexingBudget, WorkspaceUsage, find_spent, next_period
-from engine.storage.ledger.records import SpaceUsage
-from engine.usage import Purpose, Usage, UsageMeter
+from engine.usage import IndexingLimits, Purpose, SpaceUsage, Usage, UsageMeter
 from tests.support.clock import ManualClock, ShiftedClock
 from tests.support.engine_fixture import HERE, doc, open_memory_engine, statuses, wait_until
 from tests.support.toy_language import ToyLanguage

@@ -16,7 +16,6 @@ from engine.storage.ledger.records.query_results import (
     IndexingDay,
     IndexProblem,
     IndexStatus,
-    SpaceUsage,
 )
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
@@ -24,6 +23,7 @@ from engine.storage.sql.connection import Dialect
 from engine.storage.sql.lists import id_list
 from engine.storage.sql.timestamps import from_micros
 from engine.storage.sql.topic import Place_co, Topic, reading
+from engine.usage import SpaceUsage
 
 if TYPE_CHECKING:
     from engine.models import Scope

@@ -256,17 +256,6 @@ class IndexStatus:
     spent_budget: str = ""
 
 
-class SpaceUsage(NamedTuple):
-    """Tokens and cost (US dollars) of a space's extraction and summaries, in a day and in its month."""
-
-    space: int
-    name: str
-    day_tokens: int
-    day_cost: float
-    month_tokens: int
-    month_cost: float
-
-
 @dataclass(frozen=True, slots=True)
 class IndexProblem:
     """What was not read of a document: its `chunks` with one reason.
