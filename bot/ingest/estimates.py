@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LINE_TOKENS = 14  # the time and the author that stand before a message
 SAMPLE_PAGES = 2  # of a history, from which the rest is estimated
 SAMPLE_SECONDS = 10.0  # to read them, at most
+MUCH_DOLLARS, MUCH_TOKENS, MUCH_SECONDS = 1.0, 2_000_000, 1800.0  # from which a person is asked
 MIN_SPAN_SECONDS = 3600.0  # of a sample
 
 
@@ -63,6 +64,12 @@ async def _read_sample(context: BotContext, location: Location, since: datetime)
     finally:
         if isinstance(pages, AsyncGenerator):
             await pages.aclose()
+
+
+def is_much(tokens: int, dollars: float | None, seconds: float) -> bool:
+    """Whether a person is asked before a model takes so much; tokens count where the price is not known. Pure."""
+    costs = tokens >= MUCH_TOKENS if dollars is None else dollars >= MUCH_DOLLARS
+    return costs or seconds >= MUCH_SECONDS
 
 
 def describe_estimate(estimate: IndexingEstimate) -> str:

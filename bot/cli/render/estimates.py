@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from bot.ingest.estimates import describe_seconds, round_figure
+from bot.ingest.estimates import describe_seconds, is_much, round_figure
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from bot.capabilities.results import EstimateResult
 
-MUCH_DOLLARS, MUCH_TOKENS, MUCH_SECONDS = 1.0, 2_000_000, 1800.0  # from which a person is asked
 SEARCH_FIRST = "Search finds the texts before that, once they have vectors."
 
 
@@ -42,16 +41,8 @@ def format_estimate(event: EstimateResult) -> str:
     )
 
 
-def is_much(event: EstimateResult) -> bool:
-    """Whether a person is asked before so much is spent. Pure."""
-    if not event.model:
-        return False
-    costs = event.tokens >= MUCH_TOKENS if event.dollars is None else event.dollars >= MUCH_DOLLARS
-    return costs or event.seconds >= MUCH_SECONDS
-
-
 def ask_to_go_on(event: EstimateResult) -> bool:
     """Whether to go on: somebody at a terminal is asked if it is much."""
-    if not is_much(event) or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_much(event.tokens, event.dollars, event.seconds) or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     return typer.confirm("Index them now?", default=True, err=True)

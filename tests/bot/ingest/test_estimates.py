@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.ingest.estimates import describe_estimate, estimate_history, extrapolate, round_figure
+from bot.ingest.estimates import describe_estimate, estimate_history, extrapolate, is_much, round_figure
 from engine.ingest.estimate import IndexingEstimate, estimate_indexing
 from engine.llm.client.protocol import ModelTraits
 from tests.bot.commands.conftest import Workspace, workspace  # noqa: F401  - a fixture
@@ -19,6 +19,13 @@ class FixedEstimator:
 
     async def estimate(self, text_tokens: int) -> IndexingEstimate:
         return estimate_indexing(text_tokens, "some/model", ModelTraits(price_known=True, input_price=1e-6), 8)
+
+
+class CostlyEstimator:
+    """Reads at the price of gold."""
+
+    async def estimate(self, text_tokens: int) -> IndexingEstimate:
+        return estimate_indexing(text_tokens, "some/model", ModelTraits(price_known=True, input_price=1.0), 8)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +41,41 @@ def test_an_estimate_is_said_without_more_digits_than_it_has() -> None:
     expected = "For the graph, `some/model` takes about 14,000,000 tokens ($2.10) and 3 hours."
     assert describe_estimate(found) == expected
     assert "(price unknown) and 1 minute." in describe_estimate(replace(found, dollars=None, seconds=5))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "dollars", "seconds", "found"),
+    [
+        (10**7, 1.0, 60.0, True),
+        (10**7, 0.4, 60.0, False),
+        (10, 0.4, 1800.0, True),
+        (10**7, None, 60.0, True),
+        (1000, None, 60.0, False),
+        (0, 0.0, 0.0, False),
+    ],
+)
+def test_a_person_is_asked_if_it_costs_or_takes_much(
+    tokens: int,
+    dollars: float | None,
+    seconds: float,
+    found: bool,  # noqa: FBT001
+) -> None:
+    assert is_much(tokens, dollars, seconds) is found
+
+
+async def test_a_history_that_costs_much_is_read_once_a_manager_says_so(workspace: Workspace) -> None:  # noqa: F811
+    priced = replace(workspace.context.engine_context, estimator=CostlyEstimator())  # type: ignore[arg-type]
+    workspace.context = replace(workspace.context, engine_context=priced)
+    await workspace.post("ada", "Mina sold tickets to the harbor today.")
+    card = await workspace.command("ada", "backfill 30")
+    assert card.text.startswith("This reads the last 30 days of this channel. For the graph, `some/model` takes about")
+    [button] = card.buttons
+    before = await workspace.context.store.channels.get_horizon(ROOF.room)
+    card = await workspace.command("ada", f"{button.action} {button.value}")
+    assert card.text.startswith("I'm reading the last 30 days of this channel.")
+    after = await workspace.context.store.channels.get_horizon(ROOF.room)
+    assert after is not None
+    assert before is None or after < before
 
 
 async def test_a_history_is_estimated_by_its_newest_pages(workspace: Workspace) -> None:  # noqa: F811

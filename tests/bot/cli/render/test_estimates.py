@@ -8,7 +8,7 @@ import pytest
 from bot.capabilities.requests import Ingest
 from bot.capabilities.results import EstimateResult, OperationResult
 from bot.cli.render.console import Screen
-from bot.cli.render.estimates import ask_to_go_on, format_estimate, is_much
+from bot.cli.render.estimates import ask_to_go_on, format_estimate
 from bot.cli.runner import Estimated, accept_estimate
 from tests.support.clock import ManualClock
 
@@ -23,22 +23,6 @@ def test_an_estimate_names_what_is_new_its_tokens_its_price_and_the_time() -> No
     )
     assert "(price unknown)" in format_estimate(replace(LARGE, dollars=None))
     assert "more than 14,000,000" in format_estimate(replace(priced, is_whole=False))
-
-
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        ({"dollars": 1.0}, True),
-        ({"dollars": 0.4}, False),
-        ({"dollars": 0.4, "seconds": 1800.0}, True),
-        ({"dollars": None}, True),
-        ({"dollars": None, "tokens": 1000}, False),
-        ({"model": ""}, False),
-    ],
-)
-def test_a_person_is_asked_if_it_costs_or_takes_much(change: dict[str, object], found: bool) -> None:  # noqa: FBT001
-    usual = replace(LARGE, seconds=60.0, dollars=0.0)
-    assert is_much(replace(usual, **change)) is found  # type: ignore[arg-type]
 
 
 async def test_the_estimate_of_a_request_is_shown_first_and_may_end_it(
