@@ -147,6 +147,7 @@ class Settings(BaseSettings):
     stores: str = ""
     fulltext_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     extraction_concurrency: int = Field(default=8, gt=0)
+    extraction_wait_seconds: float = Field(default=900.0, ge=0, le=86_400)
     summary_cooldown_seconds: float = Field(default=600.0, gt=0)
     join_duplicate_names: bool = True
     suggest_duplicate_names: bool = True

@@ -159,7 +159,13 @@ class ExtractStep:
         )
         since = {space: each for space, each in self._lingering_since.items() if now - each < MAX_RETRY_SECONDS}
         since |= {batch.space: since.get(batch.space, now) for batch in found}
-        lingering = {batch.space for batch in found if now - since[batch.space] < batch.linger_seconds(longest)}
+        has_quoted = self.runtime.priority.has_quoted
+        lingering = {
+            batch.space
+            for batch in found
+            if now - since[batch.space] < batch.linger_seconds(longest)
+            and not has_quoted(chunk.id for chunk in batch.chunks)
+        }
         due = [batch for batch in found if batch.is_full or batch.space not in lingering]
         self._lingering_since = {
             space: each for space, each in since.items() if space in lingering or all(x.space != space for x in found)
