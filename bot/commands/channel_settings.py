@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from bot.commands.settings.changes import change_settings, format_value, list_fields
 from bot.commands.settings.fields import FORM_TITLES
 from bot.i18n import gettext
-from bot.ingest.estimates import describe_estimate, estimate_history, is_much
+from bot.ingest.estimates import describe_estimate, estimate_history
 from bot.platform.models import Button, Card
 from bot.text.format import pluralize
 from engine.errors import InvalidQuestion
+from engine.ingest.estimate import is_much
 
 if TYPE_CHECKING:
     from bot.commands.context import CommandContext, PersonAtPlace

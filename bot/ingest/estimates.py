@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.i18n import gettext
-from bot.text.format import format_number, pluralize
+from bot.text.format import format_duration, format_number, round_figure
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 LINE_TOKENS = 14  # the time and the author that stand before a message
 SAMPLE_PAGES = 2  # of a history, from which the rest is estimated
 SAMPLE_SECONDS = 10.0  # to read them, at most
-MUCH_DOLLARS, MUCH_TOKENS, MUCH_SECONDS = 1.0, 2_000_000, 1800.0  # from which a person is asked
 MIN_SPAN_SECONDS = 3600.0  # of a sample
 
 
@@ -39,7 +38,7 @@ def extrapolate(tokens: int, sampled: float, whole: float) -> int:
 async def estimate_history(context: BotContext, location: Location, since: datetime) -> IndexingEstimate | None:
     """About what the history of a channel takes, by its newest pages; None without a model, or if it is not known."""
     estimator = context.engine_context.estimator
-    if estimator is None:
+    if estimator is None or not estimator.reads_messages:
         return None
     with suppress(EngineError, TimeoutError):
         async with asyncio.timeout(SAMPLE_SECONDS):
@@ -66,12 +65,6 @@ async def _read_sample(context: BotContext, location: Location, since: datetime)
             await pages.aclose()
 
 
-def is_much(tokens: int, dollars: float | None, seconds: float) -> bool:
-    """Whether a person is asked before a model takes so much; tokens count where the price is not known. Pure."""
-    costs = tokens >= MUCH_TOKENS if dollars is None else dollars >= MUCH_DOLLARS
-    return costs or seconds >= MUCH_SECONDS
-
-
 def describe_estimate(estimate: IndexingEstimate) -> str:
     """The estimate as a sentence."""
     price = gettext("price unknown") if estimate.dollars is None else f"${estimate.dollars:,.2f}"
@@ -79,19 +72,5 @@ def describe_estimate(estimate: IndexingEstimate) -> str:
         model=f"`{estimate.model}`",
         tokens=format_number(round_figure(estimate.tokens)),
         price=price,
-        time=describe_seconds(estimate.seconds),
+        time=format_duration(estimate.seconds),
     )
-
-
-def round_figure(number: int) -> int:
-    """A number with two digits that count: an estimate is no more exact."""
-    digits = max(len(str(number)) - 2, 0)
-    return round(number, -digits)
-
-
-def describe_seconds(seconds: float) -> str:
-    """A span of time in minutes or hours."""
-    minutes = max(1, round(seconds / 60))
-    if minutes < 90:
-        return pluralize(minutes, "{count} minute", "{count} minutes")
-    return pluralize(round(minutes / 60), "{count} hour", "{count} hours")

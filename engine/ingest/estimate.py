@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SENT_PER_TOKEN = 2.9  # tokens sent for each token of text, the instructions of shared calls and summaries included
 SAID_PER_TOKEN = 1.0  # tokens of the replies for each token of text
 CALL_TEXT_TOKENS = 1200  # of a shared call
+MUCH_DOLLARS, MUCH_TOKENS, MUCH_SECONDS = 1.0, 2_000_000, 1800.0  # from which a person is asked
 DESCRIBE_SECONDS = 30.0  # to learn the price of a model; the first call loads a library
 CALL_SECONDS = 12.0  # of one call, at a usual speed of a hosted model
 
@@ -52,11 +53,15 @@ def estimate_indexing(text_tokens: int, model: str, traits: ModelTraits, concurr
 
 @dataclass(frozen=True, slots=True)
 class IndexingEstimator:
-    """Estimates what the model for extraction takes. `concurrency`: its calls at once."""
+    """Estimates what the model for extraction takes. `concurrency`: its calls at once.
+
+    `reads_messages`: whether it reads conversations, too.
+    """
 
     client: ModelClient
     model: ModelConfig
     concurrency: int
+    reads_messages: bool = True
 
     async def estimate(self, text_tokens: int) -> IndexingEstimate:
         """About what texts of so many tokens take; without a price if the provider does not say it soon."""
@@ -65,3 +70,9 @@ class IndexingEstimator:
             async with asyncio.timeout(DESCRIBE_SECONDS):
                 traits = await self.client.describe(self.model)
         return estimate_indexing(text_tokens, self.model.model, traits, self.concurrency)
+
+
+def is_much(tokens: int, dollars: float | None, seconds: float) -> bool:
+    """Whether a person is asked before a model takes so much; tokens count where the price is not known. Pure."""
+    costs = tokens >= MUCH_TOKENS if dollars is None else dollars >= MUCH_DOLLARS
+    return costs or seconds >= MUCH_SECONDS

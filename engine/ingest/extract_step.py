@@ -348,4 +348,4 @@ class ExtractStep:
 
 
 def _build_excerpt(chunk: UnextractedChunk) -> Excerpt:
-    return Excerpt(chunk.text, chunk.section)
+    return Excerpt(chunk.text, chunk.section, chunk.kind == "conversation")

@@ -64,7 +64,7 @@ class ProfileBuilder:
             self.count_tokens,
             self.limits,
             self.priority,
-            self.budget.find_refusal,
+            self.budget,
         )
         descriptions = iter(
             await summarizer.summarize([subject for key, _, subject in folded if key.pinned_description is None], meter)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.knowledge.summary_plan import Texts
     from engine.llm.base import LanguageModel
     from engine.scheduling.foreground import ForegroundPriority
+    from engine.scheduling.indexing_budget import IndexingBudget
     from engine.usage import UsageMeter
 
 
@@ -78,10 +79,6 @@ class _PendingDescription:
     summary: Summary | None = None
 
 
-def _refuse_none(_space: int) -> None:
-    return None
-
-
 @dataclass(slots=True)
 class Summarizer:
     """Describes keys with a language model and a cache."""
@@ -91,7 +88,7 @@ class Summarizer:
     count_tokens: Callable[[str], int]
     limits: SummaryLimits = field(default_factory=SummaryLimits)
     priority: ForegroundPriority | None = None
-    find_refusal: Callable[[int], ModelError | None] = _refuse_none  # why no call may be made for a space
+    budget: IndexingBudget | None = None
 
     async def summarize(self, requests: Sequence[SummaryRequest], meter: UsageMeter) -> list[Summary]:
         """Describe each key from all its fragments; if a summary fails, join the newest ones and mark it incomplete."""
@@ -145,7 +142,7 @@ class Summarizer:
         self, call: Sequence[_PlannedSummary], meter: UsageMeter, errors: dict[bytes, ModelError]
     ) -> dict[bytes, str]:
         summaries_by_key: dict[bytes, str] = {}
-        if (refusal := self.find_refusal(call[0].space)) is not None:
+        if self.budget is not None and (refusal := self.budget.find_refusal(call[0].space)) is not None:
             errors.update(dict.fromkeys((each.key for each in call), refusal))
             return summaries_by_key
         try:

@@ -118,7 +118,7 @@ async def _read_new(deps: Deps, room: str, pages: Iterable[Sequence[Message]]) -
 
 async def _estimate(deps: Deps, found: EstimateResult) -> EstimateResult:
     """The estimate with what the model takes, where one extracts."""
-    if deps.context.estimator is None:
+    if deps.context.estimator is None or not (found.files or deps.context.estimator.reads_messages):
         return found
     cost = await deps.context.estimator.estimate(found.text_tokens)
     return replace(found, model=cost.model, tokens=cost.tokens, seconds=cost.seconds, dollars=cost.dollars)

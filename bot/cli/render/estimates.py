@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from bot.ingest.estimates import describe_seconds, is_much, round_figure
-from bot.text.format import pluralize
+from bot.text.format import format_duration, pluralize, round_figure
 from bot.text.terminal import strip_control_chars
+from engine.ingest.estimate import is_much
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,7 +37,7 @@ def format_estimate(event: EstimateResult) -> str:
     return (
         f"To index: {what}, {about} {round_figure(event.text_tokens):,} tokens of text."
         f" For the graph, {strip_control_chars(event.model)} takes {about} {round_figure(event.tokens):,} tokens"
-        f" ({price}) and {describe_seconds(event.seconds)}. {SEARCH_FIRST}"
+        f" ({price}) and {format_duration(event.seconds)}. {SEARCH_FIRST}"
     )
 
 

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.ingest.estimates import describe_estimate, estimate_history, extrapolate, is_much, round_figure
-from engine.ingest.estimate import IndexingEstimate, estimate_indexing
+from bot.ingest.estimates import describe_estimate, estimate_history, extrapolate
+from bot.text.format import round_figure
+from engine.ingest.estimate import IndexingEstimate, estimate_indexing, is_much
 from engine.llm.client.protocol import ModelTraits
 from tests.bot.commands.conftest import Workspace, workspace  # noqa: F401  - a fixture
 from tests.support.builders import ROOF
@@ -17,12 +18,16 @@ from tests.support.builders import ROOF
 class FixedEstimator:
     """Knows the price of a model that is never called."""
 
+    reads_messages = True
+
     async def estimate(self, text_tokens: int) -> IndexingEstimate:
         return estimate_indexing(text_tokens, "some/model", ModelTraits(price_known=True, input_price=1e-6), 8)
 
 
 class CostlyEstimator:
     """Reads at the price of gold."""
+
+    reads_messages = True
 
     async def estimate(self, text_tokens: int) -> IndexingEstimate:
         return estimate_indexing(text_tokens, "some/model", ModelTraits(price_known=True, input_price=1.0), 8)

@@ -25,6 +25,8 @@ from tests.support.fake_platform import START
 class FixedEstimator:
     """Knows the price of a model that is never called."""
 
+    reads_messages = True
+
     async def estimate(self, text_tokens: int) -> IndexingEstimate:
         return estimate_indexing(text_tokens, "some/model", ModelTraits(price_known=True, input_price=1e-6), 8)
 
