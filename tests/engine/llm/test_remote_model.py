@@ -306,7 +306,7 @@ async def test_rules_read_conversations_and_the_model_the_other_texts(stub: Stub
     config = replace(stub.language().config, rules_extract="conversations", gleaning="off")
     language, talk = PartlyRuledModel(config, stub.client, len), replace(EXCERPT, is_conversation=True)
     assert "Ada" in [mention.name for mention in (await language.extract(talk, UsageMeter())).mentions]
-    assert not stub.request_count
+    assert stub.request_count == 0
     assert names([await language.extract(EXCERPT, UsageMeter())]) == [["Ada", "Mill"]]
     assert stub.request_count == 1
     assert language.extraction_key(talk) != language.extraction_key(EXCERPT)
