@@ -47,6 +47,7 @@ async def estimate_files(deps: Deps, paths: Sequence[Path], read: ReadFile) -> A
             for number, path in enumerate(sample):
                 yield ProgressUpdate(STAGE, number, len(sample), remaining=path.name)
                 tokens[path] = await _count_file(deps, read(path, parser))
+            yield ProgressUpdate(STAGE, len(sample), len(sample))
     total = extrapolate_bytes(sizes, tokens)
     yield await _estimate(deps, EstimateResult(len(paths), 0, total, is_whole=len(tokens) == len(paths)))
 
@@ -67,6 +68,7 @@ async def estimate_export(deps: Deps, source: HistorySource) -> AsyncGenerator[S
             messages += len(page)
             tokens += count_message_tokens(page, deps.context.count_tokens)
         done += 1
+        yield ProgressUpdate(STAGE, done, len(channels))
     yield await _estimate(deps, EstimateResult(0, messages, tokens, is_whole=done == len(channels)))
 
 
