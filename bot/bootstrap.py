@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol
 
-from bot.context import EngineContext
+from bot.context import EngineContext, build_indexing_limits
 from bot.errors import BadSetting
 from bot.model_setup.openers import build_reranker, open_embedder
 from bot.model_setup.roles import (
@@ -33,25 +33,28 @@ from engine import (
     UsageMeter,
 )
 from engine.errors import EngineError
+from engine.ingest.estimate import IndexingEstimator
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts
 from engine.llm.parser_service import ParserService, ParserServiceConfig
 from engine.llm.picture_describer import LiteLLMPictureDescriber
-from engine.llm.remote_model import LiteLLMModel
+from engine.llm.remote_model import LiteLLMModel, PartlyRuledModel
 from engine.options import SummaryLimits
 from engine.parsers.sandbox.probe import SandboxProbe
 from engine.storage.journal import UPLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     from bot.settings import Settings
     from engine import Clock, Embedder, LanguageModel, Reranker
+    from engine.llm.config import RulesExtract
     from engine.options import StoresOpener
 
 MIB = 2**20
+RULES_EXTRACT: Mapping[str, RulesExtract] = {"model": "nothing", "rules": "everything", "auto": "conversations"}
 
 
 class StoresPlugin(Protocol):
@@ -108,7 +111,17 @@ async def open_engine(
             list_models(settings),
             settings.retrieval_mode,
             settings.compaction_delay_seconds,
+            build_estimator(settings, models),
         )
+
+
+def build_estimator(settings: Settings, models: EngineModels) -> IndexingEstimator | None:
+    """What estimates the cost of texts; None if no model reads them."""
+    if not settings.llm_model or settings.extraction_by == "rules":
+        return None
+    model = role_model_settings(settings, "extraction")
+    reads_messages = settings.extraction_by == "model"
+    return IndexingEstimator(models.calls, model, settings.extraction_concurrency, reads_messages)
 
 
 def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:
@@ -157,6 +170,8 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,
+        extraction_linger=settings.extraction_wait_seconds if settings.extraction_by == "model" else 0.0,
+        indexing_limits=build_indexing_limits(settings),
         summary_cooldown=settings.summary_cooldown_seconds,
         join_duplicates=settings.join_duplicate_names,
         suggest_duplicates=settings.suggest_duplicate_names,
@@ -221,6 +236,7 @@ def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) 
         extraction_model=role_model_settings(settings, "extraction"),
         query_model=role_model_settings(settings, "query"),
         extraction_format=settings.extraction_format,
+        rules_extract=RULES_EXTRACT[settings.extraction_by],
         gleaning=settings.extraction_gleaning,
         context_window=build_context_window(settings),
         extraction_window=build_context_window(settings, "extraction"),
@@ -230,4 +246,5 @@ def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) 
         config = replace(config, entity_types=types)
     if settings.description_language:
         config = replace(config, description_language=settings.description_language)
-    return LiteLLMModel(config, calls, O200kTokenizer().count)
+    kind = LiteLLMModel if config.rules_extract == "nothing" else PartlyRuledModel
+    return kind(config, calls, O200kTokenizer().count)

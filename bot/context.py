@@ -12,10 +12,12 @@ import structlog
 from bot import texts
 from bot.errors import ChannelGone, NotConnected, PermissionDenied, SetupError, WorkspaceGone
 from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
+from bot.permissions.audience import workspace_of_space
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
 from engine.errors import EngineError
+from engine.usage import IndexingLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
     from engine import Clock, Engine, FileParser, ParserLimits, RetrievalMode
+    from engine.ingest.estimate import IndexingEstimator
     from engine.parsers.sandbox.probe import SandboxProbe
 
 
@@ -42,7 +45,8 @@ class EngineContext:
     `parser` reads all files of this process, so that its workers are shared fairly. `count_tokens` counts o200k_base
     tokens. `upload_dir`: for uploads until they are added. `sandbox`: what bounds parsers. `owner_space`: the space of
     whoever runs the program. `models`: names by purpose. `retrieval_mode`: of questions that name none.
-    `erasing_seconds`: within which the bytes of what is forgotten leave the disk.
+    `erasing_seconds`: within which the bytes of what is forgotten leave the disk. `estimator`: of what texts cost; None
+    without a language model.
     """
 
     engine: Engine
@@ -55,6 +59,7 @@ class EngineContext:
     models: tuple[tuple[str, str], ...] = ()
     retrieval_mode: RetrievalMode = "mix"
     erasing_seconds: float = 600.0
+    estimator: IndexingEstimator | None = None
 
     @property
     def clock(self) -> Clock:
@@ -65,6 +70,17 @@ class EngineContext:
     def parser_limits(self) -> ParserLimits:
         """The limits of the parser."""
         return self.parser.limits
+
+
+def build_indexing_limits(settings: Settings) -> IndexingLimits:
+    """What a language model may read of each workspace for the graph."""
+    return IndexingLimits(
+        settings.indexing_tokens_per_day,
+        settings.indexing_tokens_per_month,
+        settings.indexing_dollars_per_day,
+        settings.indexing_dollars_per_month,
+        workspace_of_space,
+    )
 
 
 @dataclass(frozen=True, slots=True)

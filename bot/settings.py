@@ -131,6 +131,7 @@ class Settings(BaseSettings):
     vision_extra_parameters: str = ""
     vision_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
+    extraction_by: Literal["model", "rules", "auto"] = "model"
     extraction_format: Literal["tuples", "json"] = "tuples"
     extraction_gleaning: Literal["off", "auto", "always"] = "auto"
     description_language: str = ""
@@ -147,6 +148,7 @@ class Settings(BaseSettings):
     stores: str = ""
     fulltext_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     extraction_concurrency: int = Field(default=8, gt=0)
+    extraction_wait_seconds: float = Field(default=900.0, ge=0, le=86_400)
     summary_cooldown_seconds: float = Field(default=600.0, gt=0)
     join_duplicate_names: bool = True
     suggest_duplicate_names: bool = True
@@ -177,6 +179,10 @@ class Settings(BaseSettings):
     membership_cache_seconds: float = Field(default=60.0, ge=0, le=60.0)
     questions_per_minute: int = Field(default=10, gt=0)
     daily_token_budget: int = Field(default=0, ge=0)
+    indexing_tokens_per_day: int = Field(default=0, ge=0)
+    indexing_tokens_per_month: int = Field(default=0, ge=0)
+    indexing_dollars_per_day: float = Field(default=0.0, ge=0)
+    indexing_dollars_per_month: float = Field(default=0.0, ge=0)
     attachment_wait_seconds: float = Field(default=30.0, ge=0)
     delete_data_on_uninstall: bool = False
     access_token: SecretStr = SecretStr("")

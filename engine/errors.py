@@ -39,6 +39,7 @@ EngineError
     │   ├── ModelTimeout     no reply within the time limit
     │   ├── ModelUnreachable the server cannot be reached
     │   ├── ModelPaused      not sent, because earlier calls failed
+    │   │   └── IndexingBudgetSpent  not sent, because the budget for indexing is used up
     │   └── InvalidReply     the model, or the plug-in that calls it, gave no valid reply to this text
     │       └── NothingGiven its replies hold no facts, and do not say that there are none
     ├── RateLimited          too many requests; worth retrying later
@@ -285,6 +286,12 @@ class ModelUnreachable(ModelUnavailable):
 
 class ModelPaused(ModelUnavailable):
     """The call was not sent, because earlier ones failed; `retry_after`: seconds until the provider is tested."""
+
+
+class IndexingBudgetSpent(ModelPaused):
+    """The call was not sent, because the budget for indexing is used up; it is sent in the next period."""
+
+    hint = "Wait for the next period, or raise THREADLORE_INDEXING_TOKENS_PER_DAY or the other limits."
 
 
 class InvalidReply(ModelUnavailable):

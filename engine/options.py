@@ -13,6 +13,7 @@ from engine.text.windows import (
     MIN_CHARACTERS_PER_TOKEN,
     check_window,
 )
+from engine.usage import IndexingLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,12 +270,13 @@ class EngineOptions:
     `open_stores`: opens other stores than those of the data directory for graph and vectors; what they lack is filled
     from the ledger. `graph_backend`: the graph database otherwise. `fts_tokenizer`: the full-text tokenizer of a new
     data directory; trigram finds parts of words, from three characters on. `extraction_concurrency`: chunks extracted
-    at once. `extraction_linger`: seconds that a short closed conversation waits to share a call. `summary_cooldown`:
-    seconds between two summaries of the same entity or relation. `compaction_delay`: seconds until deleted bytes are
-    erased from the files. `disk_reserve_bytes`: of a file that keeps space for answers and deletions on a full disk; 0:
-    none. `vector_cache_bytes`: memory for each of three tables of vectors, which are searched there if their rows fit;
-    vectors that take more than a fourth of it are rounded to integers, and cosines then differ by up to 0.005.
-    `prompt_tokens`: of an answer's prompt for a model, about, at most the question's `max_total_tokens`; 0: so many.
+    at once. `indexing_limits`: what models may read of a workspace. `extraction_linger`: seconds that a short closed
+    conversation waits to share a call. `summary_cooldown`: seconds between two summaries of a name or pair.
+    `compaction_delay`: seconds until deleted bytes are erased from the files. `disk_reserve_bytes`: of a file that
+    keeps space for answers and deletions on a full disk; 0: none. `vector_cache_bytes`: memory for each of three tables
+    of vectors, which are searched there if their rows fit; vectors that take more than a fourth of it are rounded to
+    integers, and cosines then differ by up to 0.005. `prompt_tokens`: of an answer's prompt for a model, about, at most
+    the question's `max_total_tokens`; 0: so many.
     `max_attempts`: tries before a text to which a model gives no valid reply is given up. `cache_answers`: replay the
     answer of an identical prompt. `join_duplicates`: join spellings of one name that are certainly the same entity;
     False undoes such joins. `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need
@@ -291,6 +293,7 @@ class EngineOptions:
     context_window: ContextWindow = field(default_factory=ContextWindow)
     ranking: RankingOptions = field(default_factory=RankingOptions)
     extraction_concurrency: int = 8
+    indexing_limits: IndexingLimits = field(default_factory=IndexingLimits)
     extraction_linger: float = 5.0
     embed_batch_size: int = 64
     projection_batch_size: int = 4096

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.llm.base import hash_parts
 from engine.llm.checked_embedder import embedder_identity
 from engine.scheduling.foreground import ForegroundPriority
+from engine.scheduling.indexing_budget import IndexingBudget
 from engine.scheduling.summary_failures import SummaryFailures
 from engine.text.tokenizer import O200kTokenizer
 
@@ -53,6 +54,7 @@ class Runtime:
     tokenizer: O200kTokenizer = field(default_factory=O200kTokenizer)
     summary_failures: SummaryFailures = field(default_factory=SummaryFailures)
     priority: ForegroundPriority = field(init=False)
+    indexing_budget: IndexingBudget = field(init=False)
 
     @property
     def reader(self) -> str:
@@ -62,3 +64,6 @@ class Runtime:
 
     def __post_init__(self) -> None:
         self.priority = ForegroundPriority(self.clock)
+        self.indexing_budget = IndexingBudget(
+            self.options.indexing_limits, self.clock, self.ledger.stats.list_space_usage
+        )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Purpose = Literal["extract", "condense", "summarize", "answer", "embed", "rerank", "describe"]
 
@@ -23,6 +23,41 @@ class Usage:
     calls: int = 1
     cut_off: bool = False
     filtered: bool = False
+
+
+class SpaceUsage(NamedTuple):
+    """Tokens and cost (US dollars) of a space's extraction and summaries, in a day and in its month."""
+
+    space: int
+    name: str
+    day_tokens: int
+    day_cost: float
+    month_tokens: int
+    month_cost: float
+
+
+def _name_every_space(_space: str) -> str:
+    return "all spaces"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingLimits:
+    """What a language model may read of a workspace for the graph in a day and in a month (UTC); 0: no limit.
+
+    Tokens count both ways; dollars count where the price is known. `find_workspace`: the workspace of a space, by its
+    name; the spaces of a workspace share its budget.
+    """
+
+    day_tokens: int = 0
+    month_tokens: int = 0
+    day_dollars: float = 0.0
+    month_dollars: float = 0.0
+    find_workspace: Callable[[str], str] = _name_every_space
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is limited."""
+        return any((self.day_tokens, self.month_tokens, self.day_dollars, self.month_dollars))
 
 
 class UsageMeter:

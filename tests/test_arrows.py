@@ -221,6 +221,7 @@ answers: links.stream mentions
 boundary:
 clock:
 data_dir:
+ingest: estimate
 knowledge: duplicates.report
 llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
 offline.quoting.notices parser_service picture_describer remote_model \
@@ -230,10 +231,11 @@ models:
 options:
 parsers: base chat_export dates registry sandbox.origins sandbox.probe sandbox.state
 retrieval: graph.records
-scheduling: feature_breaker processes supervisor tasks
+scheduling: feature_breaker indexing_budget processes supervisor tasks
 storage: disk files journal ledger ledger.records sqlite.database
 text: author_request cleanup conversations.disentanglement conversations.windows message_line names overview_request \
 stream_rewriter word_lists
+usage:
 """
 SHARED_MODULES = {
     ".".join(filter(None, ("engine", part, module)))

@@ -21,6 +21,8 @@ UPWARD = {
     "ExtractStep.wake": "the worker sleeps while there is nothing to do",
     "FileAccess.make_room": "the data directory keeps the reserve of the disk",
     "FilterLookup.find_rooms": "names of channels are known to the bot alone",
+    "IndexingBudget.load": "usage is stored in the ledger, which is above scheduling",
+    "IndexingLimits.find_workspace": "names of workspaces are known to the bot alone",
     "JudgedCalls.observe": "outcomes are counted by the program",
     "LimitedProbe.ask": "what is asked belongs to the mode of the program",
     "LiteLLMPictureDescriber.record_usage": "usage is counted by the engine",

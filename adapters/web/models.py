@@ -327,7 +327,10 @@ class UploadBody(BaseModel):
 
 
 class StatusBody(BaseModel):
-    """Counts of what the token can read. `documents`: by status. `unread_files`: shared there, and not read."""
+    """Counts of what the token can read.
+
+    `documents`: by status. `spent_budget`: why texts wait, "" if none does. `unread_files`: shared there, and not read.
+    """
 
     documents: dict[str, int]
     passages: int
@@ -335,4 +338,5 @@ class StatusBody(BaseModel):
     relations: int
     waiting: int
     trouble: Prose
+    spent_budget: Prose = ""
     unread_files: int = 0

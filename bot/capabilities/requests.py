@@ -62,13 +62,14 @@ class Ask:
 class Ingest:
     """Ingest files and folders (absolute paths). `room` is the channel of files; chats define their own.
 
-    `wait`: without a limit, for a model that cannot be reached.
+    `wait`: without a limit, for a model that cannot be reached. `estimate`: only say what it takes.
     """
 
     paths: tuple[str, ...]
     space: str
     room: str = "files"
     wait: bool = False
+    estimate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +252,7 @@ class ImportHistory:
     """Import an export of a workspace: a file or folder (an absolute path).
 
     `workspace` and `url`: its id and address, where the export does not say them. `direct_messages`: also of people.
-    `into` and `channel_map`: as in `parse_destination`.
+    `into` and `channel_map`: as in `parse_destination`. `estimate`: only say what it takes.
     """
 
     platform: str
@@ -261,6 +262,7 @@ class ImportHistory:
     direct_messages: bool = False
     into: str = ""
     channel_map: tuple[str, ...] = ()
+    estimate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

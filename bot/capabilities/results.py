@@ -120,7 +120,7 @@ class IngestResult:
     """The end of an ingest; documents are files and conversations.
 
     `trouble`: why some of them are not indexed yet, if a model was out of reach too long. `gaps`: the documents of
-    whose files something was not read.
+    whose files something was not read. `spent_budget`: that texts wait for a budget of indexing, "" if none does.
     """
 
     files: int
@@ -130,6 +130,25 @@ class IngestResult:
     failures: tuple[IngestFailure, ...] = ()
     trouble: str = ""
     gaps: tuple[IngestFailure, ...] = ()
+    spent_budget: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateResult:
+    """About what indexing takes: of so many new `files` or `messages`, with tokens of their texts.
+
+    `model`: for extraction, "" if rules extract; `tokens` of both directions, `seconds` and US dollars are its own.
+    `dollars`: None if its price is not known. `is_whole`: whether all texts were counted.
+    """
+
+    files: int
+    messages: int
+    text_tokens: int
+    is_whole: bool = True
+    model: str = ""
+    tokens: int = 0
+    seconds: float = 0.0
+    dollars: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +322,7 @@ OperationResult = (
     | ProgressUpdate
     | IngestResult
     | HistoryImportResult
+    | EstimateResult
     | StatusResult
     | DocumentList
     | FilterNames

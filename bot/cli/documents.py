@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import JsonOption, SpaceOption, perform_request
+from bot.cli.runner import Estimated, EstimateOption, JsonOption, SpaceOption, YesOption, perform_request
 from engine.parsers.registry import describe_formats
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ INGEST_HELP = f"""Ingest files and folders. Files that have not changed since th
 Reads {describe_formats()}.
 Chat messages have an id, user, text and time, and optionally a thread and a link; other JSON Lines are read as records.
 An interrupted run continues with the next one.
+With a language model, what it takes is estimated first; at a terminal you are asked if that is much.
 Exits with 1 if a file could not be ingested, or if indexing stopped because the model failed for 30 seconds, \
 or at once because of its key, its name or its credit. The next \
 run continues, and `threadlore retry` retries documents that failed permanently.
@@ -60,7 +61,7 @@ def register(app: typer.Typer) -> None:
     app.command("retry", help="Retry failed documents, for example after the model was unreachable.")(retry)
 
 
-def ingest(
+def ingest(  # noqa: PLR0913, PLR0917  - each parameter is an option
     context: typer.Context,
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH…", help="Files and folders to ingest.", show_default=False)
@@ -69,6 +70,8 @@ def ingest(
         str, typer.Option("--channel", help="Channel to file documents under; chat exports define their own.")
     ] = "files",
     wait: Annotated[bool, typer.Option("--wait", help="Wait while the model fails or is unreachable.")] = False,  # noqa: FBT002  - an option
+    estimate: EstimateOption = False,  # noqa: FBT002  - an option
+    yes: YesOption = False,  # noqa: FBT002  - an option
     space: SpaceOption = "",
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
@@ -79,7 +82,9 @@ def ingest(
     resolved = tuple(str(resolve_path(path, str(Path.cwd()))) for path in paths)
     perform_request(
         context,
-        lambda settings: Ingest(resolved, settings.space, channel, wait=wait),
+        lambda settings: Estimated(
+            Ingest(resolved, settings.space, channel, wait=wait, estimate=estimate), only=estimate, yes=yes
+        ),
         space=space,
         as_json=as_json,
         exit_code=ingest_exit_code,

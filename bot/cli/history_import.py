@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import JsonOption, perform_request
+from bot.cli.runner import Estimated, EstimateOption, JsonOption, YesOption, perform_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,9 @@ IMPORT_HELP = """Import the messages and files of a workspace from an export.
 
 Run it again after an interruption, or with a newer export: what is stored already is skipped, and edits are applied. \
 Nothing is deleted. The report lists what was left out; --report FILE writes all of it as JSON Lines.
+
+With a language model, what it takes is estimated first; at a terminal you are asked if that is much. Files are not \
+counted.
 
 Channels become readable as they were: a private channel only for itself. While the bot is connected, a channel that \
 it is not in stays closed until somebody adds it there.
@@ -72,6 +75,8 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
             "--report", metavar="FILE", help="Write what was left out, by channel and name.", show_default=False
         ),
     ] = None,
+    estimate: EstimateOption = False,  # noqa: FBT002  - an option
+    yes: YesOption = False,  # noqa: FBT002  - an option
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Import an export."""
@@ -87,6 +92,7 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
         return 0
 
     request = ImportHistory(
-        platform, str(path.resolve()), workspace, url, direct_messages, into, tuple(channel_map or ())
+        platform, str(path.resolve()), workspace, url, direct_messages, into, tuple(channel_map or ()), estimate
     )
-    perform_request(context, lambda _: request, as_json=as_json, exit_code=finish)
+    asked = Estimated(request, only=estimate, yes=yes)
+    perform_request(context, lambda _: asked, as_json=as_json, exit_code=finish)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,12 +16,13 @@ from engine.errors import EngineError
 from engine.memory import raise_gc_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from bot.capabilities.requests import OperationRequest
+    from bot.capabilities.requests import ImportHistory, Ingest, OperationRequest
     from bot.capabilities.results import OperationResult
+    from bot.cli.render.console import Screen
     from bot.rpc.service import AdminService
     from bot.settings import Settings
     from engine import Clock
@@ -33,6 +34,19 @@ SpaceOption = Annotated[
     typer.Option("--space", help="Space to work in; a space defines who can read its documents.", show_default=False),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+EstimateOption = Annotated[bool, typer.Option("--estimate", help="Only say what a model takes to read the new texts.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before much is spent on a model.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """A request whose costs are estimated first. `only`: and not performed; `yes`: nobody is asked."""
+
+    request: Ingest | ImportHistory
+    only: bool = False
+    yes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +132,24 @@ def _open_service(
     return connect_or_open(settings, clock)
 
 
+async def accept_estimate(screen: Screen, stream: AsyncGenerator[OperationResult], asked: Estimated) -> bool:
+    """Show what a request takes on stderr, and ask whether to go on if that is much."""
+    from bot.capabilities.results import EstimateResult  # noqa: PLC0415  - keeps --help fast
+    from bot.cli.render.estimates import ask_to_go_on, format_estimate  # noqa: PLC0415  - keeps --help fast
+
+    found = [each for each in await screen.collect(stream) if isinstance(each, EstimateResult)]
+    for each in found:
+        if each.files or each.messages:
+            screen.err.print(format_estimate(each), soft_wrap=True, markup=False)
+            if not (asked.yes or await asyncio.to_thread(ask_to_go_on, each)):
+                screen.err.print("Nothing was read.")
+                return False
+    return True
+
+
 def perform_request(
     context: typer.Context,
-    build_request: Callable[[Settings], OperationRequest],
+    build_request: Callable[[Settings], OperationRequest | Estimated],
     *,
     space: str = "",
     as_json: bool = False,
@@ -134,8 +163,13 @@ def perform_request(
 
         settings = common.load_settings(space=space)
         screen = Screen(common.clock, hint=lambda: model_hint(settings))
-        request = build_request(settings)
+        asked = build_request(settings)
+        request = asked.request if isinstance(asked, Estimated) else asked
         async with _open_service(settings, common.clock, request) as service:
+            if isinstance(asked, Estimated) and settings.llm_model and not asked.only:
+                estimate = replace(asked.request, estimate=True)
+                if not await accept_estimate(screen, service.perform(AtSpace(settings.space, estimate)), asked):
+                    return EXIT_FAILED
             stream = service.perform(AtSpace(settings.space, request))
             results = await (screen.collect(stream) if as_json else screen.show(stream))
         if as_json:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.commands.settings.changes import change_settings, format_value, list_fields
 from bot.commands.settings.fields import FORM_TITLES
 from bot.i18n import gettext
+from bot.ingest.estimates import describe_estimate, estimate_history
 from bot.platform.models import Button, Card
 from bot.text.format import pluralize
 from engine.errors import InvalidQuestion
+from engine.ingest.estimate import is_much
 
 if TYPE_CHECKING:
     from bot.commands.context import CommandContext, PersonAtPlace
+    from engine.ingest.estimate import IndexingEstimate
 
 MAX_DAYS = 3650
+CONFIRMED = " now"
 
 
 async def settings_command(call: CommandContext) -> Card:
@@ -41,23 +46,32 @@ async def _show_settings(call: CommandContext) -> Card:
 
 
 async def backfill_command(call: CommandContext) -> Card:
-    """Fetch the history of this channel, for the given number of days."""
-    return Card(await start_backfill(call, _parse_days(call.arguments, call.settings.backfill_days)))
+    """Fetch the history of this channel, for the given number of days; if that costs much, after a confirmation."""
+    days = _parse_days(call.arguments, call.settings.backfill_days)
+    if call.arguments.casefold().endswith(CONFIRMED):
+        return Card(await start_backfill(call, days))
+    await _check_backfill(call)
+    estimate = await _estimate_backfill(call, days)
+    if estimate is None or not is_much(estimate.tokens, estimate.dollars, estimate.seconds):
+        return Card(await start_backfill(call, days, estimate))
+    question = pluralize(
+        days,
+        "This reads the last day of this channel.",
+        "This reads the last {count} days of this channel.",
+    )
+    button = Button(gettext("Read them"), "backfill", f"{days}{CONFIRMED}")
+    return Card(f"{question} {describe_estimate(estimate)}", buttons=(button,))
 
 
-async def start_backfill(call: PersonAtPlace, days: int) -> str:
+async def start_backfill(call: PersonAtPlace, days: int, estimate: IndexingEstimate | None = None) -> str:
     """Fetch the history of a channel of so many days; 0: as many as the settings say, or one.
 
-    Raises NotAllowed and InvalidQuestion.
+    `estimate`: what it takes, if that is known. Raises NotAllowed and InvalidQuestion.
     """
-    await call.require_manager(gettext("fetch the history of a channel"))
+    await _check_backfill(call)
     days = days or call.settings.backfill_days or 1
-    if not (await call.services.context.get_channel_settings(call.location.room)).ingest:
-        raise InvalidQuestion(
-            gettext("Reading is turned off in this channel."),
-            hint=gettext("First: {command}").format(command=call.format_example("settings ingest on")),
-        )
     await call.services.ingest_service.start_backfill(call.location.without_thread, days)
+    estimate = estimate or await _estimate_backfill(call, days)
     return " ".join(
         (
             pluralize(
@@ -65,9 +79,25 @@ async def start_backfill(call: PersonAtPlace, days: int) -> str:
                 "I'm reading the last day of this channel.",
                 "I'm reading the last {count} days of this channel.",
             ),
+            *([describe_estimate(estimate)] if estimate else []),
             gettext("{command} shows the progress.").format(command=call.format_example("status")),
         )
     )
+
+
+async def _check_backfill(call: PersonAtPlace) -> None:
+    """Raise NotAllowed or InvalidQuestion if the history may not be read."""
+    await call.require_manager(gettext("fetch the history of a channel"))
+    if not (await call.services.context.get_channel_settings(call.location.room)).ingest:
+        raise InvalidQuestion(
+            gettext("Reading is turned off in this channel."),
+            hint=gettext("First: {command}").format(command=call.format_example("settings ingest on")),
+        )
+
+
+async def _estimate_backfill(call: PersonAtPlace, days: int) -> IndexingEstimate | None:
+    context = call.services.context
+    return await estimate_history(context, call.location.without_thread, context.clock.now() - timedelta(days=days))
 
 
 def _parse_days(words: str, usual: int) -> int:

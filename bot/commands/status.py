@@ -82,6 +82,7 @@ async def status_command(call: CommandContext) -> Card:
         if _format_pending(known)
         else gettext("Everything is indexed.")
     ]
+    lines += [gettext(wording.INDEXING_BUDGET_SPENT)] if known.spent_budget else []
     lines += [wording.with_admin_hint(gettext(wording.MODEL_TROUBLE))] if known.trouble else []
     lines += [wording.with_admin_hint(gettext(wording.BACKGROUND_FAILING))] if known.background else []
     lines += await _list_unread(call, scope)

@@ -231,8 +231,8 @@ class IngestService:
 
     # History.
 
-    async def start_backfill(self, location: Location, days: int) -> None:
-        """Schedule the back-fill of a channel for some days; it continues after a restart.
+    async def start_backfill(self, location: Location, days: int) -> datetime:
+        """Schedule the back-fill of a channel for some days; returns its beginning. It continues after a restart.
 
         Raises PermissionDenied if the bot may not read there, or not announce it.
         """
@@ -244,6 +244,7 @@ class IngestService:
         await self._context.store.channels.upsert(location.without_thread, channel.name, since)
         await self._context.store.backfill_cursors.start(location.room, since)
         self._membership.updated.set()
+        return since
 
     @asynccontextmanager
     async def open_import(

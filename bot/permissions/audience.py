@@ -110,6 +110,11 @@ def parse_workspace_space(space: str) -> tuple[str, str] | None:
     return (platform, workspace) if kind in {"open", "adult"} else None
 
 
+def workspace_of_space(space: str) -> str:
+    """The workspace of any space, such as chat:T0123."""
+    return ":".join(space.split(":", 2)[:2])
+
+
 def personal_space(platform: str, workspace: str, person: str) -> str:
     """The space of what a person shared with the bot alone; `workspace` is empty where DMs belong to none."""
     return f"{platform}:{workspace}:dm:{person}"

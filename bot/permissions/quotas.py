@@ -1,4 +1,4 @@
-"""Limit the questions per person and minute, and the tokens per workspace and day."""
+"""Limit the questions per person and minute, and the tokens of the questions of a workspace."""
 
 from __future__ import annotations
 

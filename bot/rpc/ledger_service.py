@@ -13,6 +13,7 @@ from bot.capabilities.documents.listing import select_documents, wants_unread
 from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import StatusResult
+from bot.context import build_indexing_limits
 from bot.rpc import socket
 from bot.store import BotStore
 from bot.store.shared.imported_spaces import read_imported_scope
@@ -20,6 +21,7 @@ from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
 from engine.parsers.sandbox.probe import SandboxProbe
+from engine.scheduling.indexing_budget import IndexingBudget
 from engine.storage.ledger import Ledger
 from engine.storage.sqlite.database import FileAccess
 
@@ -43,6 +45,7 @@ class LedgerService:
     ledger: Ledger
     sandbox: SandboxProbe
     imported: Scope
+    budget: IndexingBudget
     problems: tuple[str, ...] = ()
     store: BotStore | None = None
 
@@ -54,7 +57,9 @@ class LedgerService:
                 scope = self._scope_of(space)
                 found = await self.ledger.stats.load_index_status(scope)
                 unread = await self.ledger.stats.list_problems(scope) if inner.with_problems else None
-                status = replace(found, background=self.problems)
+                await self.budget.refresh()
+                spent = self.budget.describe_spent(scope.spaces) if found.unextracted else ""
+                status = replace(found, background=self.problems, spent_budget=spent)
                 problems = None if unread is None else tuple(unread)
                 yield StatusResult(status, sandbox, problems, await count_unread(self.store, scope))
             case AtSpace(space, ListDocuments() as inner):
@@ -99,4 +104,6 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
         if isinstance(place, Path) and place.exists():
             imported = await asyncio.to_thread(read_imported_scope, place)
             store = await stack.enter_async_context(BotStore.open(place, clock, access=access))
-        yield LedgerService(ledger, SandboxProbe(ParserLimits()), imported, tuple(claim.list_problems()), store)
+        budget = IndexingBudget(build_indexing_limits(settings), clock, ledger.stats.list_space_usage)
+        probe = SandboxProbe(ParserLimits())
+        yield LedgerService(ledger, probe, imported, budget, tuple(claim.list_problems()), store)

@@ -50,6 +50,20 @@ def format_minutes(seconds: float) -> str:
     return pluralize(max(1, math.ceil(seconds / 60)), "{count} minute", "{count} minutes")
 
 
+def round_figure(number: int) -> int:
+    """A number with two digits that count: an estimate is no more exact."""
+    digits = max(len(str(number)) - 2, 0)
+    return round(number, -digits)
+
+
+def format_duration(seconds: float) -> str:
+    """A span of time in minutes, or in hours if they are many."""
+    minutes = max(1, round(seconds / 60))
+    if minutes < 90:
+        return pluralize(minutes, "{count} minute", "{count} minutes")
+    return pluralize(round(minutes / 60), "{count} hour", "{count} hours")
+
+
 def format_utc(instant: datetime) -> str:
     """Format an instant, to the minute, in UTC."""
     return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -124,6 +124,10 @@ TOO_MANY_QUESTIONS = N_("You've asked too many questions in the last minute. Wai
 BUDGET_SPENT = N_(
     "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
 )
+INDEXING_BUDGET_SPENT = N_(
+    "This workspace has used up what may be spent on indexing for now. I find new messages and files by search already;"
+    " I add them to the graph by myself when the next day or month begins, or when an admin raises the limit."
+)
 FILES_NOT_READ = N_("In this channel I only read messages.")
 GUESTS_MAY_NOT_ASK = N_("Guests can't ask me in this channel. You can ask me in a direct message.")
 ONLY_MANAGERS_ASK = N_("Only managers can ask me in this channel. You can ask me in a direct message.")

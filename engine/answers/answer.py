@@ -184,6 +184,7 @@ class AnswerService:
                 if self.runtime.language.is_extractive:  # a model understands misspelled words
                     query = correct_spelling(self.runtime, question, query)
                 recalled = await retrieve_with_filters(self.runtime, self.retriever, question, query, meter)
+        self.runtime.priority.record_quoted(recalled.chunks)
         undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
             question.scope, within
         )

@@ -18,7 +18,13 @@ from engine.errors import (
     StoreError,
     is_outage,
 )
-from engine.ingest.extraction_batches import MAX_EXCERPTS, ExtractionBatch, build_batches, shared_extraction_key
+from engine.ingest.extraction_batches import (
+    MAX_EXCERPTS,
+    ExtractionBatch,
+    build_batches,
+    estimate_call,
+    shared_extraction_key,
+)
 from engine.ingest.suspects import Suspects
 from engine.llm.base import MODEL_LABEL, guard_plugin_call
 from engine.models import Excerpt
@@ -106,9 +112,11 @@ class ExtractStep:
         """Start as many calls as there are free slots."""
         shared = 0 if self.outage else self.runtime.language.batch_token_limit
         least = MAX_EXCERPTS if shared else 1
-        turn = SpaceTurn(self.runtime.processes.id, self._last_space)
+        budget = self.runtime.indexing_budget
+        await budget.refresh()
+        turn = SpaceTurn(self.runtime.processes.id, self._last_space, budget.paused_spaces)
         found = await self._list_unextracted(free_slots, turn, least)
-        if not found and (suspect := self._suspects.latest) and self.outage:
+        if not found and (suspect := self._suspects.latest) and self.outage and suspect.space not in turn.paused:
             task = self.runtime.supervisor.spawn("test model", self._probe(suspect.space))
             self.running_calls[suspect.id] = task
             return
@@ -121,10 +129,16 @@ class ExtractStep:
         claimed = await self.ledger.facts.claim_chunks(
             {chunk.id for batch in due for chunk in batch.chunks}, turn.process
         )
+        refused = list[int]()
         for batch in due:
             if chunks := [chunk for chunk in batch.chunks if chunk.id in claimed]:
-                task = self.runtime.supervisor.spawn("extract chunks", self._extract(chunks))
+                if not budget.reserve(batch.space, tokens := estimate_call(chunks)):
+                    refused += [chunk.id for chunk in chunks]
+                    continue
+                task = self.runtime.supervisor.spawn("extract chunks", self._extract(chunks, tokens))
                 self.running_calls |= dict.fromkeys((chunk.id for chunk in chunks), task)
+        if refused:
+            await self.ledger.facts.release_chunks(refused)
 
     async def _list_unextracted(self, free_slots: int, turn: SpaceTurn, least: int) -> list[UnextractedChunk]:
         """Chunks for the next calls; for a test only those that were not tried, if one of them may be at fault."""
@@ -145,15 +159,24 @@ class ExtractStep:
         )
         since = {space: each for space, each in self._lingering_since.items() if now - each < MAX_RETRY_SECONDS}
         since |= {batch.space: since.get(batch.space, now) for batch in found}
-        lingering = {batch.space for batch in found if now - since[batch.space] < batch.linger_seconds(longest)}
+        has_quoted = self.runtime.priority.has_quoted
+        lingering = {
+            batch.space
+            for batch in found
+            if now - since[batch.space] < batch.linger_seconds(longest)
+            and not has_quoted(chunk.id for chunk in batch.chunks)
+        }
         due = [batch for batch in found if batch.is_full or batch.space not in lingering]
         self._lingering_since = {
             space: each for space, each in since.items() if space in lingering or all(x.space != space for x in found)
         }
         return due
 
-    async def _extract(self, chunks: Sequence[UnextractedChunk]) -> None:
-        """Extract chunks in one call; those with an unreliable reply get their own call."""
+    async def _extract(self, chunks: Sequence[UnextractedChunk], reserved: int) -> None:
+        """Extract chunks in one call; those with an unreliable reply get their own call.
+
+        `reserved`: tokens of the budget that were kept for it.
+        """
         try:
             alone = chunks if len(chunks) == 1 else await self._extract_shared(chunks)
             await gather_or_cancel(*map(self._extract_alone, alone))
@@ -161,6 +184,8 @@ class ExtractStep:
             with suppress(EngineError):  # this process may claim them again
                 await self.ledger.facts.release_chunks([chunk.id for chunk in chunks])
             raise
+        finally:
+            self.runtime.indexing_budget.release(chunks[0].space, reserved)
 
     async def _extract_shared(self, chunks: Sequence[UnextractedChunk]) -> Sequence[UnextractedChunk]:
         """Extract chunks of one space in one call, each text once; returns those that need their own call."""
@@ -323,4 +348,4 @@ class ExtractStep:
 
 
 def _build_excerpt(chunk: UnextractedChunk) -> Excerpt:
-    return Excerpt(chunk.text, chunk.section)
+    return Excerpt(chunk.text, chunk.section, chunk.kind == "conversation")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from engine.options import EXTRACTION_PROMPT_TOKENS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
@@ -58,6 +60,11 @@ def build_batches(
 def shared_extraction_key(reading_key: bytes, space: int) -> bytes:
     """Cache key of an extraction from a shared call: valid in its space only, since the call saw other chunks."""
     return sha256(b"shared in %d " % space + reading_key).digest()
+
+
+def estimate_call(chunks: Iterable[UnextractedChunk]) -> int:
+    """About the tokens of an extraction call and its reply."""
+    return EXTRACTION_PROMPT_TOKENS + 2 * _tokens(chunks)
 
 
 def _is_full(

@@ -145,7 +145,13 @@ class IngestWorker:
                 await self._idle_condition.wait()
 
     async def _is_done(self) -> bool:
-        return not self._extract_step.running_calls and await self.ledger.work.is_idle(skip_quiet=True)
+        return not self._extract_step.running_calls and await self._is_idle(skip_quiet=True)
+
+    async def _is_idle(self, *, skip_quiet: bool) -> bool:
+        """Whether no work is left that the budget for indexing allows."""
+        budget = self.runtime.indexing_budget
+        await budget.refresh()
+        return await self.ledger.work.is_idle(skip_quiet=skip_quiet, paused=budget.paused_spaces)
 
     @property
     def ledger(self) -> LedgerStore:
@@ -205,14 +211,15 @@ class IngestWorker:
         if (next_step := await self.projector.step()) is not NextStep.IDLE:
             self.wake()
             return next_step
-        if self._gate.has_waiter(WaitTarget.EVERYTHING) and await self.ledger.work.has_only_held_keys():
+        paused = self.runtime.indexing_budget.paused_spaces
+        if self._gate.has_waiter(WaitTarget.EVERYTHING) and await self.ledger.work.has_only_held_keys(paused):
             await self.projector.end_cooldown()
             return await self.projector.step()
         return NextStep.IDLE
 
     async def _compare_names(self) -> NextStep:
         """Compare new names once nothing else is left to do; other work that comes meanwhile ends the comparison."""
-        if not await self.ledger.work.is_idle(skip_quiet=False):
+        if not await self._is_idle(skip_quiet=False):
             return NextStep.IDLE
         async with (
             child_task(self.duplicate_finder.compare_batch()) as comparing,

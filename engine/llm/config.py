@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+RulesExtract = Literal["nothing", "conversations", "everything"]
 OLLAMA_PROVIDERS = frozenset({"ollama", "ollama_chat"})
 
 

@@ -18,6 +18,8 @@ from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_search
 from engine.llm.formats.outcomes import Outcome, judge_text, judge_words
 from engine.llm.formats.proposed_filters import parse_filtered_query
 from engine.llm.formats.row_repair import ENTITY_TYPES
+from engine.llm.offline.extraction import extract_by_rules
+from engine.llm.offline.model import rules_key
 from engine.llm.prompts import (
     SUMMARY_PROMPTS,
     TEXT_LANGUAGE,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
     from engine.llm.base import RewriteRequest
     from engine.llm.client.client import Completion
-    from engine.llm.config import ModelConfig
+    from engine.llm.config import ModelConfig, RulesExtract
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
     from engine.usage import Purpose, UsageMeter
 
@@ -65,13 +67,14 @@ class LLMConfig:
     relations were found in it, or `shared_gleaning_threshold` if it shared its call (docs/benchmarks.md says why).
     `batch_token_limit` counts tokens of excerpts that share a call, 0 for none; `context_window` is that of the model
     that answers, and of the others unless they have their own; `description_language` is that of the descriptions;
-    extraction may use the types in `entity_types`.
+    extraction may use the types in `entity_types`. `rules_extract`: what a `PartlyRuledModel` leaves to rules.
     """
 
     answer_model: ModelConfig
     extraction_model: ModelConfig | None = None
     query_model: ModelConfig | None = None
     extraction_format: ExtractionFormat = "tuples"
+    rules_extract: RulesExtract = "nothing"
     gleaning: Gleaning = "auto"
     gleaning_threshold: int = 10
     shared_gleaning_threshold: int = 50
@@ -344,3 +347,35 @@ class LiteLLMModel:
 
 def _summary_key(inputs: SummaryInput) -> bytes:
     return hash_parts((inputs.name, *inputs.texts))
+
+
+class PartlyRuledModel(LiteLLMModel):
+    """As `LiteLLMModel`, except for the excerpts that `LLMConfig.rules_extract` names."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return f"{super().name} rules={self.config.rules_extract}"
+
+    def extraction_key(self, excerpt: Excerpt) -> bytes:
+        return rules_key(excerpt) if self._is_for_rules(excerpt) else super().extraction_key(excerpt)
+
+    async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
+        if self._is_for_rules(excerpt):
+            return await asyncio.to_thread(extract_by_rules, excerpt)
+        return await super().extract(excerpt, meter)
+
+    @property
+    def batch_token_limit(self) -> int:
+        return 0 if self.config.rules_extract == "everything" else super().batch_token_limit
+
+    async def extract_batch(self, excerpts: Sequence[Excerpt], meter: UsageMeter) -> list[Extraction | None]:
+        """Extract from those that a model reads in one call; None for each excerpt that must be extracted alone."""
+        rest = [each for each in excerpts if not self._is_for_rules(each)]
+        found = iter(await super().extract_batch(rest, meter) if len(rest) > 1 else [None] * len(rest))
+        return [None if self._is_for_rules(each) else next(found) for each in excerpts]
+
+    def _is_for_rules(self, excerpt: Excerpt) -> bool:
+        chosen = self.config.rules_extract
+        return chosen == "everything" or (chosen == "conversations" and excerpt.is_conversation)

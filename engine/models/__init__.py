@@ -109,10 +109,14 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The text of a chunk for extraction; `section` is its place in the document (title, headings)."""
+    """The text of a chunk for extraction; `section` is its place in the document (title, headings).
+
+    `is_conversation`: whether people wrote it to each other.
+    """
 
     text: str
     section: str = ""
+    is_conversation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,10 @@ class EngineMaintenance:
         """Counts of documents, entities, relations and pending work in the scope."""
         found = await self._ledger.stats.load_index_status(scope)
         problems = self._runtime.supervisor.list_problems()
-        return replace(found, background=(*self._list_disk_problems(), *problems))
+        budget = self._runtime.indexing_budget
+        await budget.refresh()
+        spent = budget.describe_spent(scope.spaces) if found.unextracted else ""
+        return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent)
 
     async def list_index_problems(self, scope: Scope) -> list[IndexProblem]:
         """What was not read of the documents in the scope, and why."""
@@ -62,13 +65,18 @@ class EngineMaintenance:
         blocked = [] if self.indexing_error is None else [f"Indexing is waiting: {self.indexing_error}"]
         failures = await self._ledger.work.list_failure_reasons()
         summaries = self._describe_failed_summaries(await self._ledger.profiles.count_failed_summaries())
+        await self._runtime.indexing_budget.refresh()
+        budgets = self._runtime.indexing_budget.list_problems()
         refusing = [READ_ONLY] if self._runtime.processes.is_read_only else []
         disk = self._list_disk_problems()
-        return [*refusing, *disk, *self._runtime.supervisor.list_problems(), *blocked, *failures, *summaries]
+        running = self._runtime.supervisor.list_problems()
+        return [*refusing, *disk, *running, *blocked, *budgets, *failures, *summaries]
 
     def _describe_failed_summaries(self, count: int) -> list[str]:
         """What is told of names and pairs whose summaries failed; the reason is known if it is of this process."""
         reason = self._runtime.summary_failures.reason or "They failed before the last start."
+        if count and self._runtime.summary_failures.waits_for_budget:
+            return [f"Descriptions that wait for the indexing budget to be summarized: {count}."]
         return [f"Summaries that failed and are tried again later: {count}. {reason}"] if count else []
 
     async def list_obstacles(self) -> list[str]:

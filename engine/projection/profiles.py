@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engine.options import SummaryLimits
     from engine.projection.summaries import Summary
     from engine.scheduling.foreground import ForegroundPriority
+    from engine.scheduling.indexing_budget import IndexingBudget
     from engine.scheduling.summary_failures import SummaryFailures
     from engine.storage.ledger import LedgerStore
     from engine.storage.ledger.records import KeyFacts, ProfileKind
@@ -34,6 +35,7 @@ class ProfileBuilder:
     limits: SummaryLimits
     clock: Clock
     failures: SummaryFailures
+    budget: IndexingBudget
     priority: ForegroundPriority | None = None
 
     async def build_entities(self, keys: Sequence[KeyFacts], meter: UsageMeter) -> list[Profile]:
@@ -56,7 +58,14 @@ class ProfileBuilder:
         self, kind: ProfileKind, folded: Sequence[tuple[KeyFacts, Profile, SummaryRequest]], meter: UsageMeter
     ) -> list[Profile]:
         """Add the descriptions; a pinned description is used as it is."""
-        summarizer = Summarizer(self.language, self.ledger.cache, self.count_tokens, self.limits, self.priority)
+        summarizer = Summarizer(
+            self.language,
+            self.ledger.cache,
+            self.count_tokens,
+            self.limits,
+            self.priority,
+            self.budget,
+        )
         descriptions = iter(
             await summarizer.summarize([subject for key, _, subject in folded if key.pinned_description is None], meter)
         )

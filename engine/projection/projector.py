@@ -161,6 +161,7 @@ class Projector:
 
     async def _fold(self, batch: ProjectionBatch) -> FoldedBatch:
         """Merge and describe a batch, and write its profiles."""
+        await self.runtime.indexing_budget.refresh()
         meter = UsageMeter()
         held = self._held_keys(batch)
         names = [each for key in batch.names if (each := self._due_key(key, KeyKind.NAME, held))]
@@ -173,6 +174,7 @@ class Projector:
             runtime.options.summary_limits,
             runtime.clock,
             runtime.summary_failures,
+            runtime.indexing_budget,
             runtime.priority,
         )
         entities, relations = await gather_or_cancel(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.knowledge.summary_plan import Texts
     from engine.llm.base import LanguageModel
     from engine.scheduling.foreground import ForegroundPriority
+    from engine.scheduling.indexing_budget import IndexingBudget
     from engine.usage import UsageMeter
 
 
@@ -87,6 +88,7 @@ class Summarizer:
     count_tokens: Callable[[str], int]
     limits: SummaryLimits = field(default_factory=SummaryLimits)
     priority: ForegroundPriority | None = None
+    budget: IndexingBudget | None = None
 
     async def summarize(self, requests: Sequence[SummaryRequest], meter: UsageMeter) -> list[Summary]:
         """Describe each key from all its fragments; if a summary fails, join the newest ones and mark it incomplete."""
@@ -140,6 +142,9 @@ class Summarizer:
         self, call: Sequence[_PlannedSummary], meter: UsageMeter, errors: dict[bytes, ModelError]
     ) -> dict[bytes, str]:
         summaries_by_key: dict[bytes, str] = {}
+        if self.budget is not None and (refusal := self.budget.find_refusal(call[0].space)) is not None:
+            errors.update(dict.fromkeys((each.key for each in call), refusal))
+            return summaries_by_key
         try:
             with guard_plugin_call(MODEL_LABEL):
                 texts = await self.language.summarize([each.fragments for each in call], meter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
@@ -17,6 +18,7 @@ Item = TypeVar("Item")
 YIELD_INTERVAL_SECONDS = 0.005  # seconds of work after which other tasks of the event loop get a turn
 # Seconds that background work yields at a stretch, and seconds in which it then does not.
 MAX_YIELD_SECONDS, YIELD_PAUSE_SECONDS = 3.0, 0.5
+MAX_QUOTED = 1000  # chunks that are remembered
 RECENT_REQUEST_SECONDS = 5.0  # seconds after a question in which another one is likely
 
 _is_foreground: ContextVar[bool] = ContextVar("foreground", default=False)
@@ -30,6 +32,7 @@ class ForegroundPriority:
         self._waiting = 0
         self._paused_until = float("-inf")  # until when background work does not yield
         self._last_request = float("-inf")
+        self._quoted = deque[int](maxlen=MAX_QUOTED)
         self._no_requests = asyncio.Event()
         self._no_requests.set()
 
@@ -47,6 +50,14 @@ class ForegroundPriority:
             self._last_request = self._clock.monotonic()
             if not self._waiting:
                 self._no_requests.set()
+
+    def record_quoted(self, chunks: Iterable[int]) -> None:
+        """Note the chunks that were found for a question: those that wait for a model are read at once."""
+        self._quoted.extend(chunks)
+
+    def has_quoted(self, chunks: Iterable[int]) -> bool:
+        """Whether one of the chunks was found for a question lately."""
+        return not set(self._quoted).isdisjoint(chunks)
 
     @property
     def is_recent(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.errors import InvalidReply, ModelPaused, ModelTimeout, ModelUnavailable, RateLimited
+from engine.errors import IndexingBudgetSpent, InvalidReply, ModelPaused, ModelTimeout, ModelUnavailable, RateLimited
 from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Key = tuple[int, int]  # its kind, and its number in the ledger
 
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 600.0, 86_400.0
+SUMMARIES_WAIT = "They wait for the indexing budget."
 OTHERS_SUCCEEDED = "The model summarizes other texts, but not these."
 
 
@@ -29,14 +30,25 @@ class SummaryFailures:
 
         `error`: of its call, None if others of the call succeeded.
         """
-        self.reason = OTHERS_SUCCEEDED if error is None else str(error)
+        self.reason = _word_reason(error)
         if not _may_pass(error):
             self._tries[key] = self._tries.get(key, 0) + 1
         return backoff_seconds(self._tries.get(key, 0), FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
 
+    @property
+    def waits_for_budget(self) -> bool:
+        """Whether the last summary was not made because of the budget for indexing."""
+        return self.reason == SUMMARIES_WAIT
+
     def clear(self, key: Key) -> None:
         """Forget the failures of a key that is summarized, or needs no summary."""
         self._tries.pop(key, None)
+
+
+def _word_reason(error: ModelError | None) -> str:
+    if isinstance(error, IndexingBudgetSpent):
+        return SUMMARIES_WAIT
+    return OTHERS_SUCCEEDED if error is None else str(error)
 
 
 def _may_pass(error: ModelError | None) -> bool:

@@ -70,5 +70,6 @@ async def get_status(http: Request, token: Token) -> StatusBody:
         relations=status.relations,
         waiting=status.unextracted + status.stale,
         trouble=status.trouble,
+        spent_budget=status.spent_budget,
         unread_files=sum(count for _, count in found.unread_files),
     )

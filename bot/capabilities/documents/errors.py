@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 def word_errors(result: OperationResult) -> OperationResult:
     """The result, with the errors of documents in the words of the chat."""
     if isinstance(result, StatusResult):
-        status = replace(result.status, trouble=_word_trouble(result.status.trouble))
+        status = replace(
+            result.status,
+            trouble=_word_trouble(result.status.trouble),
+            spent_budget=gettext(texts.INDEXING_BUDGET_SPENT) if result.status.spent_budget else "",
+        )
         problems = result.problems and tuple(map(_word_problem, result.problems))
         return replace(result, status=status, problems=problems)
     if isinstance(result, DocumentList | UploadResult):

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.capabilities.ingest.estimates import estimate_export
 from bot.capabilities.ingest.progress import wait_until_indexed
 from bot.capabilities.results import HistoryImportResult, ImportedPlace, ProgressUpdate
 from bot.errors import BadSetting
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
 
 async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) -> AsyncGenerator[OperationResult]:
-    """Import new messages, edits and files of an export; a second run continues an interrupted one."""
+    """Import new messages, edits and files of an export; a second run continues an interrupted one.
+
+    On request only estimate what it takes.
+    """
     began = deps.clock.monotonic()
     destination = _parse_destination(request)
     options = ExportOptions(request.workspace, request.url, request.direct_messages)
@@ -35,6 +39,10 @@ async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) ->
     try:
         if destination is not None:
             _check_channels(source, destination)
+        if request.estimate:
+            async for each in estimate_export(deps, source):
+                yield each
+            return
         async with (await deps.parts.open()).ingest.open_import(source, destination) as running:
             stats, total = running.stats, len(source.list_channels())
             yield ProgressUpdate("importing", 0, total)

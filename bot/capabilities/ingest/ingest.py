@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.capabilities.document_lookup import build_scope, file_key
 from bot.capabilities.ingest import files
+from bot.capabilities.ingest.estimates import estimate_files
 from bot.capabilities.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
 from bot.capabilities.results import IngestFailure, IngestResult, ProgressUpdate
 from bot.texts.omissions import describe_omissions
@@ -17,14 +18,14 @@ from engine.errors import InvalidDocument, ModelError
 from engine.parsers.base import read_file_content
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sized
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sized
     from pathlib import Path
 
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.capabilities.requests import Ingest
     from bot.capabilities.results import OperationResult
-    from engine import Document, DocumentInfo, IndexStatus
+    from engine import Document, DocumentInfo, FileParser, IndexStatus
 
 SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress
 MAX_SIMILAR_FAILURES = 5  # documents listed with the same error
@@ -56,7 +57,7 @@ class IngestStats:
 
 
 async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator[OperationResult]:
-    """Advanced while files are read and while they are indexed, then Ingested.
+    """Advanced while files are read and while they are indexed, then Ingested; on request only an estimate.
 
     What was taken in before and has not changed since is skipped. A file that cannot be read is a failure of its own;
     what keeps all of them from being taken in (the disk, for instance) is raised, and a second run goes on.
@@ -71,6 +72,10 @@ async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator
         there.setdefault(each.link, []).append(each)
     tally = IngestStats()
     taker = _FileIngester(deps, request, there, tally)
+    if request.estimate:
+        async for step in estimate_files(deps, await taker.list_changed(found), taker.read_documents):
+            yield step
+        return
     yield ProgressUpdate("parsing", 0, len(found))
     async for _ in run_concurrently(
         found, taker.ingest_file, 2 * deps.context.parser_limits.workers, SLOW_FILE_SECONDS
@@ -93,7 +98,8 @@ async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator
     listed = [each for each in await deps.engine.documents.list(scope) if each.key in tally.keys]
     tally.failures += _list_failures(listed)
     took, gaps = clock.monotonic() - began, tuple(_list_gaps(listed))
-    yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble, gaps)
+    spent = (await deps.engine.maintenance.get_status(scope)).spent_budget
+    yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble, gaps, spent)
 
 
 def format_waiting(error: ModelError, status: IndexStatus) -> str:
@@ -104,6 +110,16 @@ def format_waiting(error: ModelError, status: IndexStatus) -> str:
     found = "words" if status.documents.get("pending") else "words and by meaning"
     what = "1 document waits" if count == 1 else f"{count} documents wait"
     return f"{error} {what} for it, and can be found by {found} already."
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredFile:
+    """What is stored of a file: its key, the fingerprint of its content now, and its documents by key."""
+
+    key: str
+    stamp: str
+    documents: Mapping[str, DocumentInfo]
+    is_unchanged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +145,31 @@ class _FileIngester:
             self.stats.places.pop(path.name, None)
             self.stats.finished_files += 1
 
-    async def _ingest_file(self, path: Path) -> None:
-        key, stamp = (
-            file_key(path, self.request.space),
-            await asyncio.to_thread(self.deps.context.fingerprints.compute_fingerprint, path),
-        )
+    async def list_changed(self, paths: Iterable[Path]) -> list[Path]:
+        """The files that are new or changed; not those that cannot be read."""
+        found: list[Path] = []
+        for path in paths:
+            with suppress(OSError):
+                found += [] if (await self.find_stored(path)).is_unchanged else [path]
+        return found
+
+    async def find_stored(self, path: Path) -> _StoredFile:
+        """What is stored of a file. Raises OSError."""
+        fingerprints, key = self.deps.context.fingerprints, file_key(path, self.request.space)
+        stamp = await asyncio.to_thread(fingerprints.compute_fingerprint, path)
         known = {each.key: each for each in self.existing.get(path.as_uri(), []) if each.kind != "manual"}
         failed = any(each.status == "failed" for each in known.values())
-        if known and not failed and self.deps.context.fingerprints.is_unchanged(key, _extend_fingerprint(stamp, known)):
+        is_unchanged = fingerprints.is_unchanged(key, _extend_fingerprint(stamp, known))
+        return _StoredFile(key, stamp, known, is_unchanged=bool(known) and not failed and is_unchanged)
+
+    async def _ingest_file(self, path: Path) -> None:
+        stored = await self.find_stored(path)
+        known = stored.documents
+        if stored.is_unchanged:
             self.stats.keys |= known.keys()
             return
         keys = set[str]()
-        async with aclosing(self._build_documents(path)) as documents:
+        async with aclosing(self.read_documents(path, self.deps.context.parser)) as documents:
             async for document in documents:
                 keys.add(document.key)
                 self.stats.keys.add(document.key)
@@ -150,9 +179,10 @@ class _FileIngester:
                 self.stats.places[path.name] = document.passages[-1].label
         for removed_key in known.keys() - keys:
             await self.deps.forget_document(removed_key)
-        self.deps.context.fingerprints.record(key, _extend_fingerprint(stamp, keys))
+        self.deps.context.fingerprints.record(stored.key, _extend_fingerprint(stored.stamp, keys))
 
-    async def _build_documents(self, path: Path) -> AsyncGenerator[Document]:
+    async def read_documents(self, path: Path, parser: FileParser) -> AsyncGenerator[Document]:
+        """The documents of a file. Raises InvalidDocument, ModelError and OSError."""
         target = files.IngestTarget(self.request.space, self.request.room)
         data = await asyncio.to_thread(read_file_content, path, self.deps.context.parser_limits.max_file_size)
         if await asyncio.to_thread(files.is_chat, path, data):
@@ -161,9 +191,7 @@ class _FileIngester:
             ):
                 yield each
             return
-        async with aclosing(
-            files.build_documents(path, data, target, self.deps.context.parser, self.deps.clock.now())
-        ) as documents:
+        async with aclosing(files.build_documents(path, data, target, parser, self.deps.clock.now())) as documents:
             async for each in documents:
                 yield each
 

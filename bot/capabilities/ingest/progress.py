@@ -73,7 +73,9 @@ async def wait_until_indexed(
 
     async for step in poll_until_done(_wait_for_engine(engine), check, engine.clock):
         yield step
-    yield ProgressUpdate(stage, total, total)
+    status = await engine.maintenance.get_status(scope)
+    left = count_unindexed(status) if status.spent_budget else 0
+    yield ProgressUpdate(stage, max(0, total - left), total, status.spent_budget)
 
 
 async def _wait_for_engine(engine: Engine) -> None:

@@ -16,6 +16,7 @@ from bot.capabilities.access.notices import UNDATED_NOTICE
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
 from bot.cli.render.duplicates import render_duplicates
+from bot.cli.render.estimates import render_estimate
 from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
@@ -181,6 +182,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.PromptResult: tables.render_prompt,
     results.IngestResult: tables.render_ingest,
     results.HistoryImportResult: import_report.render_import,
+    results.EstimateResult: render_estimate,
     results.StatusResult: tables.render_status,
     results.EntityResult: tables.render_entity,
     results.DuplicatesResult: render_duplicates,

@@ -134,6 +134,8 @@ def render_status(event: StatusResult) -> RenderableType:
         rows.add_row(Text(name, "dim"), value)
     if status.trouble:
         rows.add_row(Text("problem", "dim"), safe_text(status.trouble))
+    if status.spent_budget:
+        rows.add_row(Text("budget", "dim"), safe_text(status.spent_budget))
     if status.embedding_error:
         rows.add_row(Text("failed", "dim"), safe_text(status.embedding_error))
     for each in status.background:
@@ -276,6 +278,7 @@ def render_ingest(event: IngestResult) -> RenderableType:
     rows: list[RenderableType] = [Text(line)]
     rows += [render_failures(event.failures)] if event.failures else []
     rows += [render_failures(event.gaps, "read in part")] if event.gaps else []
+    rows += [Text(strip_control_chars(event.spent_budget), "yellow")] if event.spent_budget else []
     rows += [Text(strip_control_chars(event.trouble), "red"), Text(RESUME_HINT, "dim")] if event.trouble else []
     return Group(*rows)
 

@@ -72,6 +72,7 @@ class ModelTraits:
     """What is known of a model without asking it: its context window and the longest reply in tokens, 0 if unknown.
 
     `window_origin`: "provider", "map" (litellm's) or "". `effort`: the lowest effort of reasoning that would be sent.
+    `input_price`, `output_price`: US dollars of a token, if `price_known`.
     """
 
     window: int = 0
@@ -80,6 +81,8 @@ class ModelTraits:
     reasons: bool = False
     effort: str = ""
     price_known: bool = False
+    input_price: float = 0.0
+    output_price: float = 0.0
 
 
 class Provider(Protocol):

@@ -44,6 +44,11 @@ ONLY_QUOTES = "Without a model I can only quote sources, and this question comes
 _WORDS = re.compile(r"\S+\s*|\s+")
 
 
+def rules_key(excerpt: Excerpt) -> bytes:
+    """Cache key of an extraction by rules."""
+    return hash_parts((f"embedded rules {EXTRACTION_VERSION}", excerpt.section, excerpt.text))
+
+
 class OfflineModel:
     """Implements `LanguageModel` by deterministic rules; only `answer` uses the embedder."""
 
@@ -63,7 +68,7 @@ class OfflineModel:
         return True
 
     def extraction_key(self, excerpt: Excerpt) -> bytes:
-        return hash_parts((f"embedded rules {EXTRACTION_VERSION}", excerpt.section, excerpt.text))
+        return rules_key(excerpt)
 
     async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:  # noqa: ARG002  - rules cost nothing
         return await asyncio.to_thread(extract_by_rules, excerpt)

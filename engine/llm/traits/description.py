@@ -43,7 +43,18 @@ async def describe_model(known: Mapping[str, Any], parameters: CallParameters) -
         bool(known.get("supports_reasoning")) or "thinking" in stated.get("capabilities", ()),
         choose_effort(LOWEST, provider, parameters["model"], known),
         bool("input_cost_per_token" in known or stated.get("pricing")),
+        _find_price("input_cost_per_token", "prompt", known, stated),
+        _find_price("output_cost_per_token", "completion", known, stated),
     )
+
+
+def _find_price(listed: str, named: str, known: Mapping[str, Any], stated: Mapping[str, Any]) -> float:
+    """The price of a token in US dollars, as the provider states it or litellm's map has it; 0 if neither does."""
+    pricing = stated.get("pricing")
+    try:
+        return float(pricing[named]) if isinstance(pricing, dict) and named in pricing else float(known.get(listed, 0))
+    except (TypeError, ValueError):
+        return 0.0
 
 
 async def _ask_provider(

@@ -217,3 +217,12 @@ def test_the_command_line_takes_the_clock_of_the_program_that_runs_it() -> None:
     shown = CliRunner().invoke(app, ["doctor", "--json"], obj=ManualClock())
     texts = {finding["name"]: finding["text"] for finding in json.loads(shown.stdout)}
     assert texts["clock"].startswith("It is 2026-11-20 10:00 UTC")
+
+
+def test_an_estimate_reads_files_and_stores_nothing(tmp_path: Path) -> None:
+    (tmp_path / "ferry.md").write_text(FERRY)
+    command = ("--data-dir", str(tmp_path / "home"), "ingest", str(tmp_path / "ferry.md"), "--estimate")
+    assert threadlore(*command, COLUMNS="400").stdout == (
+        "To index: 1 new file. No model reads them: that costs nothing.\n"
+    )
+    assert not json.loads(threadlore(*command[:2], "documents", "--json").stdout)[0]["documents"]

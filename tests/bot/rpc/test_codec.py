@@ -38,6 +38,7 @@ CHANNEL = management_results.ChannelEntry("slack:T1:C1", "roof", "open", is_read
 REQUESTS: list[OperationRequest] = [
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
     requests.Ingest(("/a", "/b"), "s", "files"),
+    requests.Ingest(("/a",), "s", estimate=True),
     requests.GetStatus(with_sandbox=True),
     requests.ListDocuments("tea", "indexed", 1, 2),
     requests.ForgetMe(),
@@ -103,6 +104,7 @@ EVENTS: list[OperationResult] = [
     results.PromptResult((LLMMessage("system", "x"),)),
     results.ProgressUpdate("parsing", 1, 2),
     results.IngestResult(1, 2, 1, 0.5, (results.IngestFailure("a", "b", "c"),)),
+    results.EstimateResult(3, 4, 100, is_whole=False, model="m", tokens=400, seconds=60.0, dollars=None),
     results.HistoryImportResult(1, 2, 1, 0, 3, 0.5, (("notices", 4),)),
     results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
     results.StatusResult(

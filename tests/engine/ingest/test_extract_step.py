@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 from engine.engine import Engine
 from engine.errors import InvalidReply
 from engine.ingest import extract_step
-from engine.models import Document
+from engine.models import Document, Question
 from engine.options import EngineOptions
-from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, thread
+from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, statuses, thread, wait_until
 from tests.support.toy_language import ToyLanguage
 
 TALKS = ["Ada met Bob.", "Carl saw Dora.", "Eve met Ada.", "Fay wrote Gus."]
@@ -96,3 +97,18 @@ async def test_a_file_hardly_waits_and_conversations_only_so_long(
     async with open_memory_engine(tmp_path, language, options=EngineOptions(extraction_linger=linger)) as engine:
         await asyncio.gather(*map(engine.documents.add, documents))
         await language.wait_for_calls("extract", 1)
+
+
+async def test_a_conversation_that_a_question_finds_waits_no_longer(tmp_path: Path, language: ToyLanguage) -> None:
+    async with open_memory_engine(tmp_path, language, options=EngineOptions(extraction_linger=3600)) as engine:
+        await add_talks(engine, *TALKS)
+
+        async def is_searchable() -> bool:
+            return set((await statuses(engine)).values()) == {"searchable"}
+
+        await wait_until(is_searchable)
+        assert not language.calls["extract"]
+        found = await engine.retrieve(replace(Question(TALKS[0], HERE), mode="naive"))
+        assert found.sources
+        await language.wait_for_calls("extract", 1)
+        assert language.shared_calls == [tuple(TALKS)]

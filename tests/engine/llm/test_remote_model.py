@@ -15,7 +15,7 @@ from engine.errors import (
     PromptTooLong,
 )
 from engine.llm.config import ModelConfig
-from engine.llm.remote_model import MAX_MIXED_REPLIES
+from engine.llm.remote_model import MAX_MIXED_REPLIES, PartlyRuledModel
 from engine.models import Excerpt, Extraction, Link, Mention, SummaryInput
 from engine.options import ContextWindow
 from engine.usage import UsageMeter
@@ -299,3 +299,30 @@ async def test_cached_summaries_depend_on_the_model_that_summarizes_alone(stub: 
         assert other.name != base.name
         assert other.summary_model == base.summary_model
     assert stub.language(answer_model=MODEL, extraction_model=OTHER).summary_model != base.summary_model
+
+
+async def test_rules_read_conversations_and_the_model_the_other_texts(stub: StubProvider) -> None:
+    stub.reply(ROWS)
+    config = replace(stub.language().config, rules_extract="conversations", gleaning="off")
+    language, talk = PartlyRuledModel(config, stub.client, len), replace(EXCERPT, is_conversation=True)
+    assert "Ada" in [mention.name for mention in (await language.extract(talk, UsageMeter())).mentions]
+    assert stub.request_count == 0
+    assert names([await language.extract(EXCERPT, UsageMeter())]) == [["Ada", "Mill"]]
+    assert stub.request_count == 1
+    assert language.extraction_key(talk) != language.extraction_key(EXCERPT)
+    assert language.extraction_key(EXCERPT) == stub.language(gleaning="off").extraction_key(EXCERPT)
+    assert language.name != stub.language(gleaning="off").name
+
+
+async def test_a_shared_call_has_no_text_that_rules_read(stub: StubProvider) -> None:
+    stub.reply(excerpts(FACTS, BREAD_ROWS))
+    config = replace(stub.language().config, rules_extract="conversations", gleaning="off")
+    language, talk = PartlyRuledModel(config, stub.client, len), replace(EXCERPT, is_conversation=True)
+    found = await language.extract_batch([EXCERPT, talk, BREAD], UsageMeter())
+    assert names(found) == [["Ada", "Mill"], None, ["Bo"]]
+    assert await language.extract_batch([talk, BREAD], UsageMeter()) == [None, None]
+    assert stub.request_count == 1
+    everything = PartlyRuledModel(replace(config, rules_extract="everything"), stub.client, len)
+    assert not everything.batch_token_limit
+    await everything.extract(EXCERPT, UsageMeter())
+    assert stub.request_count == 1

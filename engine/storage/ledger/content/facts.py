@@ -317,9 +317,11 @@ class Facts(Topic[Place_co]):
         free = "c.extraction IS NULL AND NOT d.open AND c.retry_at <= ? AND " + free_text_clause(self.db, turn.process)
         find_next = (
             "(SELECT c.space FROM chunk c CROSS JOIN document d ON d.id = c.document"
-            f" WHERE {free} AND c.space > due.space ORDER BY c.space LIMIT 1)"
+            f" WHERE {free} AND c.space NOT IN (SELECT value FROM json_each(?))"
+            " AND c.space > due.space ORDER BY c.space LIMIT 1)"
         )
-        spaces = list_due_spaces(self.db, find_next, (now,), turn.after, MAX_EXTRACTED_SPACES)
+        parameters = now, id_list(sorted(turn.paused))
+        spaces = list_due_spaces(self.db, find_next, parameters, turn.after, MAX_EXTRACTED_SPACES)
 
         def load(space: int, count: int) -> list[UnextractedChunk]:
             rows = self.db.execute_fetchall(

@@ -23,6 +23,7 @@ from engine.storage.sql.connection import Dialect
 from engine.storage.sql.lists import id_list
 from engine.storage.sql.timestamps import from_micros
 from engine.storage.sql.topic import Place_co, Topic, reading
+from engine.usage import SpaceUsage
 
 if TYPE_CHECKING:
     from engine.models import Scope
@@ -251,6 +252,19 @@ class Stats(Topic[Place_co]):
             (embedder, after, limit),
         )
         return [(row[0], bytes(row[1])) for row in rows]
+
+    @reading
+    def list_space_usage(self, day: str, month: str) -> list[SpaceUsage]:
+        """What extraction and summaries of every space took on a day, and since the first day of its month."""
+        rows = self.db.execute_fetchall(
+            "SELECT s.id, s.name, COALESCE(SUM(u.tokens) FILTER (WHERE u.day >= ?1), 0),"
+            " COALESCE(SUM(u.cost) FILTER (WHERE u.day >= ?1), 0.0),"
+            " COALESCE(SUM(u.tokens), 0), COALESCE(SUM(u.cost), 0.0)"
+            " FROM space s LEFT JOIN space_usage u ON u.space = s.id AND u.day >= ?2"
+            " AND u.purpose IN ('extract', 'summarize') GROUP BY s.id, s.name ORDER BY s.id",
+            (day, month),
+        )
+        return [SpaceUsage(*row) for row in map(tuple, rows)]
 
     @reading
     def list_indexing_usage(self, space: str, prefix: str, since: str) -> list[IndexingDay]:

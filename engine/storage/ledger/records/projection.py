@@ -33,10 +33,11 @@ class StaleKey(NamedTuple):
 
 
 class SpaceTurn(NamedTuple):
-    """The process that claims work, and the space whose turn was last."""
+    """The process that claims work, and the space whose turn was last. `paused`: spaces that have no turn."""
 
     process: int = 0
     after: int = 0
+    paused: frozenset[int] = frozenset()
 
 
 class ClaimedKeys(NamedTuple):

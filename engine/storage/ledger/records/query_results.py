@@ -237,7 +237,8 @@ class IndexStatus:
 
     `trouble`: the error of a chunk that is tried again, "" if there is none. `without_vector`: number of names and
     relations that the embedder rejects and only full text finds; `embedding_error`: the reason. `background`: one
-    sentence for each failing background task of the program.
+    sentence for each failing background task of the program. `spent_budget`: that texts wait for a budget of indexing,
+    "" if none does.
     """
 
     documents: dict[str, int]
@@ -252,6 +253,7 @@ class IndexStatus:
     without_vector: int = 0
     embedding_error: str = ""
     background: tuple[str, ...] = ()
+    spent_budget: str = ""
 
 
 @dataclass(frozen=True, slots=True)

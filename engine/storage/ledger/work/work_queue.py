@@ -192,24 +192,29 @@ class WorkQueue(Topic[Place_co]):
         return int(number)
 
     @reading
-    def is_idle(self, *, skip_quiet: bool) -> bool:
-        """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work."""
+    def is_idle(self, *, skip_quiet: bool, paused: Collection[int] = ()) -> bool:
+        """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work.
+
+        `paused`: spaces whose chunks are not extracted now.
+        """
         due = "SELECT 1 FROM stale_key"
         if not skip_quiet:  # there is an index for each
             due = f"{due} WHERE kind = 0 AND on_cooldown = 0) OR EXISTS ({due} WHERE kind > 0 AND on_cooldown = 0"
         [[busy]] = self.db.execute_fetchall(
             f"SELECT EXISTS ({due}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
             " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-            " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+            " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999"
+            " AND c.space NOT IN (SELECT value FROM json_each(?)))"
             " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
-            " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))"
+            " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))",
+            (id_list(sorted(paused)),),
         )
         return not busy
 
     @reading
-    def has_only_held_keys(self) -> bool:
-        """Whether the only work left is held for a quiet period."""
-        return self.is_idle(skip_quiet=False) and not self.is_idle(skip_quiet=True)
+    def has_only_held_keys(self, paused: Collection[int] = ()) -> bool:
+        """Whether the only work left is held for a quiet period; chunks of `paused` spaces are no work."""
+        return self.is_idle(skip_quiet=False, paused=paused) and not self.is_idle(skip_quiet=True, paused=paused)
 
     @reading
     def count_given_up(self) -> int:

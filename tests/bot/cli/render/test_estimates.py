@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from bot.capabilities.requests import Ingest
+from bot.capabilities.results import EstimateResult, OperationResult
+from bot.cli.render.console import Screen
+from bot.cli.render.estimates import ask_to_go_on, format_estimate
+from bot.cli.runner import Estimated, accept_estimate
+from tests.support.clock import ManualClock
+
+LARGE = EstimateResult(0, 40_000, 3_612_345, is_whole=True, model="some/model", tokens=14_123_456, seconds=3 * 3600)
+
+
+def test_an_estimate_names_what_is_new_its_tokens_its_price_and_the_time() -> None:
+    priced = replace(LARGE, dollars=2.1)
+    assert format_estimate(priced) == (
+        "To index: 40,000 new messages, about 3,600,000 tokens of text. For the graph, some/model takes about"
+        " 14,000,000 tokens ($2.10) and 3 hours. Search finds the texts before that, once they have vectors."
+    )
+    assert "(price unknown)" in format_estimate(replace(LARGE, dollars=None))
+    assert "more than 14,000,000" in format_estimate(replace(priced, is_whole=False))
+
+
+async def test_the_estimate_of_a_request_is_shown_first_and_may_end_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def results() -> AsyncGenerator[OperationResult]:
+        yield replace(LARGE, dollars=2.1)
+
+    asked = Estimated(Ingest(("/a",), "s"))
+    monkeypatch.setattr("bot.cli.render.estimates.ask_to_go_on", lambda _: False)
+    assert not await accept_estimate(Screen(ManualClock()), results(), asked)
+    shown = capsys.readouterr().err
+    assert shown.startswith("To index: 40,000 new messages")
+    assert "Nothing was read." in shown
+    assert await accept_estimate(Screen(ManualClock()), results(), replace(asked, yes=True))
+
+
+def test_programs_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    assert ask_to_go_on(replace(LARGE, dollars=100.0))
