@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import DiskError, EngineError, is_outage
+from engine.errors import SERVER_ERRORS, DiskError, EngineError, is_outage
 from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class PortInUse(EngineError):
     hint = "Stop the program that uses the port, or set another one."
 
 
-TRANSIENT_ERRORS = (PlatformUnavailable, DiskError, ConnectionError, TimeoutError)
+TRANSIENT_ERRORS = (PlatformUnavailable, DiskError, *SERVER_ERRORS, ConnectionError, TimeoutError)
 
 
 def is_transient(error: BaseException) -> bool:

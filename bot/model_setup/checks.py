@@ -77,7 +77,7 @@ async def log_problems(settings: Settings, clock: Clock) -> None:
             names = {"role": check.role, "model": check.model}
             for each in check.problems:
                 log.warning("models.check_problem", **names, problem=each.text, hint=each.hint)
-    except (EngineError, OSError) as error:
+    except EngineError as error:
         log.warning("models.check_failed", error=str(error))
 
 
@@ -121,10 +121,14 @@ def _list_other_roles(settings: Settings, client: ModelClient, stack: AsyncExitS
 
 
 def _remember(settings: Settings, clock: Clock, checked: list[tuple[CheckedRole, ModelCheck]]) -> None:
-    """Keep what was found in the data directory, if there is one."""
+    """Keep what was found in the data directory, if there is one that takes it."""
     if not settings.data_path.is_dir():
         return
     now = clock.now().isoformat(timespec="seconds")
     working = [(role, check) for role, check in checked if "error" not in check.facts]
     facts = {model_key(role.model): {**check.facts, "checked_at": now} for role, check in working}
-    save_check(settings.data_path, facts, {check.role: {**asdict(check), "checked_at": now} for _, check in checked})
+    roles = {check.role: {**asdict(check), "checked_at": now} for _, check in checked}
+    try:
+        save_check(settings.data_path, facts, roles)
+    except OSError as error:
+        log.warning("models.check_not_remembered", error=error.strerror)
