@@ -199,8 +199,8 @@ async def import_export(bot: BotFixture, _: WebServer) -> None:
     source = open_export(export_path(bot), ExportOptions(), clock=bot.context.clock)
     service = IngestService(replace(bot.context, platforms={}))
     async with service.open_import(source) as running:
-        async for _ in running.run():
-            pass
+        async for channel in running.run():
+            assert channel.location == ATTIC
 
 
 async def see_attic(bot: BotFixture) -> object:

@@ -72,7 +72,7 @@ def connect(url: str, of: PostgresSchema) -> Raw:
 def upgrade(url: str, of: PostgresSchema, commands: int = NEVER) -> None:
     """Update the tables; the process ends after so many commands."""
     with connect(url, of) as raw:
-        raw.wait = KilledConnection(commands, raw.wait)  # type: ignore[method-assign]
+        raw.wait = KilledConnection(commands, raw.wait)  # type: ignore[method-assign,assignment]
         of.migrate(raw, tokenizer=TOKENIZER)
 
 
@@ -141,7 +141,7 @@ def test_a_kill_at_each_command_of_all_updates_leaves_a_whole_version(
 
 async def open_all(url: str) -> None:
     """Open the tables of the engine and of the bot as a start does."""
-    await (await PostgresLedger.open(url, TOKENIZER, clock=SYSTEM_CLOCK)).close()
+    await (await PostgresLedger.open(url, clock=SYSTEM_CLOCK)).close()
     async with BotStore.open(url, SYSTEM_CLOCK):
         pass
 
@@ -182,7 +182,7 @@ def test_a_start_after_a_kill_within_a_statement_finishes_the_update(
                 wait_for(lambda: watcher.execute(WAITS).fetchall())
                 os.kill(child, signal.SIGKILL)
                 assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        for each in (url, other):
-            asyncio.run(open_all(each))
+        for address in (url, other):
+            asyncio.run(open_all(address))
         for each in (PROCESS_SCHEMA, LEDGER, BOT):
             assert read_all(url, each) == read_all(other, each)
