@@ -64,11 +64,11 @@ class Bot:
        events were lost, it calls `refresh_visibility` at short intervals.
     """
 
-    def __init__(self, context: BotContext, attached: AttachedPlatforms) -> None:
+    def __init__(self, context: BotContext, attached: AttachedPlatforms, metrics: Metrics) -> None:
         self.context = context
         self.settings = context.settings
         self.store = context.store
-        self.metrics = Metrics(context.clock)
+        self.metrics = metrics
         limits = context.settings.questions_per_minute, context.settings.daily_token_budget
         self.quotas = Quotas(context.store, *limits, context.clock)
         self.ingest_service = IngestService(context)
@@ -99,14 +99,22 @@ class Bot:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, engine_context: EngineContext, store: BotStore, settings: Settings, clock: Clock
+        cls,
+        engine_context: EngineContext,
+        store: BotStore,
+        settings: Settings,
+        clock: Clock,
+        metrics: Metrics | None = None,
     ) -> AsyncIterator[Bot]:
-        """Start to process the stored events; on exit, events that are being processed are finished first."""
+        """Start to process the stored events; on exit, events that are being processed are finished first.
+
+        `metrics`: of the process; None if nobody else reads them.
+        """
         platforms: dict[str, Platform] = {}
         audience = AudienceResolver(platforms, store, settings.membership_cache_seconds, clock)
         context = BotContext(engine_context, store, audience, platforms, settings, clock)
         await store.answers.redact_pending()
-        bot = cls(context, AttachedPlatforms(platforms))
+        bot = cls(context, AttachedPlatforms(platforms), metrics or Metrics(clock))
         async with bot.event_queue:
             run = bot.supervisor.run
             tasks = (

@@ -13,15 +13,15 @@ EngineError
 │   └── NotPermitted         the access token does not permit this
 ├── TooManyRequests          an access token was used, or its person asked, too often in the last minute
 ├── AudienceChanged          what a caller may read became less during the answer
-└── BadSetting               a setting has an invalid value, or cannot be read
-    └── PortInUse            another program listens on the port
+├── BadSetting               a setting has an invalid value, or cannot be read
+└── PortInUse                another program listens on the port: this passes
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import DiskError, EngineError, is_outage
+from engine.errors import SERVER_ERRORS, DiskError, EngineError, is_outage
 from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:
@@ -109,16 +109,13 @@ class BadSetting(EngineError):
     hint = "See .env.example: it explains every setting in a sentence."
 
 
-class PortInUse(BadSetting):
-    """Another program listens on the port of a setting."""
+class PortInUse(EngineError):
+    """Another program listens on the port of a setting. What runs for long tries again until it is free."""
 
-    hint = (
-        "Stop the program that uses the port, or set another one. A `threadlore chat`, `mcp` or `serve --web` that was"
-        " started first serves its probes there: give it THREADLORE_MONITORING_PORT=0, or start it after the bot."
-    )
+    hint = "Stop the program that uses the port, or set another one."
 
 
-TRANSIENT_ERRORS = (PlatformUnavailable, DiskError, ConnectionError, TimeoutError)
+TRANSIENT_ERRORS = (PlatformUnavailable, DiskError, *SERVER_ERRORS, ConnectionError, TimeoutError)
 
 
 def is_transient(error: BaseException) -> bool:

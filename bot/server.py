@@ -15,8 +15,9 @@ from bot.bot import Bot
 from bot.capabilities.table import list_rows
 from bot.errors import BadSetting, SetupError
 from bot.model_setup.checks import log_problems
-from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
+from bot.monitoring.health import ServerHealth, ServerState
 from bot.monitoring.metrics import Metrics
+from bot.monitoring.port import serving_probes
 from bot.monitoring.traces import open_tracer
 from bot.plugins import list_adapter_names, load_adapter, load_door
 from bot.rpc import socket
@@ -63,9 +64,7 @@ async def serve(
     adapters = {name: load_adapter(name) for name in chosen}
     health = ServerHealth(Metrics(clock))
     async with AsyncExitStack() as stack:
-        if settings.monitoring_port:
-            serving = serve_monitoring(settings.monitoring_host, settings.monitoring_port, health)
-            await stack.enter_async_context(serving)
+        await stack.enter_async_context(serving_probes((settings.monitoring_host, settings.monitoring_port), health))
         models = await stack.enter_async_context(bootstrap.open_models(settings, clock))
         engine_context = await standby.open_when_free(stack, settings, models, clock, stop, health)
         if engine_context is None:
@@ -103,7 +102,7 @@ async def _begin_work(
     async def list_limitations() -> Sequence[str]:
         return [*await bot.limitations(), *models.calls.prompt_counts.list_differences()]
 
-    health.become_ready(bot.metrics, bot.list_health_problems, list_limitations, engine.maintenance.list_obstacles)
+    health.become_ready(bot.list_health_problems, list_limitations, engine.maintenance.list_obstacles)
 
 
 def _watch_for_end(stack: AsyncExitStack, bot: Bot, stop: asyncio.Event, health: ServerHealth) -> asyncio.Event:
@@ -140,9 +139,10 @@ async def running_bot(
     """
     engine = engine_context.engine
     engine.maintenance.check_writable()
+    metrics = None if health is None else health.metrics
     async with (
         BotStore.open(settings.store_place, engine.clock, engine.processes.id, engine.maintenance.file_access) as store,
-        Bot.open(engine_context, store, settings, engine_context.clock) as bot,
+        Bot.open(engine_context, store, settings, engine_context.clock, metrics) as bot,
         socket.serve_socket(settings.data_path, LocalService(build_deps(bot, health)).perform),
     ):
         bot.processes.lost.on_set(store.abandon)

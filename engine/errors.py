@@ -365,6 +365,8 @@ class InvalidApiKey(ModelError):
     )
 
 
+# Of the database server, whatever is sent to it.
+SERVER_ERRORS = (DatabaseUnreachable, DatabaseLost, DatabaseReadOnly, DatabaseBusy, DatabaseMisconfigured)
 WRITES_REFUSED = (DatabaseReadOnly, DiskError)  # what is stored can still be read
 
 

@@ -60,6 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "files: is about the files of a data directory, also with --database=postgres")
     config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
     config.addinivalue_line(
         "markers", "long: takes many seconds; runs with --long or --thorough, or if its file is named"
@@ -257,8 +258,8 @@ def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def database(request: pytest.FixtureRequest) -> Iterator[None]:
-    """With --database=postgres, every data directory of a test has a database of the server."""
-    if request.config.getoption("--database") == "files":
+    """With --database=postgres, every data directory of a test has a database of the server, unless it is `files`."""
+    if request.config.getoption("--database") == "files" or request.node.get_closest_marker("files"):
         yield
         return
     from tests.support.databases import use_server  # noqa: PLC0415 - most tests need none

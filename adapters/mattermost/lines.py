@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import tempfile
 from array import array
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapters.common.export_folder import DAMAGED_HINT, ExtractedFolder, open_folder
 from engine.errors import CorruptFile, InvalidDocument
 from engine.parsers.base import ZIP_ERRORS
+from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from typing import BinaryIO
 
     from adapters.common.export_folder import ExportFolder
@@ -68,12 +68,12 @@ class PostIndex:
 class ExportLines:
     """The objects of a file of lines, read in any order. A file in an archive is first copied to one without a name.
 
-    `folder`: its own, ending in "/", or empty. Raises InvalidDocument.
+    `folder`: its own, ending in "/", or empty. Raises InvalidDocument, and DiskError for a copy that fits no disk.
     """
 
     def __init__(self, folder: ExportFolder, name: str) -> None:
         with _corrupt_on_error(name):
-            self._stream = _make_seekable(folder.open(name))
+            self._stream = _make_seekable(folder.open(name), name)
         self._name = name
         self.folder = name.removesuffix(name.rpartition("/")[2])
 
@@ -118,14 +118,31 @@ def find_lines(names: list[str]) -> str:
     return min(found, key=lambda each: (not each.endswith(".jsonl"), len(each), each))
 
 
-def _make_seekable(stream: BinaryIO) -> BinaryIO:
+def _make_seekable(stream: BinaryIO, name: str) -> BinaryIO:
     if isinstance(stream, io.BufferedReader):
         return stream
-    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the export
-    with stream:
-        shutil.copyfileobj(stream, copy, COPY_SIZE)
-    copy.seek(0)
-    return copy
+    with stream, ExitStack() as stack, _naming_the_disk(name):
+        copy: BinaryIO = stack.enter_context(tempfile.TemporaryFile())
+        while chunk := _read_chunk(stream, name):
+            copy.write(chunk)
+        copy.seek(0)
+        stack.pop_all()  # it is closed with the export
+        return copy
+
+
+def _read_chunk(stream: BinaryIO, name: str) -> bytes:
+    """The next bytes of a file in an archive. Raises CorruptFile."""
+    with _corrupt_on_error(name):
+        return stream.read(COPY_SIZE)
+
+
+@contextmanager
+def _naming_the_disk(name: str) -> Iterator[None]:
+    """Raise DiskError for what the disk of temporary files refuses."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_error(f"“{name}” cannot be unpacked", Path(tempfile.gettempdir()), error) from error
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from slack_bolt.async_app import AsyncBoltRequest
 from slack_sdk.signature import Clock as SignatureClock
 from slack_sdk.signature import SignatureVerifier
 
-from bot.errors import BadSetting
 from bot.listeners.aiohttp_server import GuardedServer, running, working
 from bot.listeners.limits import plan_connections
+from bot.listeners.ports import port_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
@@ -39,15 +39,14 @@ MAX_TIMESTAMP_DIGITS = 12  # seconds since 1970
 async def serving_routes(
     routes: Iterable[web.RouteDef], host: str, port: int, proxies: TrustedProxies
 ) -> AsyncIterator[None]:
-    """Serve routes at an address. Raises BadSetting if it cannot be used."""
+    """Serve routes at an address. Raises BadSetting if it cannot be used, PortInUse if another program has it."""
     server = GuardedServer(routes, plan_connections(MAX_CONNECTIONS, PART_OF_FILES), proxies)
     async with AsyncExitStack() as stack:
         try:
             bound = await stack.enter_async_context(running(server, host, port, SHUTDOWN_SECONDS))
         except OSError as error:
-            raise BadSetting(
-                f"THREADLORE_SLACK_HTTP_HOST and THREADLORE_SLACK_HTTP_PORT cannot be used: {error.strerror or error}."
-            ) from error
+            problem = "THREADLORE_SLACK_HTTP_HOST and THREADLORE_SLACK_HTTP_PORT cannot be used"
+            raise port_error(problem, error) from error
         log.info("slack.http_listening", port=bound)
         yield
 

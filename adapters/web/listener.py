@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from bot.errors import BadSetting
+from bot.listeners.ports import port_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -19,7 +19,7 @@ MAX_PENDING = 2048  # connections in the kernel that are not accepted yet
 
 @contextmanager
 def bind(host: str, port: int) -> Iterator[socket.socket]:
-    """A bound socket, closed at the end. Raises BadSetting."""
+    """A bound socket, closed at the end. Raises BadSetting, or PortInUse."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -28,7 +28,7 @@ def bind(host: str, port: int) -> Iterator[socket.socket]:
             bound.listen()  # else another program could still take the port
         except (OSError, OverflowError, UnicodeError) as error:
             hint = "Stop the program that uses the port, or change THREADLORE_WEB_HOST or THREADLORE_WEB_PORT."
-            raise BadSetting(f"The API cannot listen on {host}:{port}: {error}.", hint=hint) from error
+            raise port_error(f"The API cannot listen on {host}:{port}", error, hint) from error
         yield bound
 
 

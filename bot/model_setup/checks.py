@@ -90,7 +90,7 @@ async def log_problems(settings: Settings, clock: Clock) -> None:
             names = {"role": check.role, "model": check.model}
             for each in check.problems:
                 log.warning("models.check_problem", **names, problem=each.text, hint=each.hint)
-    except (EngineError, OSError) as error:
+    except EngineError as error:
         log.warning("models.check_failed", error=str(error))
 
 
@@ -151,7 +151,7 @@ def _list_other_roles(settings: Settings, client: ModelClient, stack: AsyncExitS
 
 
 def _remember(settings: Settings, clock: Clock, checked: list[tuple[_Chosen, ModelCheck]]) -> None:
-    """Keep what was found in the data directory, if there is one; only a check without an error holds later."""
+    """Keep what was found in the data directory, if one takes it; only a check without an error holds later."""
     if not settings.data_path.is_dir():
         return
     now = clock.now().isoformat(timespec="seconds")
@@ -162,4 +162,7 @@ def _remember(settings: Settings, clock: Clock, checked: list[tuple[_Chosen, Mod
         roles[check.role] = {**asdict(check), "checked_at": checked_at, **held}
         if is_valid:
             facts[model_key(chosen.role.model)] = {**check.facts, "checked_at": checked_at}
-    save_check(settings.data_path, facts, roles)
+    try:
+        save_check(settings.data_path, facts, roles)
+    except OSError as error:
+        log.warning("models.check_not_remembered", error=error.strerror)

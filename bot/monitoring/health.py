@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 from contextlib import AsyncExitStack, asynccontextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -12,10 +11,10 @@ from aiohttp import web
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from bot.errors import BadSetting, PortInUse
 from bot.listeners.addresses import TrustedProxies
 from bot.listeners.aiohttp_server import GuardedServer, running
 from bot.listeners.limits import plan_connections
+from bot.listeners.ports import port_error
 from bot.monitoring.probes import LimitedProbe
 from bot.monitoring.report import HealthState
 
@@ -58,17 +57,16 @@ class ServerHealth:
 
     def become_ready(
         self,
-        metrics: Metrics,
         list_problems: Callable[[], Sequence[str]] = list,
         list_limitations: Callable[[], Awaitable[Sequence[str]]] = _find_nothing,
         list_obstacles: Callable[[], Awaitable[Sequence[str]]] = _find_nothing,
     ) -> None:
-        """Record that the process works, and its metrics.
+        """Record that the process works.
 
         `list_problems`: reasons to restart it; `list_obstacles`: why requests cannot be answered at the moment;
         `list_limitations`: other failures.
         """
-        self.metrics, self._list_problems = metrics, list_problems
+        self._list_problems = list_problems
         self._limitations = LimitedProbe(list_limitations, UNKNOWN_LIMITATIONS)
         self._obstacles = LimitedProbe(list_obstacles, NO_ANSWER)
         self.state = ServerState.READY
@@ -81,7 +79,8 @@ class ServerHealth:
         """The state with its reasons."""
         obstacles, limitations = await asyncio.gather(self.list_obstacles(), self._limitations.list_problems())
         failing = list(self._list_problems())
-        degraded = [*obstacles, *self.metrics.failed_questions.list_problems(), *limitations]
+        unserved = [self.metrics.unserved] if self.metrics.unserved else []
+        degraded = [*obstacles, *self.metrics.failed_questions.list_problems(), *unserved, *limitations]
         reasons = tuple(dict.fromkeys([*failing, *degraded]))
         is_ready = self.state is ServerState.READY and not obstacles
         if failing:
@@ -141,8 +140,7 @@ async def serve_monitoring(host: str, port: int, health: ServerHealth) -> AsyncI
         try:
             bound = await stack.enter_async_context(running(server, host, port, SHUTDOWN_SECONDS))
         except OSError as error:
-            kind = PortInUse if error.errno == errno.EADDRINUSE else BadSetting
-            raise kind(
-                f"THREADLORE_MONITORING_HOST and THREADLORE_MONITORING_PORT cannot be used: {error.strerror or error}."
+            raise port_error(
+                "THREADLORE_MONITORING_HOST and THREADLORE_MONITORING_PORT cannot be used", error
             ) from error
         yield bound

@@ -36,6 +36,7 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.tracer = QuestionTracer()
         self.failed_questions = FailedQuestions(clock)
+        self.unserved = ""  # why nobody can read these metrics and the probes, though their port is set
         self._clock = clock
         self._last_activity: dict[str, float] = {}
         self._tasks: _TaskCollector | None = None

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-import structlog
-
-from bot.errors import PortInUse
-from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
+from bot.monitoring.health import ServerHealth, ServerState
 from bot.monitoring.metrics import Metrics
+from bot.monitoring.port import serving_probes
+from bot.rpc import socket
 from bot.rpc.session import open_session
+from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
+    from bot.monitoring.port import MonitoringPort
     from bot.rpc.session import ServiceSession
+    from bot.rpc.socket import RemoteService
     from bot.settings import Settings
     from engine import Clock
 
-log = structlog.get_logger(__name__)
+CHECK_SECONDS = 2.0  # between two looks for a process that took over the data directory
 
 
 @asynccontextmanager
@@ -28,26 +32,33 @@ async def open_monitored_session(
 ) -> AsyncIterator[tuple[ServiceSession, ServerHealth]]:
     """A session as `open_session` gives it, and what the probes say, which are served if their port is set.
 
-    Raises BadSetting if they cannot be, unless another program serves its own on that port.
+    A process that comes to hold the data directory gets the port, too, if it wants it. Raises BadSetting if the address
+    of the probes cannot be used.
     """
     health = ServerHealth(Metrics(clock))
     async with AsyncExitStack() as stack:
-        await _serve_probes(stack, settings, health)
-        session = await stack.enter_async_context(open_session(settings, clock, health.metrics, lazily=lazily))
-        health.become_ready(
-            health.metrics, list_limitations=session.list_problems, list_obstacles=session.list_obstacles
+        before = await socket.find_service(settings.data_path) if settings.monitoring_port else None
+        port = await stack.enter_async_context(
+            serving_probes((settings.monitoring_host, settings.monitoring_port), health)
         )
+        session = await stack.enter_async_context(open_session(settings, clock, health.metrics, lazily=lazily))
+        health.become_ready(list_limitations=session.list_problems, list_obstacles=session.list_obstacles)
+        if port is not None:
+            watching = _give_way_to_holders(port, session, settings.data_path, before)
+            await stack.enter_async_context(child_task(watching, "watch for a holder"))
         try:
             yield session, health
         finally:
             health.state = ServerState.DRAINING
 
 
-async def _serve_probes(stack: AsyncExitStack, settings: Settings, health: ServerHealth) -> None:
-    """Serve the probes if their port is set, and no program that runs beside this one has it. Raises BadSetting."""
-    if not settings.monitoring_port:
-        return
-    try:
-        await stack.enter_async_context(serve_monitoring(settings.monitoring_host, settings.monitoring_port, health))
-    except PortInUse as error:
-        log.warning("monitoring.not_served", error=str(error))
+async def _give_way_to_holders(
+    port: MonitoringPort, session: ServiceSession, home: Path, known: RemoteService | None
+) -> None:
+    """Let each process that comes to hold the data directory have the port: what it says is about the data."""
+    while True:
+        found = None if session.holds_data else await socket.find_service(home)
+        if found not in {None, known}:
+            port.give_way()
+            known = found
+        await asyncio.sleep(CHECK_SECONDS)

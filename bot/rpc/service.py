@@ -194,6 +194,6 @@ async def _build_health(metrics: Metrics, engine: Engine) -> ServerHealth:
     metrics.register_supervisor(engine.supervisor)
     health: ServerHealth = module.ServerHealth(metrics)
     health.become_ready(
-        metrics, list_limitations=engine.maintenance.list_problems, list_obstacles=engine.maintenance.list_obstacles
+        list_limitations=engine.maintenance.list_problems, list_obstacles=engine.maintenance.list_obstacles
     )
     return health

@@ -77,6 +77,11 @@ class ServiceSession:
         self._was_open = False
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
+    @property
+    def holds_data(self) -> bool:
+        """Whether the engine is in this process, and not in one beside it."""
+        return isinstance(self._service, LocalService)
+
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request. Raises the reason if there is no service within a few seconds."""
         for is_last in (False, True):

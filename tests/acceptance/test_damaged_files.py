@@ -24,6 +24,8 @@ from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.lance import LanceVectors
 from tests.support.engine_fixture import HERE, doc, open_engine
 
+pytestmark = pytest.mark.files
+
 Harm = Callable[[bytes], bytes]
 
 SEED = 10

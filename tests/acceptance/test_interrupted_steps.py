@@ -65,6 +65,7 @@ async def is_consistent(home: Path, **kwargs: Any) -> bool:
         return report.is_clean and report.compared > 10
 
 
+@pytest.mark.files
 async def test_another_embedder_takes_over_at_the_next_start_if_it_was_cut_off(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +77,7 @@ async def test_another_embedder_takes_over_at_the_next_start_if_it_was_cut_off(
     assert await is_consistent(home, embedder=other)
 
 
+@pytest.mark.files
 async def test_a_graph_whose_filling_was_cut_off_is_filled_at_the_next_start(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +89,7 @@ async def test_a_graph_whose_filling_was_cut_off_is_filled_at_the_next_start(
     assert await is_consistent(home)
 
 
+@pytest.mark.files
 async def test_interrupted_removal_of_a_damaged_graph_resumes(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = DataDir(home).graph_path("kuzu") / "graph.kuzu"
     file.write_bytes(b"torn")
@@ -98,6 +101,7 @@ async def test_interrupted_removal_of_a_damaged_graph_resumes(home: Path, monkey
     assert await is_consistent(home)
 
 
+@pytest.mark.files
 async def test_a_compaction_that_was_cut_off_is_due_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_engine(home) as engine:
         await engine.documents.forget("town")
@@ -110,6 +114,7 @@ async def test_a_compaction_that_was_cut_off_is_due_again(home: Path, monkeypatc
         assert not await engine._ledger.read(WorkQueue.needs_compaction)
 
 
+@pytest.mark.files
 async def test_reindex_resumes_after_a_disk_error(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.maintenance.ERROR_WAIT_SECONDS", 0.01)
     async with open_engine(home) as engine:

@@ -1,4 +1,4 @@
-"""Digests, verified answers, linked pages and pictures: the bot is killed before any write or call, and starts again.
+"""Digests, verified answers, pages, files and imports: the bot is killed before any write or call, and starts again.
 
 What it knows and shows in the end is the same. `--thorough` kills it at every moment, the suite at a share of them.
 """
@@ -6,6 +6,7 @@ What it knows and shows in the end is the same. `--thorough` kills it at every m
 from __future__ import annotations
 
 import asyncio
+import zipfile
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
@@ -17,19 +18,25 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from adapters.slack.export import open_export
 from bot.answers.digests import DigestWriter
 from bot.answers.review.verification import AnswerVerifier
+from bot.ingest.service import IngestService
 from bot.platform.events import MessageReceived
-from bot.platform.models import Person
+from bot.platform.export_readers import ExportOptions
+from bot.platform.models import Location, Person
 from bot.store.schedules.digests import Digest
 from bot.store.sqlite_file import SqliteStore
+from engine.models import Scope
 from engine.parts.documents import EngineDocuments
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
 from tests.support.clock import ManualClock
+from tests.support.exports import SlackExportFiles, slack_message, ts_at
 from tests.support.fake_platform import START, FakePlatform
 from tests.support.web_server import HTML, WebServer, open_web_server
 
+ATTIC = Location("slack", "T1", "ATTIC")
 MAX_POSTS = 3  # the introduction of the bot, and the heading of the digest twice
 SHARE = 5  # every fifth moment is tried by the suite
 ASKED = "When do the Tiles come?"
@@ -168,10 +175,48 @@ async def read_picture(bot: BotFixture, _: WebServer) -> None:
     await bot.ingest_service.files.ingest_and_confirm(message)
 
 
+async def post_archive(bot: BotFixture, _: WebServer) -> None:
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("plans/roof.txt", "The tiles come on Monday.")
+        archive.writestr("plans/vault.txt", "The key is under the mat.")
+        archive.writestr("plans/sound.mp3", b"ID3" + bytes(64))
+    bot.share(ROOF, bot.platform.add_file("plans.zip", file.getvalue(), kind="application/zip"))
+
+
+async def write_export(bot: BotFixture, _: WebServer) -> None:
+    files = SlackExportFiles()
+    talk = [slack_message(f"U{1 + at % 2}", at, f"Beam {at} is oak.", thread_ts=ts_at(at - at % 3)) for at in range(9)]
+    files.add_channel("channels", "ATTIC", "attic", talk)
+    files.write_zip(export_path(bot))
+
+
+def export_path(bot: BotFixture) -> Path:
+    return bot.context.engine_context.upload_dir.parent / "export.zip"
+
+
+async def import_export(bot: BotFixture, _: WebServer) -> None:
+    source = open_export(export_path(bot), ExportOptions(), clock=bot.context.clock)
+    service = IngestService(replace(bot.context, platforms={}))
+    async with service.open_import(source) as running:
+        async for channel in running.run():
+            assert channel.location == ATTIC
+
+
+async def see_attic(bot: BotFixture) -> object:
+    known = await bot.store.messages.list_by_ids(ATTIC.room, [ts_at(at) for at in range(9)])
+    return (
+        await bot.document_texts(ATTIC),
+        await bot.spaces(ATTIC),
+        sorted((each.id, each.is_applied) for each in known),
+    )
+
+
 async def see_documents(bot: BotFixture) -> object:
     files = [(each.document, each.is_applied) for each in await bot.store.files.list_by_workspace("slack", "T1")]
     signs = {message: shown[-1:] for message, shown in bot.platform.reactions.items()}
-    return await bot.document_texts(ROOF), files, signs
+    unread = await bot.store.unread_files.list_newest(Scope(frozenset(), frozenset({ROOF.room})))
+    return await bot.document_texts(ROOF), files, signs, [(each.name, each.reason) for each in unread]
 
 
 STORIES = {
@@ -180,6 +225,8 @@ STORIES = {
     "reply taken as answer": Story(ask, take_reply, see_verified),
     "linked page": Story(post_link, read_link, see_documents),
     "picture": Story(post_picture, read_picture, see_documents),
+    "archive": Story(post_archive, read_picture, see_documents),
+    "import": Story(write_export, import_export, see_attic),
 }
 
 

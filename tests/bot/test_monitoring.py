@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import aiohttp
 import pytest
 
-from bot.errors import BadSetting
+from bot.errors import PortInUse
 from bot.monitoring import probes
 from bot.monitoring.health import (
     NO_ANSWER,
@@ -54,8 +54,8 @@ def ready(
     list_problems: Callable[[], Sequence[str]] = list,
     **found: Callable[[], Awaitable[Sequence[str]]],
 ) -> ServerHealth:
-    health = ServerHealth(Metrics(ManualClock()))
-    health.become_ready(metrics, list_problems, **found)
+    health = ServerHealth(metrics)
+    health.become_ready(list_problems, **found)
     return health
 
 
@@ -140,7 +140,7 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
 
 async def test_a_port_in_use_is_named_with_its_settings() -> None:
     async with serve_monitoring("127.0.0.1", 0, ready(Metrics(ManualClock()))) as port:
-        with pytest.raises(BadSetting, match="THREADLORE_MONITORING_PORT"):
+        with pytest.raises(PortInUse, match="THREADLORE_MONITORING_PORT"):
             async with serve_monitoring("127.0.0.1", port, ready(Metrics(ManualClock()))):
                 pass
 

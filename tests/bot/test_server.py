@@ -10,7 +10,7 @@ import pytest
 
 from bot.capabilities.requests import AtSpace, Forget
 from bot.capabilities.results import Forgotten
-from bot.errors import PlatformError, SetupError
+from bot.errors import PlatformError, PortInUse, SetupError
 from bot.rpc import socket
 from bot.server import PlatformConnection, _run_until_stopped, running_bot
 from bot.settings import load_settings
@@ -87,7 +87,10 @@ async def serving(*adapters: FailingAdapter, wait: float = 0.001) -> AsyncIterat
 
 @pytest.mark.parametrize(
     "failure",
-    [LATER, AttributeError("'NoneType' object has no attribute 'sequence'"), OSError("Name or service not known")],
+    [
+        *(LATER, PortInUse("The API cannot listen."), OSError("Name or service not known")),
+        AttributeError("'NoneType' object has no attribute 'sequence'"),
+    ],
 )
 async def test_what_may_pass_is_tried_again(failure: Exception) -> None:
     adapter = FailingAdapter(*[failure] * 5)

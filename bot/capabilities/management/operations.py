@@ -23,7 +23,7 @@ from bot.capabilities.management.results import (
 )
 from bot.errors import NotConnected
 from bot.i18n import gettext
-from bot.monitoring.report import BotState
+from bot.monitoring.report import BotState, HealthState
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
@@ -111,25 +111,31 @@ async def get_health(deps: Deps, caller: Caller, _request: GetHealth) -> AsyncGe
     else:
         state = BotState(limitations=await deps.engine.maintenance.list_problems())
     is_owner = caller.subject.space != "" and caller.subject.space == deps.context.owner_space
-    report = _build_report(state, caller.subject, deps.context.models, is_owner=is_owner)
+    found = _find_health(state) if deps.health is None else await deps.health.describe()
+    report = _build_report(found, state, caller.subject, deps.context.models, is_owner=is_owner)
     yield replace(report, checks=list_checked_models(deps.context.upload_dir.parent)) if is_owner else report
 
 
+def _find_health(state: BotState) -> HealthState:
+    """The health of a process without probes."""
+    status = "failing" if state.problems else "degraded" if state.limitations else "ok"
+    return HealthState(status, (*state.problems, *state.limitations))
+
+
 def _build_report(
-    state: BotState, subject: Subject, models: tuple[tuple[str, str], ...], *, is_owner: bool
+    found: HealthState, state: BotState, subject: Subject, models: tuple[tuple[str, str], ...], *, is_owner: bool
 ) -> HealthReport:
     """The report for the owner of the data, or what of it concerns the manager of one workspace."""
     own = [] if subject.space else [subject.platform]
     shown = sorted(state.silent_seconds if is_owner else own)
     platforms = tuple(PlatformState(name, _to_known(state.silent_seconds.get(name, math.inf))) for name in shown)
-    status = "failing" if state.problems else "degraded" if state.limitations else "ok"
-    reasons = [*state.problems, *state.limitations]
+    reasons = list(found.reasons)
     if reasons and not is_owner:  # they may name what is in other workspaces
         reasons = [gettext(texts.BACKGROUND_FAILING)]
     ages = state.queue_ages
     oldest = max(ages.values(), default=None) if is_owner else ages.get(f"{subject.platform}:{subject.workspace}")
     depth = state.queue_depth if is_owner else None
-    return HealthReport(status, tuple(reasons), version("threadlore"), platforms, models, depth, oldest)
+    return HealthReport(found.status, tuple(reasons), version("threadlore"), platforms, models, depth, oldest)
 
 
 def _to_known(seconds: float) -> float | None:

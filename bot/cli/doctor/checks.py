@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import stat
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from bot.capabilities.requests import CheckHealth
 from bot.cli.doctor.finding import Finding
+from bot.errors import BadSetting, PortInUse
+from bot.monitoring.health import ServerHealth, serve_monitoring
+from bot.monitoring.metrics import Metrics
+from bot.monitoring.port import UNSERVED
+from bot.monitoring.report import HealthState
+from bot.rpc.socket import find_service
 from engine import ParserLimits
+from engine.errors import EngineError
 from engine.parsers.sandbox.probe import SandboxProbe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.cli.doctor.finding import Check, CheckContext
+    from bot.settings import Settings
 
 GIB = 2**30
 MIN_FREE_BYTES, FEW_FREE_BYTES = GIB // 10, 2 * GIB
 MAX_AHEAD_SECONDS = 24 * 3600.0  # by which a file may be newer than the clock
+ANSWER_SECONDS = 5.0  # for the process that holds the data directory
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 SANDBOX_HINT = (
     "Landlock needs Linux 5.13 or later with Landlock switched on (lsm=…,landlock); seccomp needs x86-64 or arm64; a"
@@ -76,9 +88,46 @@ async def check_sandbox(context: CheckContext) -> Finding:
     return Finding("sandbox", "failed" if is_required else "warning", text, SANDBOX_HINT)
 
 
+async def check_probes(context: CheckContext) -> Finding:
+    """Whether the probes and metrics are or can be served on their port."""
+    settings = context.settings
+    name, address = "probes", f"{settings.monitoring_host}:{settings.monitoring_port}"
+    if not settings.monitoring_port:
+        return Finding(name, "ok", "None are served, because THREADLORE_MONITORING_PORT is not set.")
+    try:
+        async with serve_monitoring(settings.monitoring_host, settings.monitoring_port, _unread_health(context)):
+            return Finding(name, "ok", f"{address} is free.")
+    except BadSetting as error:
+        return Finding(name, "failed", str(error), error.hint)
+    except PortInUse as error:
+        if (found := await _find_health(settings)) is None:
+            return Finding(name, "warning", f"Another program has {address}.", error.hint)
+        if unserved := next((each for each in found.reasons if each.startswith(UNSERVED)), ""):
+            return Finding(name, "warning", unserved, error.hint)
+        return Finding(name, "ok", f"The running process serves them at {address}.")
+
+
+def _unread_health(context: CheckContext) -> ServerHealth:
+    return ServerHealth(Metrics(context.clock))
+
+
+async def _find_health(settings: Settings) -> HealthState | None:
+    """What the process that holds the data directory says; None if there is none, or it does not answer."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            if (running := await find_service(settings.data_path)) is not None:
+                async with aclosing(running.perform(CheckHealth())) as results:
+                    async for result in results:
+                        if isinstance(result, HealthState):
+                            return result
+    except (EngineError, TimeoutError):
+        pass
+    return None
+
+
 def _find_existing(path: Path) -> Path:
     """The path itself, or the nearest folder above it that exists."""
     return next(each for each in (path, *path.parents) if each.exists())
 
 
-CHECKS: tuple[Check, ...] = (check_data_dir, check_disk_space, check_clock, check_sandbox)
+CHECKS: tuple[Check, ...] = (check_data_dir, check_disk_space, check_clock, check_sandbox, check_probes)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bot.cli.doctor.finding import Finding
 
-DOCTOR_HELP = """Check the machine and the data directory: rights, disk space, clock, and the sandbox of parsers.
+DOCTOR_HELP = """Check the machine and the data directory: rights, disk space, clock, sandbox of parsers, and probes.
 
 Exits with 1 if something keeps the program from working as it is set.
 """

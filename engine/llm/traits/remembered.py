@@ -58,9 +58,25 @@ def load_facts(data_dir: Path) -> RememberedFacts:
 def save_facts(data_dir: Path, found: Mapping[str, Mapping[str, Any]]) -> None:
     """Add what was found out to the file, which is replaced as a whole. Raises OSError."""
     kept = {**load_facts(data_dir).by_model, **found}
+    for each in data_dir.glob(f".{FILE_NAME}.*"):
+        if not _is_running(each.suffix[1:]):
+            each.unlink(missing_ok=True)  # a process was killed while it wrote it
     new = data_dir / f".{FILE_NAME}.{os.getpid()}"
-    new.write_text(json.dumps(kept, ensure_ascii=False, indent=1, sort_keys=True), encoding="utf-8")
-    new.replace(data_dir / FILE_NAME)
+    try:
+        new.write_text(json.dumps(kept, ensure_ascii=False, indent=1, sort_keys=True), encoding="utf-8")
+        new.replace(data_dir / FILE_NAME)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except (ValueError, OverflowError, ProcessLookupError):
+        return False
+    return True
 
 
 def save_check(data_dir: Path, found: Mapping[str, Mapping[str, Any]], roles: Mapping[str, Mapping[str, Any]]) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ import pytest
 from adapters.mattermost.export import MattermostExport, open_export
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Channel, Location
-from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
+from engine.errors import CorruptFile, DiskFull, DocumentTooLarge, InvalidDocument
 from tests.support.clock import ManualClock
 from tests.support.exports import (
     START,
@@ -194,6 +197,19 @@ async def test_attachments_are_read_from_the_export(tmp_path: Path, form: str) -
     for each in (outside, absent):
         with pytest.raises(InvalidDocument, match="is not in the export"):
             await source.fetch_file(each, 10)
+
+
+class FullDisk(BytesIO):
+    """A temporary file on a disk that has no space left."""
+
+    def write(self, _: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_not_called_a_damaged_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "TemporaryFile", FullDisk)
+    with pytest.raises(DiskFull, match="cannot be unpacked"):
+        build(tmp_path, town(mattermost_post("ada", 0, "The roof is done.")))
 
 
 def test_what_is_no_export_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from aiohttp import web
 from adapters.slack import run
 from adapters.slack.delivery_watch import DeliveryWatch, shows_missed_events
 from adapters.slack.http_receiver import MAX_BODY, MAX_CONNECTIONS, PATH
-from bot.errors import BadSetting, SetupError
+from bot.errors import PortInUse, SetupError
 from bot.platform.events import CommandInvoked, MessageReceived
 from engine.clock import SYSTEM_CLOCK
 from tests.adapters.recording_bot import RecordingBot
@@ -293,7 +293,7 @@ async def test_a_missing_secret_and_a_used_port_are_explained(town: SlackHttpTow
     runner = web.AppRunner(web.Application())
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", town.port).start()
-    with pytest.raises(BadSetting, match="THREADLORE_SLACK_HTTP_PORT"):
+    with pytest.raises(PortInUse, match="THREADLORE_SLACK_HTTP_PORT"):
         async with serving(town):
             pass
     await runner.cleanup()

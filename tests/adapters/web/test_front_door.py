@@ -19,7 +19,7 @@ from adapters.web.protocol import ConnectionLimits, LimitedProtocol
 from bot.capabilities.access.requests import CheckToken
 from bot.capabilities.requests import Authorized, CheckHealth, OperationRequest
 from bot.capabilities.results import OperationResult
-from bot.errors import BadSetting, InvalidToken
+from bot.errors import BadSetting, InvalidToken, PortInUse
 from bot.listeners.admission import Budget
 from bot.monitoring.report import HealthState
 from engine.clock import SYSTEM_CLOCK
@@ -183,3 +183,8 @@ def test_a_host_that_this_machine_does_not_have_is_named_with_its_setting(host: 
     with pytest.raises(BadSetting, match="cannot listen on") as refused, bind(host, 0):
         raise AssertionError("it was bound")
     assert "THREADLORE_WEB_HOST" in refused.value.hint
+
+
+def test_a_port_that_another_program_has_may_be_free_later() -> None:
+    with bind("127.0.0.1", 0) as bound, pytest.raises(PortInUse), bind("127.0.0.1", bound.getsockname()[1]):
+        raise AssertionError("it was bound")

@@ -225,4 +225,4 @@ def test_an_estimate_reads_files_and_stores_nothing(tmp_path: Path) -> None:
     assert threadlore(*command, COLUMNS="400").stdout == (
         "To index: 1 new file. No model reads them: that costs nothing.\n"
     )
-    assert not json.loads(threadlore(*command[:2], "documents", "--json").stdout)[0]["documents"]
+    assert not json.loads(threadlore(*command[:2], "documents", "--json").stdout)["documents"]

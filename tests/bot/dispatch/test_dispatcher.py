@@ -13,6 +13,7 @@ from bot.bot import Bot
 from bot.commands.help import ABOUT_WEEK, EXAMPLES_HEADING
 from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted, message_event_key
 from bot.platform.models import Location, Message
+from engine.errors import DatabaseReadOnly
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
 from tests.support.patience import PATIENCE
@@ -164,6 +165,24 @@ async def test_a_question_that_came_while_the_bot_was_away_is_answered_once_with
         await running.receive(MessageReceived(missed, addressed=True), missed.id)
         await settle(running)
     assert len(bot.platform.replies) == 1
+
+
+async def test_a_question_that_was_missed_waits_for_a_database_that_takes_no_changes(bot: BotFixture) -> None:
+    bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
+    async with bot.run_bot() as running:
+        with pytest.MonkeyPatch.context() as read_only:
+            read_only.setattr(type(running.store.event_queue), "enqueue", refuse_changes)
+            await catch_up(bot, running)
+        assert bot.platform.replies == []
+        assert running.ingest_service.pending_syncs
+        bot.platform.advance(3600)
+        await running.ingest_service.run_sync()
+        await settle(running)
+    assert len(bot.platform.replies) == 1
+
+
+async def refuse_changes(*_: object) -> bool:
+    raise DatabaseReadOnly("It takes no changes.")
 
 
 async def test_whoever_asked_too_long_ago_is_told_once_to_ask_again(bot: BotFixture) -> None:

@@ -18,7 +18,7 @@ from bot.platform.models import Upload
 from bot.store import BotStore
 from bot.store.event_queue import EventClaim, NewEvent, QueuedEvent
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import DiskError
+from engine.errors import SERVER_ERRORS, DiskError
 from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import ROOF, make_message
 from tests.support.clock import ManualClock
@@ -223,7 +223,10 @@ async def test_a_failing_event_is_tried_again_and_delays_no_other(store: BotStor
 @pytest.mark.parametrize("step", ["ingest", "process"])
 @pytest.mark.parametrize(
     "error",
-    [UNAVAILABLE, DiskError("Full."), ConnectionResetError(), NotConnected("Not yet.")],
+    [
+        *(UNAVAILABLE, DiskError("Full."), ConnectionResetError(), NotConnected("Not yet.")),
+        *(each("No.") for each in SERVER_ERRORS),
+    ],
     ids=lambda error: type(error).__name__,
 )
 async def test_what_passes_by_itself_is_never_given_up_and_counts_as_no_attempt(

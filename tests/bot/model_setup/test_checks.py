@@ -1,5 +1,8 @@
+"""Checks of the models: what they find, what is remembered, and what failing providers and disks do to them."""
+
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
@@ -18,7 +21,7 @@ from engine.errors import ModelError, OutOfCredit, RateLimited
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 from engine.llm.traits.model_check import ModelCheck
-from engine.llm.traits.remembered import list_checked_roles, load_facts
+from engine.llm.traits.remembered import FILE_NAME, list_checked_roles, load_facts
 from tests.support.clock import ManualClock
 from tests.support.raw_replies import RawReplies
 
@@ -57,6 +60,7 @@ class FakeProvider:
             raise self.failure
 
 
+NO_PROCESS = 2**22 + 1  # beyond all numbers of processes
 READY = {"role": "assistant", "content": '{"ready": true}'}
 WINDOW = {"/v1/models": {"data": [{"id": "small", "max_model_len": 8_192}]}}
 VECTORS = {
@@ -153,6 +157,23 @@ async def test_a_remembered_dimension_is_corrected(tmp_path: Path) -> None:
     assert load_facts(tmp_path).find_dimension(embedding_model_settings(chosen)) == 4
     (check,) = await check_models(chosen, SYSTEM_CLOCK, provider)
     assert check.problems == ()
+
+
+async def test_a_disk_that_takes_nothing_hides_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = tmp_path / f".{FILE_NAME}.{NO_PROCESS}"
+
+    def refuse(path: Path, _: str, **__: str) -> None:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    left.touch()
+    async with RawReplies() as server:
+        server.replies = WINDOW
+        with monkeypatch.context() as full:
+            full.setattr(Path, "write_text", refuse)
+            checks = await run_checks(settings_for(server, tmp_path))
+        assert all(each.works for each in checks.values())
+    assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240  - left by this process or a killed one
 
 
 def refuse_some(body: Mapping[str, Any]) -> str:

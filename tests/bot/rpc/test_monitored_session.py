@@ -1,41 +1,106 @@
+"""Probes of programs that run for long: served at once, or as soon as whoever has their port leaves it."""
+
 from __future__ import annotations
 
 import socket
+from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from adapters.web.app import build_app
-from bot.capabilities.requests import CheckHealth
-from bot.errors import BadSetting, PortInUse
-from bot.monitoring.health import ServerHealth, serve_monitoring
+from bot.capabilities.requests import CheckHealth, OperationRequest
+from bot.capabilities.results import OperationResult
+from bot.errors import BadSetting
+from bot.monitoring import port
+from bot.monitoring.health import ServerHealth, ServerState
 from bot.monitoring.metrics import Metrics
+from bot.rpc import monitored_session
+from bot.rpc import socket as local
 from bot.rpc.monitored_session import open_monitored_session
-from bot.settings import load_settings
+from bot.settings import Settings, load_settings
 from engine.clock import SYSTEM_CLOCK
 from engine.storage.disk import Disk
+from tests.support.engine_fixture import wait_until
+from tests.support.town.slack import find_free_port
 
 
-async def test_a_program_beside_another_one_goes_on_without_probes(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        monkeypatch.setenv("THREADLORE_MONITORING_PORT", str(other.getsockname()[1]))
-        async with open_monitored_session(load_settings(), SYSTEM_CLOCK, lazily=True) as (session, _):
+class EmptyService:
+    """Performs requests without results."""
+
+    async def perform(self, _: OperationRequest) -> AsyncGenerator[OperationResult]:
+        for result in list[OperationResult]():
+            yield result
+
+
+def is_free(number: int) -> bool:
+    """Whether nothing listens on a port of this machine."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", number)) != 0
+
+
+@pytest.fixture
+def monitored(monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings with a port that is free; what waits for it tries often."""
+    monkeypatch.setattr(port, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(port, "GIVE_WAY_SECONDS", 0.2)
+    monkeypatch.setattr(monitored_session, "CHECK_SECONDS", 0.01)
+    monkeypatch.setenv("THREADLORE_MONITORING_PORT", str(find_free_port()))
+    return load_settings()
+
+
+async def fetch_health(settings: Settings) -> dict[str, Any]:
+    """What the process that has the port says."""
+    async with httpx.AsyncClient() as client:
+        found = await client.get(f"http://127.0.0.1:{settings.monitoring_port}/healthz")
+        return dict(found.json())
+
+
+async def test_a_program_beside_another_one_says_that_it_serves_no_probes_until_the_port_is_free(
+    monitored: Settings,
+) -> None:
+    with socket.create_server(("127.0.0.1", monitored.monitoring_port)) as other:
+        async with open_monitored_session(monitored, SYSTEM_CLOCK, lazily=True) as (session, health):
             assert await session.list_obstacles() == []
+            found = await health.describe()
+            assert (found.status, found.is_ready) == ("degraded", True)
+            assert str(monitored.monitoring_port) in found.reasons[0]
+            other.close()
+            await wait_until(lambda: not health.metrics.unserved)
+            assert await fetch_health(monitored) == {"status": "ok", "reasons": []}
 
 
-async def test_a_bot_whose_port_a_program_took_says_how_to_give_it_back() -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        health = ServerHealth(Metrics(SYSTEM_CLOCK))
-        with pytest.raises(PortInUse) as refused:
-            async with serve_monitoring("127.0.0.1", other.getsockname()[1], health):
-                raise AssertionError("it was opened")
-    assert "`threadlore chat`" in refused.value.hint
-    assert "THREADLORE_MONITORING_PORT=0" in refused.value.hint
+async def test_a_bot_serves_its_probes_once_a_program_leaves_the_port(monitored: Settings) -> None:
+    health = ServerHealth(Metrics(SYSTEM_CLOCK))
+    health.become_ready()
+    with socket.create_server(("127.0.0.1", monitored.monitoring_port)) as other:
+        async with port.serving_probes((monitored.monitoring_host, monitored.monitoring_port), health):
+            assert (await health.describe()).status == "degraded"
+            other.close()
+            await wait_until(lambda: not health.metrics.unserved)
+            assert await fetch_health(monitored) == {"status": "ok", "reasons": []}
+
+
+async def test_a_process_that_comes_to_hold_the_data_directory_gets_the_port(monitored: Settings) -> None:
+    bot = ServerHealth(Metrics(SYSTEM_CLOCK), ServerState.STANDING_BY)
+    async with open_monitored_session(monitored, SYSTEM_CLOCK, lazily=True) as (_, health):
+        async with port.serving_probes((monitored.monitoring_host, monitored.monitoring_port), bot):
+            assert bot.metrics.unserved
+            async with local.serve_socket(monitored.data_path, EmptyService().perform):
+                await wait_until(lambda: not bot.metrics.unserved)
+                assert (await fetch_health(monitored))["status"] == "standing by"
+                await wait_until(lambda: bool(health.metrics.unserved))
+        await wait_until(lambda: not health.metrics.unserved)
+        assert (await fetch_health(monitored))["status"] == "ok"
+
+
+async def test_a_port_that_nobody_else_wants_is_served_again(monitored: Settings) -> None:
+    async with open_monitored_session(monitored, SYSTEM_CLOCK, lazily=True):
+        async with local.serve_socket(monitored.data_path, EmptyService().perform):
+            await wait_until(lambda: is_free(monitored.monitoring_port))
+        await wait_until(lambda: not is_free(monitored.monitoring_port))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.300", "192.0.2.1", "a..b"])
@@ -44,10 +109,9 @@ async def test_an_address_that_this_machine_does_not_have_ends_a_program(
 ) -> None:
     monkeypatch.setenv("THREADLORE_MONITORING_PORT", "8999")
     monkeypatch.setenv("THREADLORE_MONITORING_HOST", host)
-    with pytest.raises(BadSetting, match="THREADLORE_MONITORING_HOST") as refused:
+    with pytest.raises(BadSetting, match="THREADLORE_MONITORING_HOST"):
         async with open_monitored_session(load_settings(), SYSTEM_CLOCK, lazily=True):
             raise AssertionError("it was opened")
-    assert not isinstance(refused.value, PortInUse)
 
 
 async def test_a_page_on_a_read_only_disk_says_so_in_its_health(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,7 +152,7 @@ async def test_the_health_of_a_process_says_that_its_questions_fail(tmp_path: Pa
     language, metrics = EchoLanguage(), Metrics(SYSTEM_CLOCK)
     language.failing["answer", ""] = ModelUnavailable("The model does not answer.")
     health = ServerHealth(metrics)
-    health.become_ready(metrics)
+    health.become_ready()
     async with open_engine_context(tmp_path, language) as context:
         await context.engine.documents.add(doc("a", "Ada met Bob."))
         await context.engine.wait_until_indexed()

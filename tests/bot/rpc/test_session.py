@@ -386,5 +386,5 @@ async def starting_bot(settings: Settings, stack: AsyncExitStack) -> AsyncIterat
         context = await standby.open_when_free(stack, settings, models, SYSTEM_CLOCK, asyncio.Event(), health)
     assert context is not None
     async with running_bot(context, settings, health):
-        health.become_ready(health.metrics)
+        health.become_ready()
         yield

@@ -25,6 +25,7 @@ STATES = {
     "degraded": ("Something needs attention", "warn"),
     "failing": ("Something fails", "bad"),
 }
+STARTS_OR_ENDS = ("It starts or ends", "warn")
 
 
 @router.get("/health")
@@ -42,7 +43,7 @@ async def show_state(http: Request, access: PageAccess) -> Response:
 async def _load(http: Request, access: Access) -> dict[str, Any]:
     report = await get_result(http, access, GetHealth(), HealthReport)
     found = await get_result(http, access, GetStatus(with_problems=True), StatusResult)
-    title, tone = STATES[report.status]
+    title, tone = STATES.get(report.status, STARTS_OR_ENDS)
     options: PageOptions = http.app.state.page_options
     return {
         "report": report,

@@ -19,6 +19,8 @@ from bot.capabilities.results import Internal, OperationResult
 from bot.capabilities.table import find_row
 from bot.context import EngineContext
 from bot.errors import NotConnected
+from bot.monitoring.health import ServerHealth
+from bot.monitoring.metrics import FAILED, Metrics
 from bot.monitoring.report import BotState
 from bot.store import Subject
 from engine.errors import NotFound
@@ -93,6 +95,17 @@ async def test_details_are_for_whoever_runs_the_program(deps: Deps) -> None:
         assert (part.status, part.waiting_events, part.oldest_event_seconds) == ("failing", None, oldest)
         assert "zircon" not in str(part)
         assert "discord" not in str(part)
+
+
+async def test_health_says_what_the_probes_say(deps: Deps) -> None:
+    metrics = Metrics(deps.clock)
+    health = ServerHealth(metrics)
+    health.become_ready(lambda: ["zircon fails."])
+    metrics.record_question("slack", FAILED)
+    report = await get_health(replace(deps, health=health), OWNER)
+    assert (report.status, report.reasons) == ("failing", (await health.describe()).reasons)
+    assert "1 of the last 1 questions failed" in report.reasons[1]
+    assert report.waiting_events == 7
 
 
 async def test_what_a_workspace_is_asked_for_is_asked_of_its_bot(deps: Deps, engine_context: EngineContext) -> None:

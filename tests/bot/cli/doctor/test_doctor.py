@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from datetime import timedelta
@@ -13,12 +14,17 @@ import pytest
 
 from bot.cli.doctor import checks
 from bot.cli.doctor.finding import CheckContext
+from bot.monitoring import port
+from bot.rpc.monitored_session import open_monitored_session
 from bot.settings import Settings
+from engine.clock import SYSTEM_CLOCK
 from engine.parsers.sandbox.kernel.landlock import find_version
 from tests.support.clock import MONDAY_NOON, ManualClock
+from tests.support.engine_fixture import wait_until
 from tests.support.source_trees import ROOT
+from tests.support.town.slack import find_free_port
 
-NAMES = ["data directory", "disk space", "clock", "sandbox"]
+NAMES = ["data directory", "disk space", "clock", "sandbox", "probes"]
 HAS_LANDLOCK = sys.platform == "linux" and bool(find_version())
 WORDS = ["-m", "bot", "--data-dir"]
 
@@ -90,3 +96,25 @@ async def test_little_space_is_a_warning_and_less_a_failure(home: Path, monkeypa
         assert (await checks.check_disk_space(look(home))).state == state
     monkeypatch.setattr(checks, "MIN_FREE_BYTES", 2**60)
     assert (await checks.check_disk_space(look(home))).state == "failed"
+
+
+async def test_the_port_of_the_probes_is_free_or_somebody_has_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(port, "RETRY_SECONDS", 0.01)
+    assert (await checks.check_probes(look(home))).state == "ok"
+    settings = Settings(data_dir=home, monitoring_port=find_free_port())
+    context = CheckContext(settings, SYSTEM_CLOCK)
+    assert "is free" in (await checks.check_probes(context)).text
+    with socket.create_server(("127.0.0.1", settings.monitoring_port)) as other:
+        assert (await checks.check_probes(context)).state == "warning"
+        async with open_monitored_session(settings, SYSTEM_CLOCK) as (_, health):
+            finding = await checks.check_probes(context)
+            assert (finding.state, finding.text.startswith(port.UNSERVED)) == ("warning", True)
+            other.close()
+            await wait_until(lambda: not health.metrics.unserved)
+            finding = await checks.check_probes(context)
+            assert (finding.state, "serves them" in finding.text) == ("ok", True)
+
+
+async def test_an_address_for_the_probes_that_this_machine_does_not_have_is_a_failure(home: Path) -> None:
+    settings = Settings(data_dir=home, monitoring_port=8999, monitoring_host="192.0.2.1")
+    assert (await checks.check_probes(CheckContext(settings, SYSTEM_CLOCK))).state == "failed"
