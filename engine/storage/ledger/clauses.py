@@ -37,6 +37,11 @@ CHOSEN_SPELLING = (
     f"CASE WHEN {NAME_CHOSEN} THEN (SELECT m.surface FROM mention m WHERE m.name = n.id"
     " GROUP BY m.surface ORDER BY COUNT(*) DESC, m.surface LIMIT 1) END"
 )
+# How a part `n` that was split from a name is displayed; NULL for other names.
+PART_NAME = (
+    "(SELECT x.shown FROM name_split x WHERE x.space = n.space AND x.part = n.canonical"
+    " ORDER BY x.name, x.rule LIMIT 1)"
+)
 # Corrections of a pair `p`.
 _BOTH_ENDS = (
     "name m CROSS JOIN name q CROSS JOIN {table} c ON c.space = p.space AND c.a = MIN(m.canonical, q.canonical)"

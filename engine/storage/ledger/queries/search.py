@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.knowledge.splits import part_key
 from engine.storage.ledger.clauses import (
     join_chunks,
     join_ids,
@@ -78,6 +79,7 @@ _TABLES = (
     ("separate", "distinct_names", ("c.a", "c.b", "''"), ""),
     ("describe", "description_override", ("c.a", "c.b", "c.description"), ""),
     ("hide", "hidden_key", ("c.a", "c.b", "''"), ""),
+    ("split", "name_split", ("c.name", "c.shown", "c.rule"), ""),
 )
 
 MAX_CHUNKS = 400  # searched for facts at most
@@ -316,7 +318,7 @@ class Search(Topic[Place_co]):
         selects = " UNION ALL ".join(_select_corrections(position, where) for position in range(len(_TABLES)))
         rows = self.db.execute_fetchall(
             f"SELECT kind, space, written, other, description FROM ({selects}) AS made"
-            " ORDER BY position, written, other, space LIMIT ? OFFSET ?",
+            " ORDER BY position, written, other, description, space LIMIT ? OFFSET ?",
             (limit, offset),
         )
         return [ManualCorrection(*row) for row in map(tuple, rows)]
@@ -383,18 +385,21 @@ class Search(Topic[Place_co]):
         return [row[0] for row in rows]
 
 
-def _as_written(canonical: str) -> str:
-    """SQL for a canonical name as the oldest text writes it, or as it is where no text has it."""
-    surface = SURFACE.format("n")
-    return (
-        f"COALESCE((SELECT {surface} FROM name n WHERE n.space = c.space AND n.canonical = {canonical}), {canonical})"
-    )
+def _as_written(canonical: str, *keys: str) -> str:
+    """SQL for a canonical name as the oldest text writes it, or as it is where no text has it; `keys`: of its parts."""
+    found = [
+        f"(SELECT {SURFACE.format('n')} FROM name n WHERE n.space = c.space AND n.canonical = {name})"
+        for name in (canonical, *keys)
+    ]
+    return f"COALESCE({', '.join(found)}, {canonical})"
 
 
 def _select_corrections(position: int, where: str) -> str:
     kind, table, (a, b, description), condition = _TABLES[position]
+    keys = [part_key("' || c.name || '", "' || c.part || '")] if kind == "split" else []
+    written = _as_written(a, *(f"'{key}'" for key in keys))
     return (
-        f"SELECT {position} AS position, '{kind}' AS kind, s.name AS space, {_as_written(a)} AS written,"
+        f"SELECT {position} AS position, '{kind}' AS kind, s.name AS space, {written} AS written,"
         f" {_as_written(b)} AS other, {description} AS description FROM {table} c"
         f" CROSS JOIN space s ON s.id = c.space WHERE {where}{condition}"
     )

@@ -90,12 +90,14 @@ class UnextractedChunk:
 class KeyCorrection(NamedTuple):
     """The corrections of a key: a description that overrides the merged one, and whether it is hidden.
 
-    `is_chosen`: whether another name was merged into it by hand, so that it is displayed.
+    `is_chosen`: whether another name was merged into it by hand, so that it is displayed. `part_name`: how a part that
+    was split from a name is displayed, None for other names.
     """
 
     pin: str | None
     is_hidden: bool
     is_chosen: bool
+    part_name: str | None = None
 
 
 INITIAL_REACH = 4  # chunks read before and after a change in the first try

@@ -188,7 +188,8 @@ class JoinedName(NamedTuple):
 class ManualCorrection:
     """A correction that a person made in a space, of an entity or, with `other`, of a relation or of two names.
 
-    `kind`: merge (`name` into `other`), separate, describe (with this description) or hide.
+    `kind`: merge (`name` into `other`), separate, describe (with this description), hide, or split (facts about `name`
+    belong to `other`; the description is the rule: "type person", "document KEY").
     """
 
     kind: str

@@ -151,7 +151,8 @@ CONTENT = (
 
 FACTS = (
     # Names and pairs of names, by space. `target` is the row itself, or where its alias leads. `spelling_key`: other
-    # spellings of the same name have the same key.
+    # spellings of the same name have the same key. Facts that were split from a name have a row of their own, which
+    # leads to their part (`engine/knowledge/splits.py`).
     Table(
         "name",
         (
@@ -213,6 +214,23 @@ FACTS = (
 # Corrections by hand, by canonical names, so that they outlive what they correct. b is '' for an entity.
 # `room`: where the correction was made, which it follows; 0: it was made for the whole space.
 ROOM = Column("room", INT, default=0)
+# Homonyms told apart: facts about `name` that follow the rule ("type person", "document KEY") belong to `part`, which
+# is displayed as `shown`. A rule for a document goes with it.
+NAME_SPLIT = Table(
+    "name_split",
+    (
+        IN_SPACE,
+        *columns(TEXT, "name", "rule", "part", "shown"),
+        ROOM,
+        Column("document", INT, nullable=True, references="document ON DELETE CASCADE"),
+    ),
+    (
+        Index("name_split_part", "space, part"),
+        Index("name_split_document", "document", where="document IS NOT NULL"),
+        Index("name_split_room", "room", where=IN_ROOM),
+    ),
+    key="space, name, rule",
+)
 CORRECTIONS = (
     # Aliases with a reason are automatic: they follow from the present names, and go with them.
     Table(
@@ -240,6 +258,7 @@ CORRECTIONS = (
         (Index("hidden_key_room", "room", where=IN_ROOM),),
         key="space, a, b",
     ),
+    NAME_SPLIT,
 )
 
 EMBEDDING = (
@@ -380,6 +399,7 @@ MIGRATIONS = (
         *(add_column("document", column) for column in OMITTED),
         online="an older process stores no omissions.",
     ),
+    Migration(create_table(NAME_SPLIT)),  # an older process would save facts without regard to splits
 )
 
 SOURCE = SchemaSource(

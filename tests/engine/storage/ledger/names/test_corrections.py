@@ -199,25 +199,30 @@ ACTS: dict[str, Act] = {
     "restore": lambda made: made.pin_description("here", ("Ada", ""), ""),
     "hide": lambda made: made.set_hidden("here", ("Bob", ""), hidden=True),
     "show": lambda made: made.set_hidden("here", ("Dora", ""), hidden=False),
+    "split": lambda made: made.split("here", "Bob", "Bob (2)", ["type person"]),
+    "split by another rule": lambda made: made.split("here", "Emil", "Emil (2)", ["document a"]),
+    "split into another part": lambda made: made.split("here", "Emil", "Dora", ["type person"]),
+    "end a split": lambda made: made.unsplit("here", "Emil (2)"),
 }
 
 
 async def records(ledger: LedgerFixture) -> list[tuple[Any, ...]]:
     """All corrections and joins, by table."""
-    tables = ("alias", "distinct_names", "description_override", "hidden_key")
+    tables = ("alias", "distinct_names", "description_override", "hidden_key", "name_split")
     return [row for table in tables for row in await ledger.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3")]
 
 
 async def correct_everything(ledger: LedgerFixture) -> None:
     """A correction of every kind, and an automatic join."""
     await ledger.add_facts(
-        "a", extraction("Ada", "Bob", "Carla", "Dora"), extraction("Covid-19"), extraction("Covid 19")
+        "a", extraction("Ada", "Bob", "Carla", "Dora", "Emil"), extraction("Covid-19"), extraction("Covid 19")
     )
     made = ledger.ledger.corrections
     await made.merge("here", "Carla", "Ada")
     await made.separate("here", "Dora", "Ada")
     await made.pin_description("here", ("Ada", ""), "Countess.")
     await made.set_hidden("here", ("Dora", ""), hidden=True)
+    await made.split("here", "Emil", "Emil (2)", ["type person"])
 
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
