@@ -41,7 +41,7 @@ _CORRECTION_QUERIES = {
 }
 
 NOTHING_TO_SPLIT = "Nothing that is said about “{name}” here has this type, or comes from this document."
-SPLIT_HINT = "`entity` shows the types and the sources of a name; a name that was split off is split at its origin."
+SPLIT_HINT = "Check the type or the document. A name that was split off is split again at the name where it comes from."
 CHANGED = "This correction is not there any more: somebody changed or undid it."
 
 
@@ -273,9 +273,8 @@ class Corrections(Topic[Place_co]):
             raise NotFound(f"“{name}” is not known here.", hint=NAME_HINT)
         if not other or any(Splits(self.db).leads_to_same(id_, each, other) for each in names):
             raise InvalidQuestion(f"“{name}” and “{part}” are not two different names.", hint=NAME_HINT)
-        for rule in rules:
-            if not any(Splits(self.db).applies(id_, each, rule) for each in names):
-                raise NotFound(NOTHING_TO_SPLIT.format(name=name), hint=SPLIT_HINT)
+        if not any(Splits(self.db).applies(id_, each, rule) for each in names for rule in rules):
+            raise NotFound(NOTHING_TO_SPLIT.format(name=name), hint=SPLIT_HINT)
         for each in names:
             self._save_split(id_, [Split(each, other, rule) for rule in rules], clean_name(part), made_in)
 

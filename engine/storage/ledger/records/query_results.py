@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from engine.knowledge.duplicates.homonyms import TypeEvidence
     from engine.models import Omission
 
 ExportFormat = Literal["jsonl", "graphml"]
@@ -168,6 +169,14 @@ class CandidatePair(NamedTuple):
     similarity: float
     neighbors_a: frozenset[str]
     neighbors_b: frozenset[str]
+
+
+class TypedName(NamedTuple):
+    """An entity with the types that several documents give it."""
+
+    space: str
+    name: str
+    types: tuple[TypeEvidence, ...]
 
 
 class JoinedName(NamedTuple):
