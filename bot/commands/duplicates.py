@@ -30,13 +30,13 @@ async def duplicates_command(call: CommandContext) -> Card:
     report = (await call.get_result(FindDuplicates(MAX_PAIRS, compare_all=False), DuplicatesResult)).report
     lines: list[str] = []
     if report.suggested:
-        lines += [f"**{gettext('These names may mean the same')}**", *_format_pairs(report.suggested)]
+        lines += [_heading(gettext("These names may mean the same")), *_format_pairs(report.suggested)]
     if report.joined:
-        lines += [f"**{gettext('Joined automatically')}**", *_format_pairs(report.joined)]
+        lines += [_heading(gettext("Joined automatically")), *_format_pairs(report.joined)]
     if lines:
         lines += [_format_hint(call)]
     if report.homonyms:
-        lines += [f"**{gettext('These names may mean two things')}**", *_format_homonyms(report.homonyms)]
+        lines += [_heading(gettext("These names may mean two things")), *_format_homonyms(report.homonyms)]
         split = call.format_example('correct split NAME "OTHER NAME" --type TYPE')
         lines += [gettext("{command} tells them apart.").format(command=split)]
     if not lines and not report.uncompared:
@@ -46,6 +46,10 @@ async def duplicates_command(call: CommandContext) -> Card:
             pluralize(report.uncompared, "I'm still comparing {count} name.", "I'm still comparing {count} names.")
         ]
     return Card("\n".join(lines))
+
+
+def _heading(text: str) -> str:
+    return f"**{text}**"
 
 
 def _format_pairs(pairs: Iterable[Duplicate]) -> Iterable[str]:
