@@ -32,6 +32,11 @@ NAME_HIDDEN = (
 NAME_CHOSEN = (
     "(SELECT 1 FROM alias c WHERE c.space = n.space AND c.target = n.canonical AND c.reason = '' LIMIT 1) IS NOT NULL"
 )
+# How the person wrote such a name; NULL for other names.
+ASKED_NAME = (
+    "(SELECT CASE c.shown WHEN '' THEN c.target ELSE c.shown END FROM alias c"
+    " WHERE c.space = n.space AND c.target = n.canonical AND c.reason = '' ORDER BY c.shown DESC, c.name LIMIT 1)"
+)
 # How such a name is written most often; NULL for other names, and without facts of its own.
 CHOSEN_SPELLING = (
     f"CASE WHEN {NAME_CHOSEN} THEN (SELECT m.surface FROM mention m WHERE m.name = n.id"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NAME_HINT = "Write names as they appear in the documents; capitals make no difference."
 RECORDS = (  # those of some names; the second name is "" for an entity
-    "SELECT 'merge', name, target, '' FROM alias WHERE space = ?1 AND reason = '' AND name IN {names}"
+    "SELECT 'merge', name, target, shown FROM alias WHERE space = ?1 AND reason = '' AND name IN {names}"
     " UNION ALL SELECT 'separate', a, b, '' FROM distinct_names WHERE space = ?1 AND a IN {names}"
     " UNION ALL SELECT 'separate', a, b, '' FROM distinct_names WHERE space = ?1 AND b IN {names} AND a NOT IN {names}"
     " UNION ALL SELECT 'describe', a, b, description FROM description_override"
@@ -26,7 +26,10 @@ RECORDS = (  # those of some names; the second name is "" for an entity
 
 
 class CorrectionRecord(NamedTuple):
-    """A correction under canonical names; the part of a split is as it is displayed, its rule is the description."""
+    """A correction under canonical names; the description of a merge is the target as the person wrote it.
+
+    The part of a split is as it is displayed, and its rule is the description.
+    """
 
     kind: str
     a: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.errors import CorrectionChanged, InvalidQuestion, NotFound
 from engine.knowledge.splits import Split
 from engine.storage.ledger.clauses import (
-    NAME_CHOSEN,
+    ASKED_NAME,
     NAME_DESCRIPTION,
     NAME_HIDDEN,
     PAIR_DESCRIPTION,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 _CORRECTION_QUERIES = {
-    KeyKind.NAME: f"SELECT n.id, {NAME_DESCRIPTION}, {NAME_HIDDEN}, {NAME_CHOSEN}, {PART_NAME}"
+    KeyKind.NAME: f"SELECT n.id, {NAME_DESCRIPTION}, {NAME_HIDDEN}, {ASKED_NAME}, {PART_NAME}"
     " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value",
-    KeyKind.PAIR: f"SELECT p.id, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}, false, NULL"
+    KeyKind.PAIR: f"SELECT p.id, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}, NULL, NULL"
     " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value",
 }
 
@@ -55,10 +55,7 @@ class Corrections(Topic[Place_co]):
     def load_corrections(self, kind: KeyKind, ids: Collection[int]) -> dict[int, KeyCorrection]:
         """Pinned descriptions and hidden keys among these names or pairs; missing ids are left out."""
         rows = self.db.execute_fetchall(_CORRECTION_QUERIES[kind], (id_list(ids),))
-        return {
-            id_: KeyCorrection(override, bool(hidden), bool(chosen), part)
-            for id_, override, hidden, chosen, part in rows
-        }
+        return {id_: KeyCorrection(override, bool(hidden), asked, part) for id_, override, hidden, asked, part in rows}
 
     @writing
     def merge(self, space: str, name: str, into: str, room: str = "") -> CorrectionChange:
@@ -159,7 +156,7 @@ class Corrections(Topic[Place_co]):
     def _restore_record(self, place: tuple[str, str], record: CorrectionRecord) -> None:
         (id_, room), (kind, a, b, text) = self._resolve_place(*place), record
         if kind == "merge":
-            self.save_alias(id_, a, Alias(b, room=room))
+            self.save_alias(id_, a, Alias(b, room=room, shown=text))
         elif kind == "separate":
             self.save_distinct(id_, a, {b}, room)
         elif kind == "split":
@@ -195,7 +192,11 @@ class Corrections(Topic[Place_co]):
         unknown = [each for each in (name, into) if not Joins(self.db).name_ids(id_, {normalize_name(each)})]
         if len(unknown) > 1:
             raise NotFound(f"Neither “{name}” nor “{into}” is known here.", hint=NAME_HINT)
-        self.save_alias(id_, alias, Alias(target, room=made_in))
+        same = self.db.execute_fetchall(
+            "SELECT shown FROM alias WHERE space = ? AND name = ? AND target = ? AND reason = ''", (id_, alias, target)
+        )
+        shown = next((row[0] for row in same), clean_name(into))  # as it is: a repeated merge changes nothing
+        self.save_alias(id_, alias, Alias(target, room=made_in, shown=shown))
         return unknown
 
     def save_alias(self, space: int, name: str, alias: Alias) -> None:
@@ -342,12 +343,12 @@ class Corrections(Topic[Place_co]):
                     )
                     self._invalidate(space, a, b, relations=True)
                 self._invalidate(old_space, a, b, relations=True)
-        led = self.db.execute_fetchall(f"SELECT space, name, target FROM alias {where}", (room, space))
-        for old_space, name, target in list(led):
+        led = self.db.execute_fetchall(f"SELECT space, name, target, shown FROM alias {where}", (room, space))
+        for old_space, name, target, shown in list(led):
             Joins(self.db).change_aliases(old_space, {name: None})
             Joins(self.db).refresh(old_space, {name, target})
             if space is not None and self._can_alias(space, name, target):
-                self.save_alias(space, name, Alias(target, room=room))
+                self.save_alias(space, name, Alias(target, room=room, shown=shown))
         parted = self.db.execute_fetchall(f"DELETE FROM distinct_names {where} RETURNING space, a, b", (room, space))
         for old_space, a, b in list(parted):
             Joins(self.db).refresh(old_space, {a, b})

@@ -6,7 +6,7 @@ from engine.knowledge.splits import part_key
 from engine.storage.ledger.names.duplicates import SURFACE
 
 _TABLES = (
-    ("merge", "alias", ("c.name", "c.target", "''"), " AND c.reason = ''"),
+    ("merge", "alias", ("c.name", "c.target", "c.shown"), " AND c.reason = ''"),
     ("separate", "distinct_names", ("c.a", "c.b", "''"), ""),
     ("describe", "description_override", ("c.a", "c.b", "c.description"), ""),
     ("hide", "hidden_key", ("c.a", "c.b", "''"), ""),

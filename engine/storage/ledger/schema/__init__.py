@@ -6,7 +6,7 @@ reused. Kinds of keys: 0 chunk, 1 name, 2 pair. sqlite.sql and postgres.sql hold
 
 from __future__ import annotations
 
-from engine.storage.ledger.schema.corrections import CORRECTIONS, IN_SPACE, NAME_SPLIT
+from engine.storage.ledger.schema.corrections import ALIAS_SHOWN, CORRECTIONS, IN_SPACE, NAME_SPLIT
 from engine.storage.sql.migrations import Migration, add_column, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
@@ -348,7 +348,8 @@ MIGRATIONS = (
         *(add_column("document", column) for column in OMITTED),
         online="an older process stores no omissions.",
     ),
-    Migration(create_table(NAME_SPLIT)),  # an older process would save facts without regard to splits
+    # Not online: an older process would save facts without regard to splits.
+    Migration(create_table(NAME_SPLIT), add_column("alias", ALIAS_SHOWN)),
 )
 
 SOURCE = SchemaSource(

@@ -9,6 +9,7 @@ IN_ROOM = DialectText("room", "room <> 0")
 # Corrections by hand, by canonical names, so that they outlive what they correct. b is '' for an entity.
 # `room`: where the correction was made, which it follows; 0: it was made for the whole space.
 ROOM = Column("room", INT, default=0)
+ALIAS_SHOWN = Column("shown", TEXT, default="")
 # Homonyms told apart: facts about `name` that follow the rule ("type person", "document KEY") belong to `part`, which
 # is displayed as `shown`. A rule for a document goes with it.
 NAME_SPLIT = Table(
@@ -27,10 +28,11 @@ NAME_SPLIT = Table(
     key="space, name, rule",
 )
 CORRECTIONS = (
-    # Aliases with a reason are automatic: they follow from the present names, and go with them.
+    # Aliases with a reason are automatic: they follow from the present names, and go with them. Of others, `shown` is
+    # the target as the person wrote it.
     Table(
         "alias",
-        (IN_SPACE, *columns(TEXT, "name", "target"), ROOM, Column("reason", TEXT, default="")),
+        (IN_SPACE, *columns(TEXT, "name", "target"), ROOM, Column("reason", TEXT, default=""), ALIAS_SHOWN),
         (Index("alias_target", "space, target"), Index("alias_room", "room", where=IN_ROOM)),
         key="space, name",
     ),

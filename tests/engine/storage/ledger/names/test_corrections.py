@@ -66,6 +66,18 @@ async def test_k8_a_merged_name_is_merged_into_the_other_with_its_relations(ledg
     assert await profiles(ledger) == {"ada": 4, "bob": 2, "carla": 1, "ada ~ bob": 2, "ada ~ carla": 1}
 
 
+async def test_a_merge_keeps_the_name_that_the_person_asked_for(ledger: LedgerFixture) -> None:
+    await ledger.add_facts("a", extraction("Heron", "Kite"), extraction("Heron"), extraction("Kite"))
+    await ledger.add_facts("b", extraction("Heron Two"), extraction("KITE"))
+    await merge(ledger, "Heron", "heron two")
+    await merge(ledger, "Kite", "Red Kite")  # no text has it
+    assert {row["name"] for row in await export(ledger) if row["kind"] == "entity"} == {"Heron Two", "Red Kite"}
+    await ledger.forget("b")
+    assert {row["name"] for row in await export(ledger) if row["kind"] == "entity"} == {"heron two", "Red Kite"}
+    await merge(ledger, "Red Kite", "Milan")
+    assert {row["name"] for row in await export(ledger) if row["kind"] == "entity"} == {"heron two", "Milan"}
+
+
 async def test_aliases_lead_on_in_chains_and_never_in_circles(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada"), extraction("Bob"), extraction("Carla"))
     await merge(ledger, "Ada", "Bob")
