@@ -30,7 +30,7 @@ async def state(engine: Engine, space: str, *facts: tuple[str, str, str]) -> lis
 
 async def describe(engine: Engine, name: str, scope: Scope = HERE) -> tuple[str, str, set[str]] | None:
     found = await engine.graph.get_entity(name, scope)
-    return found and (found.name, found.type, set(found.description.split("\n")))
+    return None if found is None else (found.name, found.type, set(found.description.split("\n")))
 
 
 async def test_a_town_and_a_person_under_one_name_are_suggested_and_told_apart(tmp_path: Path) -> None:

@@ -165,13 +165,16 @@ class ProvenanceBody(BaseModel):
         )
 
 
+RecordKind = Literal["merge", "separate", "describe", "hide", "split"]
+
+
 class RecordBody(Body):
     """A correction that is in force: merge (`name` into `other`), separate, hide, describe with these words, or split.
 
     A split has its rule as description: "type person" or "document KEY".
     """
 
-    kind: Literal["merge", "separate", "describe", "hide", "split"]
+    kind: RecordKind
     name: Annotated[str, Field(min_length=1, max_length=MAX_RECORD_LENGTH)]
     other: Annotated[str, Field(max_length=MAX_RECORD_LENGTH)] = ""
     description: Annotated[str, Field(max_length=MAX_RECORD_LENGTH)] = ""
@@ -255,9 +258,9 @@ class CorrectedBody(BaseModel):
 
 
 class CorrectionItem(BaseModel):
-    """A correction that a person made: merge (`name` into `other`), separate, hide or describe."""
+    """A correction that a person made: merge (`name` into `other`), separate, hide, describe or split."""
 
-    kind: Literal["merge", "separate", "hide", "describe"]
+    kind: RecordKind
     space: str
     name: Line
     other: Line

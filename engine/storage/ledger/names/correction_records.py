@@ -37,6 +37,11 @@ class CorrectionRecord(NamedTuple):
     description: str
 
     @property
+    def identity(self) -> tuple[str, ...]:
+        """What makes it the same correction: how a person wrote the target of a merge does not."""
+        return (self.kind, self.a, self.b, "" if self.kind == "merge" else self.description)
+
+    @property
     def key(self) -> tuple[str, ...]:
         """What there is one of: a name is merged into one other, and a rule leads to one part."""
         if self.kind == "split":

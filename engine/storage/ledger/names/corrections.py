@@ -132,8 +132,9 @@ class Corrections(Topic[Place_co]):
     def _reverse(self, place: tuple[str, str], made: set[CorrectionRecord], removed: set[CorrectionRecord]) -> None:
         id_, _ = self._resolve_place(*place)
         present = self._load_records(id_, {name for each in made | removed for name in (each.a, each.b) if name})
-        replaced = {each.key for each in removed}
-        if not made <= present or any(each.key in replaced for each in present - made):
+        replaced, undone = {each.key for each in removed}, {each.identity for each in made}
+        others = [each for each in present if each.identity not in undone]
+        if len(present) - len(others) < len(undone) or any(each.key in replaced for each in others):
             raise CorrectionChanged(CHANGED)
         for each in sorted(made):
             self._remove_record(place, each)

@@ -7,7 +7,7 @@ needs a rule. Whatever changes a rule moves the facts in the same transaction.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.knowledge.splits import (
     DOCUMENT_RULE,
@@ -237,7 +237,7 @@ class Splits(Topic[Place_co]):
             ),
         )
 
-    def _collect(self, mentions: Iterable[tuple], links: Iterable[tuple]) -> StoredFacts:
+    def _collect(self, mentions: Iterable[Iterable[Any]], links: Iterable[Iterable[Any]]) -> StoredFacts:
         rows = [tuple(row) for row in mentions]
         return StoredFacts(
             [StoredMention(*row[:-1]) for row in rows],

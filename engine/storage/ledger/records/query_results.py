@@ -197,8 +197,8 @@ class JoinedName(NamedTuple):
 class ManualCorrection:
     """A correction that a person made in a space, of an entity or, with `other`, of a relation or of two names.
 
-    `kind`: merge (`name` into `other`; the description is `other` as the person wrote it), separate, describe (with this
-    description), hide, or split (facts about `name` that follow the rule in the description, "type person" or
+    `kind`: merge (`name` into `other`; the description is `other` as the person wrote it), separate, describe (with
+    this description), hide, or split (facts about `name` that follow the rule in the description, "type person" or
     "document KEY", are about `other`).
     """
 

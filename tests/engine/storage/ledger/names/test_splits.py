@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from engine.errors import InvalidQuestion, NotFound
+from engine.knowledge.splits import Split
 from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.content.rooms import Rooms
-from engine.storage.ledger.names.splits import Split, Splits
+from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.records import CorrectionChange
 from engine.storage.sql.connection import Connection
