@@ -165,6 +165,20 @@ class Separate:
 
 
 @dataclass(frozen=True, slots=True)
+class Split:
+    """Tell two things under one name apart: what has a type, or comes from a document, is about `part`.
+
+    `document`: its key, title or link. Without `part`, give what was split off as `name` back. `space` as in Merge.
+    """
+
+    name: str
+    part: str = ""
+    type: str = ""
+    document: str = ""
+    space: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FindDuplicates:
     """Find names that may mean the same entity. `compare_all`: names that were not compared yet, too."""
 
@@ -312,6 +326,7 @@ OperationRequest = (
         | ForgetWorkspace
         | Merge
         | Separate
+        | Split
         | FindDuplicates
         | SetDescription
         | Hide

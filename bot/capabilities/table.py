@@ -264,6 +264,7 @@ ROWS = (
         for name, request, handler in (
             ("merge", requests.Merge, "merge"),
             ("separate", requests.Separate, "separate"),
+            ("split", requests.Split, "split"),
             ("describe", requests.SetDescription, "set_description"),
             ("hide", requests.Hide, "hide"),
         )

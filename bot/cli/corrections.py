@@ -1,4 +1,4 @@
-"""Commands for manual corrections: correct merge, unmerge, separate, add, describe, hide, unhide, undo."""
+"""Commands for manual corrections: merge, unmerge, separate, split, unsplit, add, describe, hide, unhide, undo."""
 
 from __future__ import annotations
 
@@ -58,6 +58,29 @@ def separate(
     from bot.capabilities.requests import Separate  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: Separate(name, other), space=space)
+
+
+@correct.command()
+def split(
+    context: typer.Context,
+    name: NameArgument,
+    part: Annotated[str, typer.Argument(metavar="PART", help="A name for the other thing.", show_default=False)],
+    kind: Annotated[str, typer.Option("--type", help="What is said of this entity type is about PART.")] = "",
+    document: Annotated[str, typer.Option("--document", help="So is everything in it; a key or a title.")] = "",
+    space: SpaceOption = "",
+) -> None:
+    """Tell two things under one name apart, such as a town and a person."""
+    from bot.capabilities.requests import Split  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: Split(name, part, kind, document), space=space)
+
+
+@correct.command()
+def unsplit(context: typer.Context, part: NameArgument, space: SpaceOption = "") -> None:
+    """Undo a split: give what was split off as NAME back."""
+    from bot.capabilities.requests import Split  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: Split(part), space=space)
 
 
 @correct.command()

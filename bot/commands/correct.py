@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.capabilities.graph.corrections import UNDONE
-from bot.capabilities.requests import AddFact, Hide, Merge, Separate, SetDescription, UndoCorrection
+from bot.capabilities.requests import AddFact, Hide, Merge, Separate, SetDescription, Split, UndoCorrection
 from bot.capabilities.results import CorrectionMade, FactAdded
 from bot.commands.review.verify import correct_answer
 from bot.i18n import gettext
@@ -16,8 +16,10 @@ from bot.texts.corrections import (
     format_description,
     format_merge,
     format_separation,
+    format_split,
     format_subject,
     format_unmerge,
+    format_unsplit,
     format_visibility,
 )
 from engine.errors import InvalidQuestion
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     CorrectionHandler = Callable[[CommandContext, CommandArguments], Awaitable[Card]]
 
 OPTIONS = ("with", "type", "keywords")
+SPLIT_OPTIONS = ("type", "document")
 
 
 async def correct_command(call: CommandContext) -> Card:
@@ -46,7 +49,7 @@ async def correct_command(call: CommandContext) -> Card:
             hint=_usage_hint(call),
         )
     min_words, max_words, correction = CORRECTIONS[name.casefold()]
-    words = parse_arguments(rest, OPTIONS)
+    words = parse_arguments(rest, SPLIT_OPTIONS if correction is _split else OPTIONS)
     if not min_words <= len(words.positional) <= max_words:
         raise InvalidQuestion(
             gettext("“{name}” has too many or too few arguments.").format(name=name),
@@ -85,6 +88,18 @@ async def _separate(call: CommandContext, words: CommandArguments) -> Card:
     name, other = words.positional
     made = await call.get_result(Separate(name, other), CorrectionMade)
     return _confirm(call, format_separation(escape_markdown(name), escape_markdown(other)), made)
+
+
+async def _split(call: CommandContext, words: CommandArguments) -> Card:
+    name, part = words.positional
+    request = Split(name, part, words.options.get("type", ""), words.options.get("document", ""))
+    made = await call.get_result(request, CorrectionMade)
+    return _confirm(call, format_split(escape_markdown(name), escape_markdown(part)), made)
+
+
+async def _unsplit(call: CommandContext, words: CommandArguments) -> Card:
+    made = await call.get_result(Split(words.positional[0]), CorrectionMade)
+    return _confirm(call, format_unsplit(escape_markdown(words.positional[0])), made)
 
 
 async def _describe(call: CommandContext, words: CommandArguments) -> Card:
@@ -139,6 +154,8 @@ CORRECTIONS: Mapping[str, tuple[int, int, CorrectionHandler]] = {
     "merge": (2, 2, _merge),
     "unmerge": (1, 1, _unmerge),
     "separate": (2, 2, _separate),
+    "split": (2, 2, _split),
+    "unsplit": (1, 1, _unsplit),
     "add": (2, 2, _add_fact),
     "describe": (1, 2, _describe),
     "hide": (1, 1, _hide),

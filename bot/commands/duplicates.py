@@ -10,13 +10,13 @@ from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
-from bot.texts.corrections import format_duplicate_evidence
+from bot.texts.corrections import format_duplicate_evidence, format_sense
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.commands.context import CommandContext
-    from engine.knowledge.duplicates.report import Duplicate
+    from engine.knowledge.duplicates.report import Duplicate, Homonym
 
 MAX_PAIRS = 8
 MAX_EXCERPT_LENGTH = 120
@@ -30,12 +30,16 @@ async def duplicates_command(call: CommandContext) -> Card:
     report = (await call.get_result(FindDuplicates(MAX_PAIRS, compare_all=False), DuplicatesResult)).report
     lines: list[str] = []
     if report.suggested:
-        lines += [f"**{gettext('These names may mean the same')}**", *_format_pairs(report.suggested)]
+        lines += [_heading(gettext("These names may mean the same")), *_format_pairs(report.suggested)]
     if report.joined:
-        lines += [f"**{gettext('Joined automatically')}**", *_format_pairs(report.joined)]
+        lines += [_heading(gettext("Joined automatically")), *_format_pairs(report.joined)]
     if lines:
         lines += [_format_hint(call)]
-    elif not report.uncompared:
+    if report.homonyms:
+        lines += [_heading(gettext("These names may mean two things")), *_format_homonyms(report.homonyms)]
+        split = call.format_example('correct split NAME "OTHER NAME" --type TYPE')
+        lines += [gettext("{command} tells them apart.").format(command=split)]
+    if not lines and not report.uncompared:
         lines += [gettext("I found no names that may mean the same.")]
     if report.uncompared:
         lines += [
@@ -44,12 +48,23 @@ async def duplicates_command(call: CommandContext) -> Card:
     return Card("\n".join(lines))
 
 
+def _heading(text: str) -> str:
+    return f"**{text}**"
+
+
 def _format_pairs(pairs: Iterable[Duplicate]) -> Iterable[str]:
     for pair in pairs:
         name, other = escape_markdown(pair.name), escape_markdown(pair.other)
         sign = "→" if pair.is_joined else "~"
         yield f"- **{name}** {sign} **{other}**: {escape_markdown(format_duplicate_evidence(pair))}"
         yield from (f"  “{escape_markdown(each, MAX_EXCERPT_LENGTH)}”" for each in pair.excerpts)
+
+
+def _format_homonyms(homonyms: Iterable[Homonym]) -> Iterable[str]:
+    for each in homonyms:
+        yield f"- **{escape_markdown(each.name)}**: {escape_markdown('; '.join(map(format_sense, each.senses)))}"
+        excerpts = filter(None, (sense.excerpt for sense in each.senses))
+        yield from (f"  “{escape_markdown(text, MAX_EXCERPT_LENGTH)}”" for text in excerpts)
 
 
 def _format_hint(call: CommandContext) -> str:

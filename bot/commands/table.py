@@ -192,7 +192,7 @@ COMMANDS: Mapping[str, Command] = {
     "correct": Command(
         correct.correct_command,
         N_("correct what I know"),
-        "answer | merge | unmerge | separate | add | describe | hide | unhide | undo …",
+        "answer | merge | unmerge | separate | split | unsplit | add | describe | hide | unhide | undo …",
         N_(
             "A correction applies to everyone who can read this channel; its reply names what undoes it, for 30 "
             "days. People who can post here can add a fact, as if they had posted it; everything else is for managers."
@@ -202,6 +202,7 @@ COMMANDS: Mapping[str, Command] = {
             'merge "Ada L." "Ada Lovelace"',
             'unmerge "Ada L."',
             'separate "Ada Byron" "Ada Lovelace"',
+            'split Ada "Ada (language)" --type technology',
             'add "Ada Lovelace" "She wrote the first program." --type person',
             'add Ada "They wrote to each other." --with "Charles Babbage"',
             N_('describe Ada "A mathematician." (without a description: from its sources)'),

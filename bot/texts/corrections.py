@@ -10,7 +10,7 @@ from bot.text.format import pluralize
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from engine.knowledge.duplicates.report import Duplicate
+    from engine.knowledge.duplicates.report import Duplicate, HomonymSense
 
 
 def format_merge(name: str, into: str, unknown: Iterable[str]) -> str:
@@ -28,6 +28,22 @@ def format_unmerge(name: str) -> str:
 def format_separation(name: str, other: str) -> str:
     """The confirmation that two names are kept apart."""
     return gettext("“{name}” and “{other}” are separate names, and I won't join them.").format(name=name, other=other)
+
+
+def format_split(name: str, part: str) -> str:
+    """The confirmation that some of a name's facts are about another thing."""
+    return gettext("“{part}” is now a name of its own, split from “{name}”.").format(name=name, part=part)
+
+
+def format_unsplit(part: str) -> str:
+    """The confirmation that a split was undone."""
+    return gettext("“{part}” is one with the name that it was split from again.").format(part=part)
+
+
+def format_sense(sense: HomonymSense) -> str:
+    """One of the things that a name may mean, with the number of its sources."""
+    sources = pluralize(sense.sources, "{count} source", "{count} sources")
+    return f"{sense.type} ({sources})"
 
 
 def format_duplicate_evidence(pair: Duplicate) -> str:

@@ -39,7 +39,10 @@ FILE_ERRORS = (
 )
 QUESTION_ERRORS = (
     N_("Ask again with the full name."),
+    N_("Check the type or the document. A name that was split off is split again at the name where it comes from."),
     N_("Enter a question."),
+    N_("Give a type, or a document."),
+    N_("It is not said what of it belongs to the second name."),
     N_("Nothing is known here yet."),
     N_("Only merged names can be separated."),
     N_("Remove one of them with unmerge."),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.boundary import MAX_RESULTS, check_number, check_place, guard_public_methods
-from engine.errors import NotFound
+from engine.errors import InvalidQuestion, NotFound
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.manual_facts import build_manual_document
+from engine.knowledge.splits import DOCUMENT_RULE, TYPE_RULE, build_rule
 from engine.models import Scope
+from engine.text.names import clean_type
 
 if TYPE_CHECKING:
     import builtins
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from engine.runtime import Runtime
     from engine.storage.ledger.records import CorrectionChange, ManualCorrection
 
+NO_RULE = "It is not said what of it belongs to the second name."
+RULE_HINT = "Give a type, or a document."
 UNKNOWN_HINT = "Use two names that both occur in the same channels."
 
 
@@ -86,6 +90,34 @@ class EngineCorrections:
         if not allow_unknown:
             await self._require_known(space, (name, other))
         return await self._wake_after(self._corrections.separate(space, name, other, room))
+
+    async def split(
+        self,
+        space: str,
+        name: str,
+        part: str,
+        *,
+        types: Iterable[str] = (),
+        documents: Iterable[str] = (),
+        room: str = "",
+    ) -> CorrectionChange:
+        """Tell two things under one name apart: what is said about `name` with one of these types is about `part`.
+
+        So is everything that is said about it in the documents with these keys. Later texts follow the same rules; a
+        rule for a document goes with it. Raises NotFound if the name is unknown, or nothing follows the rules, and
+        InvalidQuestion without rules or if both names mean the same.
+        """
+        check_place(space, room)
+        rules = [build_rule(TYPE_RULE, clean_type(each)) for each in types]
+        rules += [build_rule(DOCUMENT_RULE, each) for each in documents]
+        if not rules:
+            raise InvalidQuestion(NO_RULE, hint=RULE_HINT)
+        return await self._wake_after(self._corrections.split(space, name, part, rules, room))
+
+    async def unsplit(self, space: str, part: str, *, room: str = "") -> CorrectionChange:
+        """Give what was split off as this part back to the names where it comes from. Raises NotFound."""
+        check_place(space, room)
+        return await self._wake_after(self._corrections.unsplit(space, part, room))
 
     async def describe(
         self, space: str, name: str, description: str, other: str = "", *, room: str = ""

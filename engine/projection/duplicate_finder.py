@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
+from engine.knowledge.duplicates.homonyms import find_senses
+from engine.knowledge.duplicates.report import Duplicate, DuplicateReport, Homonym, HomonymSense
 from engine.knowledge.duplicates.suggestions import (
     SUGGESTION_SCORE,
     PairFeatures,
@@ -112,6 +113,27 @@ class DuplicateFinder:
             tuple(_describe_pair(score, pair, texts) for score, pair in best),
             tuple(_describe_join(each, texts) for each in joined),
             uncompared,
+            await self._find_homonyms(scope_ids, limit),
+        )
+
+    async def _find_homonyms(self, scope_ids: ScopeIds, limit: int) -> tuple[Homonym, ...]:
+        """At most `limit` names of the scope's spaces that may mean two things."""
+        typed = await self.runtime.ledger.duplicates.list_typed_names(scope_ids)
+        found = [(each, senses) for each in typed if (senses := find_senses(each.types))]
+        best = nlargest(limit, found, key=lambda each: each[1][-1].sources)
+        chunks = sorted({sense.chunk for _, senses in best for sense in senses})
+        loaded = await self.runtime.ledger.search.load_chunk_texts(chunks, scope_ids)
+        evidence = _Evidence({}, {text.id: text for text in loaded})
+        return tuple(
+            Homonym(
+                each.space,
+                each.name,
+                tuple(
+                    HomonymSense(sense.type, sense.sources, "".join(evidence.quote(each.name, [sense.chunk])))
+                    for sense in senses
+                ),
+            )
+            for each, senses in best
         )
 
     async def _load_evidence(

@@ -55,7 +55,8 @@ class ViewLoader:
     profile_cache: ProfileCache
     allowed_chunks: ChunkFilter | None
     pins: dict[tuple[KeyKind, int], str] = field(default_factory=dict)
-    chosen_names: set[int] = field(default_factory=set)
+    asked_names: dict[int, str] = field(default_factory=dict)
+    part_names: dict[int, str] = field(default_factory=dict)
 
     async def load_entities(self, ids: Iterable[int]) -> list[EntityView]:
         """Views of these entities in order, one per canonical name; entities without visible facts are left out."""
@@ -99,7 +100,8 @@ class ViewLoader:
         )
         if self.allowed_chunks is None:
             self.pins.update({(kind, id_): each.pin for id_, each in corrected.items() if each.pin is not None})
-        self.chosen_names.update(id_ for id_, each in corrected.items() if each.is_chosen)
+        self.asked_names.update({id_: each.asked_name for id_, each in corrected.items() if each.asked_name})
+        self.part_names.update({id_: each.part_name for id_, each in corrected.items() if each.part_name})
         hidden = {id_ for id_, each in corrected.items() if each.is_hidden}
         return {id_: [] if id_ in hidden else rows.get(id_, []) for id_ in needed}
 
@@ -121,7 +123,9 @@ class ViewLoader:
             return profile, found.description
         if not facts:
             return None
-        chosen = merge.choose_spelling(facts, found.canonical) if found.id in self.chosen_names else ""
+        chosen = self.part_names.get(found.id, "")
+        if not chosen and found.id in self.asked_names:
+            chosen = merge.choose_spelling(facts, found.canonical) or self.asked_names[found.id]
         merged = merge.merge_entity(merge.count_facts(facts), chosen)
         if len(facts) >= MAX_ROWS:  # the oldest facts are missing: the stale profile counts them all
             name = merged.name if profile.name == found.canonical else profile.name

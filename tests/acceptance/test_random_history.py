@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import pytest
 
 from engine import Engine
 from engine.errors import InvalidQuestion, NotFound
+from engine.knowledge.splits import Split
 from engine.models import Document
 from engine.options import EngineOptions, SummaryLimits
 from engine.storage.ledger.content.rooms import Rooms
 from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.splits import Splits
+from engine.storage.sql.connection import Connection
 from engine.text.names import normalize_name as canonical_name
 from tests.support.engine_fixture import canonical_export, doc, open_memory_engine
 
@@ -37,10 +41,13 @@ class RandomHistory:
     aliases: dict[str, str] = field(default_factory=dict)
     separated: set[frozenset[str]] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
+    rules: dict[tuple[str, str], str] = field(default_factory=dict)
 
     async def step(self) -> None:
-        deeds = [self.add, self.forget, self.move, self.merge, self.end_merge]
-        await self.random.choices(deeds, [50, 25, 8, 8, 6])[0]()
+        deeds = [self.add, self.forget, self.move, self.merge, self.end_merge, self.split, self.unsplit]
+        await self.random.choices(deeds, [50, 25, 8, 8, 6, 12, 3])[0]()
+        here = {f"document {key}" for key, each in self.documents.items() if each.space == "here"}
+        self.rules = {each: part for each, part in self.rules.items() if each[1] in here}
         if self.random.random() < 0.05:
             await self.random.choice(
                 [self.engine.maintenance.compact, self.engine.maintenance.reindex, self.engine.wait_until_indexed]
@@ -84,6 +91,23 @@ class RandomHistory:
             self.separated.add(frozenset((name, into)))
             await self.engine.corrections.separate("here", name, into, allow_unknown=True)
 
+    async def split(self) -> None:
+        name, key = self.random.choice(NAMES), f"d{self.random.randrange(7)}"
+        with suppress(InvalidQuestion, NotFound):  # not extracted yet, or merged
+            change = await self.engine.corrections.split("here", name, f"{name} (2)", documents=[key])
+            for each in change.made:
+                if each.kind == "split":
+                    self.rules[each.name, each.description] = each.other
+                else:
+                    self.separated.add(frozenset((each.name, each.other)))
+
+    async def unsplit(self) -> None:
+        with suppress(NotFound):
+            change = await self.engine.corrections.unsplit("here", f"{self.random.choice(NAMES)} (2)")
+            for each in change.removed:
+                self.rules.pop((each.name, each.description), None)
+                self.separated.discard(frozenset((each.name, each.other)))
+
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path: Path, seed: int) -> None:
@@ -107,5 +131,12 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
             await engine.corrections.merge("here", name, into, allow_unknown=True)
         for a, b in history.separated:
             await engine.corrections.separate("here", a, b, allow_unknown=True)
+
+        def save_rules(db: Connection) -> None:
+            for (name, rule), part in history.rules.items():
+                Splits(db).save_rules(here, [Split(name, canonical_name(part), rule)], part, 0)
+
+        await engine._ledger.write(save_rules)
+        engine._worker.wake()
         await engine.wait_until_indexed()
         assert await canonical_export(engine) == lived

@@ -140,6 +140,10 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
         "separate": Sample(
             requests.Separate("Mino", "Otto"), "POST", correct, {"action": "separate", "name": "Mino", "other": "Otto"}
         ),
+        "split": Sample(
+            requests.Split("Mina", "Mina (boat)", document="minutes"),
+            *("POST", correct, {"action": "split", "name": "Mina", "other": "Mina (boat)", "document": "minutes"}),
+        ),
         "describe": Sample(
             requests.SetDescription("Mina", "Sells tickets."),
             *("POST", correct, {"action": "describe", "name": "Mina", "description": "Sells tickets."}),

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 Interaction = discord.Interaction[Any]
 AnswerSetting = Literal["mode", "style", "language", "model", "reply-to", "suggestions"]
 Setting = Literal[AnswerSetting, "askers", "ingest", "content", "bot-messages", "links"]
-Correction = Literal["answer", "merge", "unmerge", "separate", "add", "describe", "hide", "unhide", "undo"]
+NameCorrection = Literal["merge", "unmerge", "separate", "split", "unsplit", "hide", "unhide"]
+Correction = Literal["answer", NameCorrection, "add", "describe", "undo"]
 
 
 class CommandClient(Protocol):

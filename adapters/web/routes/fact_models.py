@@ -13,7 +13,7 @@ from bot.capabilities.requests import AddFact
 
 if TYPE_CHECKING:
     from engine import DuplicateReport
-    from engine.knowledge.duplicates.report import Duplicate
+    from engine.knowledge.duplicates.report import Duplicate, Homonym
 
 
 class FactBody(Body):
@@ -70,15 +70,41 @@ class DuplicateItem(BaseModel):
         )
 
 
+class SenseItem(BaseModel):
+    """One of the things that a name may mean: its type, the number of documents that give it, and a text."""
+
+    type: Line
+    sources: int
+    excerpt: Prose
+
+
+class HomonymItem(BaseModel):
+    """A name that may mean two things, which "split" tells apart."""
+
+    name: Line
+    senses: list[SenseItem]
+
+    @classmethod
+    def of(cls, homonym: Homonym) -> HomonymItem:
+        """The item of a name."""
+        senses = [SenseItem(type=each.type, sources=each.sources, excerpt=each.excerpt) for each in homonym.senses]
+        return cls(name=homonym.name, senses=senses)
+
+
 class DuplicatesBody(BaseModel):
-    """Suggested pairs, the most likely first, automatic joins, and how many entities are not compared yet."""
+    """Suggested pairs, the most likely first, automatic joins, and how many entities are not compared yet.
+
+    `homonyms`: names that may mean two things.
+    """
 
     suggested: list[DuplicateItem]
     joined: list[DuplicateItem]
+    homonyms: list[HomonymItem]
     uncompared: int
 
     @classmethod
     def of(cls, report: DuplicateReport) -> DuplicatesBody:
         """The body of a report."""
         suggested, joined = (list(map(DuplicateItem.of, pairs)) for pairs in (report.suggested, report.joined))
-        return cls(suggested=suggested, joined=joined, uncompared=report.uncompared)
+        homonyms = list(map(HomonymItem.of, report.homonyms))
+        return cls(suggested=suggested, joined=joined, homonyms=homonyms, uncompared=report.uncompared)

@@ -106,6 +106,6 @@ async def add_fact(http: Request, token: Token, body: FactBody) -> FactAddedBody
 
 @router.post("/graph/corrections")
 async def correct(http: Request, token: Token, body: CorrectionBody) -> CorrectedBody:
-    """Merge two names, hide, describe, separate or undo; responds once the correction is visible."""
+    """Merge two names, hide, describe, separate, split or undo; responds once the correction is visible."""
     done = await get_result(http, token, body.to_request(), Corrected)
     return CorrectedBody(message=done.text, undo=body.to_undo(done))

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
 from bot.capabilities.graph.requests import MAX_NEIGHBORS, GetSubgraph
-from bot.capabilities.requests import Hide, Merge, Separate, SetDescription, UndoCorrection
+from bot.capabilities.requests import Hide, Merge, Separate, SetDescription, Split, UndoCorrection
 from engine import CorrectionChange, ManualCorrection
 
 if TYPE_CHECKING:
@@ -165,10 +165,16 @@ class ProvenanceBody(BaseModel):
         )
 
 
-class RecordBody(Body):
-    """A correction that is in force: merge (`name` into `other`), separate, hide, or describe with these words."""
+RecordKind = Literal["merge", "separate", "describe", "hide", "split"]
 
-    kind: Literal["merge", "separate", "describe", "hide"]
+
+class RecordBody(Body):
+    """A correction that is in force: merge (`name` into `other`), separate, hide, describe with these words, or split.
+
+    A split has its rule as description: "type person" or "document KEY".
+    """
+
+    kind: RecordKind
     name: Annotated[str, Field(min_length=1, max_length=MAX_RECORD_LENGTH)]
     other: Annotated[str, Field(max_length=MAX_RECORD_LENGTH)] = ""
     description: Annotated[str, Field(max_length=MAX_RECORD_LENGTH)] = ""
@@ -188,14 +194,17 @@ class CorrectionBody(Body):
     """A correction of an entity, or of a relation to `other`; with "merge", of `name` into `other`.
 
     `space`: where it is made, one of those of the provenance; it may be left out if there is only one. An empty
-    description restores the original. "undo" removes the corrections in `made`, and restores those in `removed`; it is
-    refused unless all of that is as it was.
+    description restores the original. "split" lets what is said of `name` with this `type`, or in this `document` (key,
+    title or link), be about `other`; "unsplit" gives what was split off as `name` back. "undo" removes the corrections
+    in `made`, and restores those in `removed`; it is refused unless all of that is as it was.
     """
 
-    action: Literal["merge", "unmerge", "separate", "hide", "show", "describe", "undo"]
+    action: Literal["merge", "unmerge", "separate", "split", "unsplit", "hide", "show", "describe", "undo"]
     name: Name
     other: OptionalName = ""
     description: Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION_LENGTH, strip_whitespace=True)] = ""
+    type: OptionalName = ""
+    document: OptionalName = ""
     space: OptionalName = ""
     made: Records = Field(default=[])
     removed: Records = Field(default=[])
@@ -203,18 +212,22 @@ class CorrectionBody(Body):
     @model_validator(mode="after")
     def check_names(self) -> CorrectionBody:
         """Raise ValueError if a second name is missing."""
-        if self.action in {"merge", "separate"} and not self.other:
+        if self.action in {"merge", "separate", "split"} and not self.other:
             raise ValueError(f"{self.action} needs a second name")
         if self.action == "undo" and not (self.made or self.removed):
             raise ValueError("undo needs what was made or removed")
+        if self.action == "split" and not (self.type or self.document):
+            raise ValueError("split needs a type or a document")
         return self
 
-    def to_request(self) -> Merge | Separate | Hide | SetDescription | UndoCorrection:
+    def to_request(self) -> Merge | Separate | Split | Hide | SetDescription | UndoCorrection:
         """The request of the correction."""
         if self.action in {"merge", "unmerge"}:
             return Merge(self.name, self.other if self.action == "merge" else "", self.space)
         if self.action == "separate":
             return Separate(self.name, self.other, self.space)
+        if self.action in {"split", "unsplit"}:
+            return Split(self.name, self.other if self.action == "split" else "", self.type, self.document, self.space)
         if self.action == "describe":
             return SetDescription(self.name, self.description, self.other, self.space)
         if self.action == "undo":
@@ -245,9 +258,9 @@ class CorrectedBody(BaseModel):
 
 
 class CorrectionItem(BaseModel):
-    """A correction that a person made: merge (`name` into `other`), separate, hide or describe."""
+    """A correction that a person made: merge (`name` into `other`), separate, hide, describe or split."""
 
-    kind: Literal["merge", "separate", "hide", "describe"]
+    kind: RecordKind
     space: str
     name: Line
     other: Line

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.capabilities.access.home import find_home
-from bot.capabilities.document_lookup import build_scope
+from bot.capabilities.document_lookup import build_scope, list_with_inner, match_documents
 from bot.capabilities.ingest.progress import run_with_progress, wait_until_applied
 from bot.capabilities.results import Corrected, CorrectionMade, DuplicatesResult, FactAdded
 from bot.i18n import N_, gettext
@@ -20,8 +20,10 @@ from bot.texts.corrections import (
     format_description,
     format_merge,
     format_separation,
+    format_split,
     format_subject,
     format_unmerge,
+    format_unsplit,
     format_visibility,
 )
 from engine import build_fact
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         Merge,
         Separate,
         SetDescription,
+        Split,
         UndoCorrection,
     )
     from bot.capabilities.results import OperationResult
@@ -76,6 +79,28 @@ async def separate(deps: Deps, caller: Caller, request: Separate) -> AsyncGenera
     )
     async for result in _finish(deps, home, change, format_separation(request.name, request.other)):
         yield result
+
+
+async def split(deps: Deps, caller: Caller, request: Split) -> AsyncGenerator[OperationResult]:
+    """Tell two things under one name apart, or give a part back."""
+    made, name, part = deps.engine.corrections, request.name, request.part
+    home = await find_home(deps, caller, request.space, name, N_("separate names"))
+    if part:
+        types = [request.type] if request.type else []
+        documents = await _find_documents(deps, home.space, request.document) if request.document else []
+        change = await made.split(home.space, name, part, types=types, documents=documents, room=home.room)
+        message = format_split(name, part)
+    else:
+        change = await made.unsplit(home.space, name, room=home.room)
+        message = format_unsplit(name)
+    async for result in _finish(deps, home, change, message):
+        yield result
+
+
+async def _find_documents(deps: Deps, space: str, words: str) -> list[str]:
+    """The keys of the document of a space that the words mean, and of what is within it. Raises NotFound."""
+    documents = await deps.engine.documents.list(build_scope([space]))
+    return [key for each in match_documents(words, documents) for key in list_with_inner(each.key, documents)]
 
 
 async def set_description(deps: Deps, caller: Caller, request: SetDescription) -> AsyncGenerator[OperationResult]:

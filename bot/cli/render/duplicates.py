@@ -10,13 +10,13 @@ from rich.text import Text
 from bot.text.excerpts import truncate_line
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
-from bot.texts.corrections import format_duplicate_evidence
+from bot.texts.corrections import format_duplicate_evidence, format_sense
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bot.capabilities.results import DuplicatesResult
-    from engine.knowledge.duplicates.report import Duplicate
+    from engine.knowledge.duplicates.report import Duplicate, Homonym
 
 
 def render_duplicates(event: DuplicatesResult) -> RenderableType:
@@ -26,6 +26,8 @@ def render_duplicates(event: DuplicatesResult) -> RenderableType:
         rows += [Text("These names may mean the same:", "bold"), *map(_render_pair, report.suggested)]
     if report.joined:
         rows += [Text("Joined automatically:", "bold"), *map(_render_pair, report.joined)]
+    if report.homonyms:
+        rows += [Text("These names may mean two things:", "bold"), *map(_render_homonym, report.homonyms)]
     if report.uncompared:
         rows.append(Text(f"{pluralize(report.uncompared, 'name')} not compared yet.", "yellow"))
     return Group(*rows) if rows else Text("No duplicate names were found.")
@@ -36,6 +38,15 @@ def _render_pair(pair: Duplicate) -> Text:
     head = Text.assemble((strip_control_chars(names), "cyan"), "  ", (_format_evidence(pair), "dim"))
     for excerpt in pair.excerpts:
         head.append(f"\n    “{truncate_line(strip_control_chars(excerpt))}”", "italic dim")
+    return head
+
+
+def _render_homonym(homonym: Homonym) -> Text:
+    senses = "; ".join(map(format_sense, homonym.senses))
+    head = Text.assemble((strip_control_chars(homonym.name), "cyan"), "  ", (strip_control_chars(senses), "dim"))
+    for sense in homonym.senses:
+        if sense.excerpt:
+            head.append(f"\n    “{truncate_line(strip_control_chars(sense.excerpt))}”", "italic dim")
     return head
 
 

@@ -6,18 +6,37 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from engine.knowledge.duplicates.name_keys import HONORIFICS
+
 MIN_FAMILY_LETTERS = 2
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+MIN_WORDS = 2
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 
 
 @lru_cache(maxsize=4096)
 def split_person_name(name: str) -> tuple[str, ...]:
-    """The words of a canonical name, the family name last: "doe, j. t." has j, t, doe; () if it has other signs."""
+    """The words of a canonical name, the family name last: "doe, j. t." has j, t, doe; () if it has other signs.
+
+    Without titles; "doe j. t." is the same, and an abbreviation of several letters keeps its period: "th. doe".
+    """
     family, comma, given = name.partition(",")
     ordered = f"{given} {family}" if comma else name
     if not all(character.isalpha() or character in " .'’-" for character in ordered):
         return ()
-    return tuple(_WORD.findall(ordered))
+    words = _WORD.findall(ordered)
+    while len(words) > MIN_WORDS and words[0].removesuffix(".") in HONORIFICS:
+        del words[0]
+    words = [
+        word.removesuffix(".") if _letters(word) == 1 or place == len(words) - 1 else word
+        for place, word in enumerate(words)
+    ]
+    if len(words) >= MIN_WORDS and len(words[0]) > 1 and all(len(word) == 1 for word in words[1:]):
+        words = [*words[1:], words[0]]
+    return tuple(words)
+
+
+def _letters(word: str) -> int:
+    return len(word.removesuffix("."))
 
 
 def has_initials_of(a: str, b: str) -> bool:
@@ -64,4 +83,4 @@ def _find_omitted(short: tuple[str, ...], long: tuple[str, ...]) -> list[str] | 
 
 def _is_same_or_initial(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
-    return one == other or (len(short) == 1 and long.startswith(short))
+    return one == other or ((len(short) == 1 or short.endswith(".")) and long.startswith(short.removesuffix(".")))

@@ -28,9 +28,31 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
+class HomonymSense:
+    """One of the things that a name may mean: its type, the documents that give it, and a text that mentions it."""
+
+    type: str
+    sources: int
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Homonym:
+    """A name of a space that may mean several things, the most frequent first."""
+
+    space: str
+    name: str
+    senses: tuple[HomonymSense, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DuplicateReport:
-    """Suggested pairs, the most likely first, automatic joins, and the number of entities that are not compared yet."""
+    """Suggested pairs, the most likely first, automatic joins, and the number of entities that are not compared yet.
+
+    `homonyms`: names that may mean two things each, those with the most sources for the second one first.
+    """
 
     suggested: tuple[Duplicate, ...]
     joined: tuple[Duplicate, ...]
     uncompared: int = 0
+    homonyms: tuple[Homonym, ...] = ()

@@ -32,10 +32,20 @@ NAME_HIDDEN = (
 NAME_CHOSEN = (
     "(SELECT 1 FROM alias c WHERE c.space = n.space AND c.target = n.canonical AND c.reason = '' LIMIT 1) IS NOT NULL"
 )
+# How the person wrote such a name; NULL for other names.
+ASKED_NAME = (
+    "(SELECT CASE c.shown WHEN '' THEN c.target ELSE c.shown END FROM alias c"
+    " WHERE c.space = n.space AND c.target = n.canonical AND c.reason = '' ORDER BY c.shown DESC, c.name LIMIT 1)"
+)
 # How such a name is written most often; NULL for other names, and without facts of its own.
 CHOSEN_SPELLING = (
     f"CASE WHEN {NAME_CHOSEN} THEN (SELECT m.surface FROM mention m WHERE m.name = n.id"
     " GROUP BY m.surface ORDER BY COUNT(*) DESC, m.surface LIMIT 1) END"
+)
+# How a part `n` that was split from a name is displayed; NULL for other names.
+PART_NAME = (
+    "(SELECT x.shown FROM name_split x WHERE x.space = n.space AND x.part = n.canonical"
+    " ORDER BY x.name, x.rule LIMIT 1)"
 )
 # Corrections of a pair `p`.
 _BOTH_ENDS = (

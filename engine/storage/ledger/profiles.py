@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from engine.knowledge.merge import FactCounts, FactRow, Fragment, count_facts
 from engine.storage.ledger.cache import Cache
 from engine.storage.ledger.clauses import (
+    ASKED_NAME,
     CHOSEN_SPELLING,
     NAME_DESCRIPTION,
     NAME_HIDDEN,
     PAIR_DESCRIPTION,
     PAIR_HIDDEN,
+    PART_NAME,
     join_newest_facts,
 )
 from engine.storage.ledger.content.facts import Facts
@@ -60,7 +62,7 @@ class Profiles(Topic[Place_co]):
         """The facts of these names; missing ids are left out. `newest` limits the descriptions of frequent names."""
         rows = self.db.execute_fetchall(
             "SELECT n.id, n.space, n.canonical, n.target, e.in_graph, e.id IS NOT NULL, e.embedding_hash,"
-            f" {NAME_DESCRIPTION}, {CHOSEN_SPELLING}, {NAME_HIDDEN}"
+            f" {NAME_DESCRIPTION}, COALESCE({PART_NAME}, {CHOSEN_SPELLING}, {ASKED_NAME}), {NAME_HIDDEN}"
             " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
             (id_list(ids),),
         )

@@ -60,6 +60,18 @@ async def test_every_fact_leads_to_its_passage(api: Api) -> None:
     assert (await api.call("GET", "/api/v1/graph/relation?source=Gudgeon&target=Zebra")).status_code == 404
 
 
+async def test_a_split_is_listed_with_its_rule_and_its_undo_ends_it(manager: Api) -> None:
+    [key] = {each["document"] for each in (await get(manager, "graph/entity?name=Mina"))["sources"]}
+    split = {"action": "split", "name": "Mina", "other": "Mina (boat)", "document": key}
+    done = await correct(manager, split)
+    assert (await get(manager, "graph/entity?name=Mina (boat)"))["entity"]["name"] == "Mina (boat)"
+    listed = (await get(manager, "graph/corrections"))["corrections"]
+    assert {"kind": "split", "name": "Mina", "other": "Mina (boat)", "description": f"document {key}"} in listed
+    await correct(manager, done["undo"])
+    assert (await manager.call("GET", "/api/v1/graph/entity?name=Mina (boat)")).status_code == 404
+    assert (await manager.call("POST", "/api/v1/graph/corrections", split | {"document": ""})).status_code == 422
+
+
 async def test_a_correction_shows_at_once_and_its_undo_ends_it(manager: Api) -> None:
     merged = await correct(manager, {"action": "merge", "name": "Mina", "other": "Gudgeon"})
     assert (await get(manager, "graph/entity?name=Mina"))["entity"]["name"] == "Gudgeon"

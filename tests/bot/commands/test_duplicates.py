@@ -4,6 +4,7 @@ import pytest
 
 from bot.errors import NotAllowed
 from bot.platform.models import Location
+from engine.errors import InvalidQuestion
 from tests.bot.commands.conftest import ATTIC, Workspace
 from tests.support.builders import ROOF
 
@@ -29,6 +30,29 @@ async def test_likely_duplicates_are_listed_with_evidence_until_they_are_separat
     card = await workspace.command("ada", "correct separate Margarethenberg Margaretenberg")
     assert card.text.startswith("“Margarethenberg” and “Margaretenberg” are separate names")
     assert await duplicates(workspace) == "I found no names that may mean the same."
+
+
+async def test_a_name_that_may_mean_two_things_is_listed_until_it_is_split(workspace: Workspace) -> None:
+    for text, type_ in (
+        ("sings", "person"),
+        ("teaches", "person"),
+        ("is old", "location"),
+        ("has a bridge", "location"),
+    ):
+        await workspace.command("ada", f'correct add Avon "Avon {text}." --type {type_}')
+    shown = await duplicates(workspace)
+    assert "- **Avon**: location (2 sources); person (2 sources)" in shown
+    assert 'correct split NAME "OTHER NAME" --type TYPE' in shown
+    with pytest.raises(NotAllowed):
+        await workspace.command("bob", 'correct split Avon "Avon (singer)" --type person')
+    card = await workspace.command("ada", 'correct split Avon "Avon (singer)" --type person')
+    assert card.text.startswith("“Avon (singer)” is now a name of its own, split from “Avon”.")
+    assert await duplicates(workspace) == "I found no names that may mean the same."
+    assert "sings" in await workspace.text("ada", "graph Avon (singer)")
+    await workspace.command("ada", f"correct {card.buttons[0].value}")
+    assert "**Avon**: location" in await duplicates(workspace)
+    with pytest.raises(InvalidQuestion, match="not said"):
+        await workspace.command("ada", "correct split Avon River")
 
 
 async def test_names_of_a_closed_channel_are_shown_only_to_its_readers(workspace: Workspace) -> None:

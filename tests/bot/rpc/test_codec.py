@@ -22,7 +22,7 @@ from bot.rpc import codec
 from bot.store import AccessToken, Subject
 from engine import CorrectionChange, EntitySummary, FactProvenance, ManualCorrection, Subgraph
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
-from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
+from engine.knowledge.duplicates.report import Duplicate, DuplicateReport, Homonym, HomonymSense
 from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Omission, Passage, SearchQuery
 from engine.retrieval.graph.records import StatedFact, SubgraphEdge, SubgraphNode
 from engine.storage.ledger.records.query_results import IndexProblem, IndexStatus
@@ -49,6 +49,7 @@ REQUESTS: list[OperationRequest] = [
     requests.ForgetWorkspace("slack", "T1"),
     requests.Merge("a", "b", "s"),
     requests.Separate("a", "b", "s"),
+    requests.Split("a", "b", "person", "d", "s"),
     requests.FindDuplicates(5),
     requests.SetDescription("a", "words", "b", "s"),
     requests.Hide("a", hidden=False, space="s"),
@@ -115,7 +116,12 @@ EVENTS: list[OperationResult] = [
     results.FilterNames(("roof",), ("Ada",)),
     results.EntityResult(ADA, ()),
     results.DuplicatesResult(
-        DuplicateReport((), (Duplicate("s", "a", "b", is_joined=True, score=1, spelling=90.0),), 2)
+        DuplicateReport(
+            (),
+            (Duplicate("s", "a", "b", is_joined=True, score=1, spelling=90.0),),
+            2,
+            (Homonym("s", "a", (HomonymSense("person", 2, "text"),)),),
+        )
     ),
     results.VerifyResult(("x",), repaired=True),
     results.ExportLine("{}"),

@@ -153,6 +153,9 @@ async function refresh(correction: Correction): Promise<void> {
   if (correction.action === "merge" && names.includes(correction.name)) {
     names.push(correction.other);
   }
+  if (correction.action === "split") {
+    names.push(correction.other);
+  }
   if (["unmerge", "show", "undo"].includes(correction.action)) {
     names.push(correction.name);
   }

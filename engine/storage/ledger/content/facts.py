@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.errors import NothingGiven, is_outage
 from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.knowledge.merge import description_hash
+from engine.knowledge.splits import split_facts
 from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.records.content import UnextractedChunk
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
 from engine.storage.ledger.work.claims import list_due_spaces, share_out
@@ -41,12 +43,13 @@ MAX_EXTRACTED_SPACES = 16  # whose chunks are listed at once, with their texts
 
 
 class _ExtractedChunk(NamedTuple):
-    """A chunk of a space: its id, time and text, and its facts."""
+    """A chunk of a space: its id, time and text, its facts, and the key of its document."""
 
     id: int
     time: int
     text: str
     facts: ExtractedFacts
+    document: str
 
 
 class Facts(Topic[Place_co]):
@@ -132,7 +135,8 @@ class Facts(Topic[Place_co]):
         and a key of its own, so that no other chunk reuses them.
         """
         rows = self.db.execute_fetchall(
-            "SELECT c.id, c.document, c.space, c.time, c.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
+            "SELECT c.id, c.document, c.space, c.time, c.text, d.key FROM json_each(?) j"
+            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document"
             " WHERE c.extraction IS NULL",
             (id_list(sorted(found)),),
         )
@@ -140,8 +144,8 @@ class Facts(Topic[Place_co]):
             return set()
         generation = Settings(self.db).next_generation()
         by_space = defaultdict[int, list[_ExtractedChunk]](list)
-        for id_, _, space, time, text in rows:
-            by_space[space].append(_ExtractedChunk(id_, time, text, clean_extraction(found[id_][1])))
+        for id_, _, space, time, text, document in rows:
+            by_space[space].append(_ExtractedChunk(id_, time, text, clean_extraction(found[id_][1]), document))
         saved = [row[0] for row in rows]
         names, pairs = self.delete_facts(saved)
         # A chunk given up by the embedder keeps its error.
@@ -190,6 +194,7 @@ class Facts(Topic[Place_co]):
 
     def _save_facts(self, space: int, chunks: Sequence[_ExtractedChunk], generation: int) -> None:
         """Save the facts of chunks of one space."""
+        chunks = self._follow_splits(space, chunks)
         names = Names(self.db).intern_names(space, {name for chunk in chunks for name, _ in chunk.facts.mentions})
         links = [
             (chunk, number, (min(names[a], names[b]), max(names[a], names[b])), link)
@@ -226,6 +231,13 @@ class Facts(Topic[Place_co]):
         Joins(self.db).refresh(space, names, defined)
         StaleKeys(self.db).add_targets(names.values(), pairs.values(), generation)
 
+    def _follow_splits(self, space: int, chunks: Sequence[_ExtractedChunk]) -> list[_ExtractedChunk]:
+        """The chunks with the facts of split names under the keys of their parts."""
+        splits = Splits(self.db).load_rules(space, {name for chunk in chunks for name, _ in chunk.facts.mentions})
+        if not splits:
+            return list(chunks)
+        return [chunk._replace(facts=split_facts(chunk.facts, splits, chunk.document)) for chunk in chunks]
+
     @reading
     def find_extraction(self, keys: tuple[bytes, bytes], chunk: int) -> tuple[bytes, Extraction] | None:
         """Facts extracted from the same text by the same extractor, in the space of the chunk, with their key.
@@ -257,7 +269,7 @@ class Facts(Topic[Place_co]):
         surfaces = self.db.execute_fetchall(
             "SELECT n.canonical, m.surface FROM mention m JOIN name n ON n.id = m.name WHERE m.chunk = ?", (chunk,)
         )
-        shown = {row[0]: row[1] for row in surfaces}
+        shown = {row[0]: row[1] for row in surfaces}  # the ends of links are keys like those of mentions
         return Extraction(
             tuple(Mention(*row) for row in mentions),
             tuple(Link(shown.get(a, a), shown.get(b, b), keywords, text) for a, b, keywords, text in links),

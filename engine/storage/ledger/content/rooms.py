@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
-from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
@@ -46,30 +46,8 @@ class Rooms(Topic[Place_co]):
         ids = [row[0] for row in chunks]
         StaleKeys(self.db).add(KeyKind.CHUNK, ids, generation)
         Invalidation(self.db).delete_cached_answers(KeyKind.CHUNK, ids)
-        mentions = self.db.execute_fetchall(
-            "SELECT m.chunk, m.number, m.name, n.canonical FROM chunk c JOIN mention m ON m.chunk = c.id"
-            " JOIN name n ON n.id = m.name WHERE c.document = ?",
-            (document,),
-        )
-        links = self.db.execute_fetchall(
-            "SELECT f.chunk, f.number, f.pair, x.canonical, y.canonical FROM chunk c JOIN link f ON f.chunk = c.id"
-            " JOIN pair p ON p.id = f.pair JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE c.document = ?",
-            (document,),
-        )
-        names = Names(self.db).intern_names(space, {name for *_, name in mentions})
-        ends = [(min(names[a], names[b]), max(names[a], names[b])) for *_, a, b in links]
-        pairs = Names(self.db).intern_pairs(space, set(ends))
-        self.db.executemany(
-            "UPDATE mention SET name = ? WHERE chunk = ? AND number = ?",
-            [(names[name], chunk, number) for chunk, number, _, name in mentions],
-        )
-        self.db.executemany(
-            "UPDATE link SET pair = ? WHERE chunk = ? AND number = ?",
-            [(pairs[pair], chunk, number) for pair, (chunk, number, *_) in zip(ends, links, strict=True)],
-        )
-        moved = {name for _, _, name, _ in mentions} | set(names.values())
-        Joins(self.db).refresh_by_id(moved, Joins(self.db).move_definitions(ids, space))
-        Invalidation(self.db).invalidate_keys(
-            {name for _, _, name, _ in mentions}, {pair for _, _, pair, *_ in links}, generation
-        )
-        StaleKeys(self.db).add_targets(names.values(), pairs.values(), generation)
+        Splits(self.db).leave_space(document, space)
+        moved = Splits(self.db).move_facts(space, Splits(self.db).load_document_facts(document))
+        Joins(self.db).refresh_by_id(moved.left_names | moved.names, Joins(self.db).move_definitions(ids, space))
+        Invalidation(self.db).invalidate_keys(moved.left_names, moved.left_pairs, generation)
+        StaleKeys(self.db).add_targets(moved.names, moved.pairs, generation)

@@ -3,59 +3,46 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from engine.errors import CorrectionChanged, InvalidQuestion, NotFound
-from engine.storage.ledger.clauses import NAME_CHOSEN, NAME_DESCRIPTION, NAME_HIDDEN, PAIR_DESCRIPTION, PAIR_HIDDEN
+from engine.knowledge.splits import Split
+from engine.storage.ledger.clauses import (
+    ASKED_NAME,
+    NAME_DESCRIPTION,
+    NAME_HIDDEN,
+    PAIR_DESCRIPTION,
+    PAIR_HIDDEN,
+    PART_NAME,
+)
 from engine.storage.ledger.content.rooms import Rooms
+from engine.storage.ledger.names.correction_records import NAME_HINT, RECORDS, CorrectionRecord, order_names, to_records
 from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Alias, Joins
 from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.records.content import KeyCorrection
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import CorrectionChange, ManualCorrection
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.lists import id_list, text_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
-from engine.text.names import normalize_name
+from engine.text.names import clean_name, normalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-
-NAME_HINT = "Write names as they appear in the documents; capitals make no difference."
 
 _CORRECTION_QUERIES = {
-    KeyKind.NAME: f"SELECT n.id, {NAME_DESCRIPTION}, {NAME_HIDDEN}, {NAME_CHOSEN}"
+    KeyKind.NAME: f"SELECT n.id, {NAME_DESCRIPTION}, {NAME_HIDDEN}, {ASKED_NAME}, {PART_NAME}"
     " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value",
-    KeyKind.PAIR: f"SELECT p.id, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}, false"
+    KeyKind.PAIR: f"SELECT p.id, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}, NULL, NULL"
     " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value",
 }
 
+NOTHING_TO_SPLIT = "Nothing that is said about “{name}” here has this type, or comes from this document."
+SPLIT_HINT = "Check the type or the document. A name that was split off is split again at the name where it comes from."
 CHANGED = "This correction is not there any more: somebody changed or undid it."
-_RECORDS = (  # those of some names; the second name is "" for an entity
-    "SELECT 'merge', name, target, '' FROM alias WHERE space = ?1 AND reason = '' AND name IN {names}"
-    " UNION ALL SELECT 'separate', a, b, '' FROM distinct_names WHERE space = ?1 AND a IN {names}"
-    " UNION ALL SELECT 'separate', a, b, '' FROM distinct_names WHERE space = ?1 AND b IN {names} AND a NOT IN {names}"
-    " UNION ALL SELECT 'describe', a, b, description FROM description_override"
-    " WHERE space = ?1 AND a IN {names} AND (b = '' OR b IN {names})"
-    " UNION ALL SELECT 'hide', a, b, '' FROM hidden_key"
-    " WHERE space = ?1 AND a IN {names} AND (b = '' OR b IN {names})"
-).format(names="(SELECT value FROM json_each(?2))")
-
-
-class _Record(NamedTuple):
-    """A correction under canonical names."""
-
-    kind: str
-    a: str
-    b: str
-    description: str
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What there is one of: a name is merged into one other."""
-        return (self.kind, self.a) if self.kind == "merge" else (self.kind, self.a, self.b)
 
 
 class Corrections(Topic[Place_co]):
@@ -68,7 +55,7 @@ class Corrections(Topic[Place_co]):
     def load_corrections(self, kind: KeyKind, ids: Collection[int]) -> dict[int, KeyCorrection]:
         """Pinned descriptions and hidden keys among these names or pairs; missing ids are left out."""
         rows = self.db.execute_fetchall(_CORRECTION_QUERIES[kind], (id_list(ids),))
-        return {id_: KeyCorrection(override, *map(bool, others)) for id_, override, *others in rows}
+        return {id_: KeyCorrection(override, bool(hidden), asked, part) for id_, override, hidden, asked, part in rows}
 
     @writing
     def merge(self, space: str, name: str, into: str, room: str = "") -> CorrectionChange:
@@ -86,6 +73,25 @@ class Corrections(Topic[Place_co]):
         return self._observe((space, room), (name, other), partial(self.separate_names, space, name, other, room))
 
     @writing
+    def split(self, space: str, name: str, part: str, rules: Collection[str], room: str = "") -> CorrectionChange:
+        """Let the facts about a name that follow any of these rules belong to a part, another name.
+
+        Raises NotFound if the name is unknown, or no present fact follows one of the rules.
+        """
+        id_, _ = self._resolve_place(space, room)
+        names = Splits(self.db).find_written_names(id_, normalize_name(name))
+        return self._observe(
+            (space, room), {*names, name, part}, partial(self.split_name, (space, room), name, part, rules)
+        )
+
+    @writing
+    def unsplit(self, space: str, part: str, room: str = "") -> CorrectionChange:
+        """Remove all rules that lead to a part, and what keeps it apart. Raises NotFound if there are none."""
+        id_, _ = self._resolve_place(space, room)
+        names = {each.name for each in Splits(self.db).find_rules_of_part(id_, normalize_name(part))}
+        return self._observe((space, room), {*names, part}, partial(self.unsplit_name, (space, room), part))
+
+    @writing
     def pin_description(self, space: str, names: tuple[str, str], description: str, room: str = "") -> CorrectionChange:
         """Set the description of a relation, or of an entity (name, ""); an empty one removes it."""
         return self._observe((space, room), names, partial(self.change_description, space, names, description, room))
@@ -101,7 +107,7 @@ class Corrections(Topic[Place_co]):
 
         Raises CorrectionChanged if that is not the present state, so that of two undos at once one succeeds.
         """
-        made, removed = _to_records(change.made), _to_records(change.removed)
+        made, removed = to_records(change.made), to_records(change.removed)
         names = {name for each in made | removed for name in (each.a, each.b) if name}
         return self._observe((space, room), names, partial(self._reverse, (space, room), made, removed))
 
@@ -120,34 +126,46 @@ class Corrections(Topic[Place_co]):
         ]
         return CorrectionChange(made, removed, tuple(unknown or ()))
 
-    def _load_records(self, space: int, names: Iterable[str]) -> set[_Record]:
-        return {_Record(*row) for row in self.db.execute_fetchall(_RECORDS, (space, text_list(names)))}
+    def _load_records(self, space: int, names: Iterable[str]) -> set[CorrectionRecord]:
+        return {CorrectionRecord(*row) for row in self.db.execute_fetchall(RECORDS, (space, text_list(names)))}
 
-    def _reverse(self, place: tuple[str, str], made: set[_Record], removed: set[_Record]) -> None:
-        id_, room = self._resolve_place(*place)
+    def _reverse(self, place: tuple[str, str], made: set[CorrectionRecord], removed: set[CorrectionRecord]) -> None:
+        id_, _ = self._resolve_place(*place)
         present = self._load_records(id_, {name for each in made | removed for name in (each.a, each.b) if name})
-        replaced = {each.key for each in removed}
-        if not made <= present or any(each.key in replaced for each in present - made):
+        replaced, undone = {each.key for each in removed}, {each.identity for each in made}
+        others = [each for each in present if each.identity not in undone]
+        if len(present) - len(others) < len(undone) or any(each.key in replaced for each in others):
             raise CorrectionChanged(CHANGED)
-        space, room_name = place
-        for kind, a, b, _ in sorted(made):
-            if kind == "merge":
-                self.remove_alias(id_, a, b)
-            elif kind == "separate":
-                self.remove_distinct(id_, a, b)
-            elif kind == "describe":
-                self.change_description(space, (a, b), "", room_name)
-            else:
-                self.change_hidden(space, (a, b), room_name, hidden=False)
-        for kind, a, b, description in sorted(removed):
-            if kind == "merge":
-                self.save_alias(id_, a, Alias(b, room=room))
-            elif kind == "separate":
-                self.save_distinct(id_, a, {b}, room)
-            elif kind == "describe":
-                self.change_description(space, (a, b), description, room_name)
-            else:
-                self.change_hidden(space, (a, b), room_name, hidden=True)
+        for each in sorted(made):
+            self._remove_record(place, each)
+        for each in sorted(removed):
+            self._restore_record(place, each)
+
+    def _remove_record(self, place: tuple[str, str], record: CorrectionRecord) -> None:
+        (id_, _), (kind, a, b, rule) = self._resolve_place(*place), record
+        if kind == "merge":
+            self.remove_alias(id_, a, b)
+        elif kind == "separate":
+            self.remove_distinct(id_, a, b)
+        elif kind == "split":
+            Splits(self.db).remove_rules(id_, [Split(a, normalize_name(b), rule)])
+        elif kind == "describe":
+            self.change_description(place[0], (a, b), "", place[1])
+        else:
+            self.change_hidden(place[0], (a, b), place[1], hidden=False)
+
+    def _restore_record(self, place: tuple[str, str], record: CorrectionRecord) -> None:
+        (id_, room), (kind, a, b, text) = self._resolve_place(*place), record
+        if kind == "merge":
+            self.save_alias(id_, a, Alias(b, room=room, shown=text))
+        elif kind == "separate":
+            self.save_distinct(id_, a, {b}, room)
+        elif kind == "split":
+            Splits(self.db).save_rules(id_, [Split(a, normalize_name(b), text)], b, room)
+        elif kind == "describe":
+            self.change_description(place[0], (a, b), text, place[1])
+        else:
+            self.change_hidden(place[0], (a, b), place[1], hidden=True)
 
     def _find_space_id(self, space: str) -> int:
         """The id of a space. Raises NotFound."""
@@ -175,7 +193,11 @@ class Corrections(Topic[Place_co]):
         unknown = [each for each in (name, into) if not Joins(self.db).name_ids(id_, {normalize_name(each)})]
         if len(unknown) > 1:
             raise NotFound(f"Neither “{name}” nor “{into}” is known here.", hint=NAME_HINT)
-        self.save_alias(id_, alias, Alias(target, room=made_in))
+        same = self.db.execute_fetchall(
+            "SELECT shown FROM alias WHERE space = ? AND name = ? AND target = ? AND reason = ''", (id_, alias, target)
+        )
+        shown = next((row[0] for row in same), clean_name(into))  # as it is: a repeated merge changes nothing
+        self.save_alias(id_, alias, Alias(target, room=made_in, shown=shown))
         return unknown
 
     def save_alias(self, space: int, name: str, alias: Alias) -> None:
@@ -245,6 +267,34 @@ class Corrections(Topic[Place_co]):
         self.db.execute("DELETE FROM distinct_names WHERE space = ? AND a = ? AND b = ?", (space, min(a, b), max(a, b)))
         Joins(self.db).refresh(space, {a, b})
 
+    def split_name(self, place: tuple[str, str], name: str, part: str, rules: Collection[str]) -> None:
+        """Let some facts about a name belong to a part, and keep the two names apart."""
+        (id_, made_in), other = self._resolve_place(*place), normalize_name(part)
+        names = Splits(self.db).find_written_names(id_, normalize_name(name))
+        if not names:
+            raise NotFound(f"“{name}” is not known here.", hint=NAME_HINT)
+        if not other or any(Splits(self.db).leads_to_same(id_, each, other) for each in names):
+            raise InvalidQuestion(f"“{name}” and “{part}” are not two different names.", hint=NAME_HINT)
+        if not any(Splits(self.db).applies(id_, each, rule) for each in names for rule in rules):
+            raise NotFound(NOTHING_TO_SPLIT.format(name=name), hint=SPLIT_HINT)
+        for each in names:
+            self._save_split(id_, [Split(each, other, rule) for rule in rules], clean_name(part), made_in)
+
+    def _save_split(self, space: int, splits: Sequence[Split], shown: str, room: int) -> None:
+        for split in splits:
+            self.save_distinct(space, split.name, {split.part}, room)
+        Splits(self.db).save_rules(space, splits, shown, room)
+
+    def unsplit_name(self, place: tuple[str, str], part: str) -> None:
+        """Give the facts of a part back to the names that they were split from."""
+        (id_, _), other = self._resolve_place(*place), normalize_name(part)
+        splits = Splits(self.db).find_rules_of_part(id_, other)
+        if not splits:
+            raise NotFound(f"“{part}” was not split from another name.", hint=NAME_HINT)
+        Splits(self.db).remove_rules(id_, splits)
+        for name in {split.name for split in splits}:
+            self.remove_distinct(id_, name, other)
+
     @writing
     def change_description(self, space: str, names: tuple[str, str], description: str, room: str = "") -> None:
         """Set a description that overrides the merged one; an empty one removes it. An entity is (name, "")."""
@@ -294,17 +344,18 @@ class Corrections(Topic[Place_co]):
                     )
                     self._invalidate(space, a, b, relations=True)
                 self._invalidate(old_space, a, b, relations=True)
-        led = self.db.execute_fetchall(f"SELECT space, name, target FROM alias {where}", (room, space))
-        for old_space, name, target in list(led):
+        led = self.db.execute_fetchall(f"SELECT space, name, target, shown FROM alias {where}", (room, space))
+        for old_space, name, target, shown in list(led):
             Joins(self.db).change_aliases(old_space, {name: None})
             Joins(self.db).refresh(old_space, {name, target})
             if space is not None and self._can_alias(space, name, target):
-                self.save_alias(space, name, Alias(target, room=room))
+                self.save_alias(space, name, Alias(target, room=room, shown=shown))
         parted = self.db.execute_fetchall(f"DELETE FROM distinct_names {where} RETURNING space, a, b", (room, space))
         for old_space, a, b in list(parted):
             Joins(self.db).refresh(old_space, {a, b})
             if space is not None:
                 self.save_distinct(space, a, {b}, room)
+        Splits(self.db).move_rules(room, space)
         if space is None:
             Settings(self.db).set("last_removal", Settings(self.db).next_generation())
 
@@ -346,21 +397,3 @@ class Corrections(Topic[Place_co]):
             (id_list(ends), id_list(ends)),
         )
         return {each for row in rows for each in row if each}
-
-
-def order_names(names: tuple[str, str]) -> tuple[str, str]:
-    """Canonical names in the order of pinned descriptions and hidden keys; the second is "" for an entity."""
-    a, b = normalize_name(names[0]), normalize_name(names[1]) if names[1] else ""
-    if not a or (names[1] and (not b or a == b)):
-        raise InvalidQuestion(f"“{' ~ '.join(filter(None, names))}” names nothing.", hint=NAME_HINT)
-    return (min(a, b), max(a, b)) if b else (a, "")
-
-
-def _to_records(corrections: Iterable[ManualCorrection]) -> set[_Record]:
-    records = set()
-    for each in corrections:
-        a, b = normalize_name(each.name), normalize_name(each.other) if each.other else ""
-        if b and each.kind != "merge":
-            a, b = min(a, b), max(a, b)
-        records.add(_Record(each.kind, a, b, each.description))
-    return records

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from engine.knowledge.duplicates.homonyms import MIN_SOURCES, TypeEvidence
 from engine.storage.ledger.clauses import join_ids
 from engine.storage.ledger.full_text.bm25 import rank_rows
 from engine.storage.ledger.full_text.index import NAME_INDEX
 from engine.storage.ledger.full_text.search_words import select_search_words
-from engine.storage.ledger.records.query_results import CandidatePair, ComparedEntity, JoinedName, ScopeIds
+from engine.storage.ledger.records.query_results import CandidatePair, ComparedEntity, JoinedName, ScopeIds, TypedName
 from engine.storage.sql.lists import id_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 
 SORTED_NEIGHBORS, WORD_NEIGHBORS = 6, 8  # names before and after in alphabetical order; names with common words
+MAX_TYPED_NAMES = 2000  # whose types are compared
 MAX_RELATIONS = 256  # of an entity whose neighbors are compared
 SURFACE = "(SELECT m.surface FROM mention m WHERE m.name = {}.id ORDER BY m.time, m.hash, m.surface LIMIT 1)"
 
@@ -118,6 +121,24 @@ class Duplicates(Topic[Place_co]):
             )
             neighbors[id_] = frozenset(row[0] for row in rows)
         return neighbors
+
+    @reading
+    def list_typed_names(self, scope_ids: ScopeIds) -> list[TypedName]:
+        """The most mentioned entities in the scope's spaces that several documents give a type, with these types."""
+        rows = self.db.execute_fetchall(
+            "SELECT s.name, e.id, e.name, m.type, COUNT(DISTINCT c.document), MIN(c.id) FROM"
+            f" (SELECT x.id FROM entity x WHERE x.space IN ({join_ids(scope_ids.spaces)}) AND x.mention_count >= ?1"
+            " ORDER BY x.mention_count DESC, x.id LIMIT ?2) f CROSS JOIN entity e ON e.id = f.id"
+            " CROSS JOIN space s ON s.id = e.space CROSS JOIN name n ON n.target = e.id"
+            " CROSS JOIN mention m ON m.name = n.id AND m.type <> '' CROSS JOIN chunk c ON c.id = m.chunk"
+            " GROUP BY s.name, e.id, e.name, m.type HAVING COUNT(DISTINCT c.document) >= ?3"
+            " ORDER BY s.name, e.name, e.id, m.type",
+            (2 * MIN_SOURCES, MAX_TYPED_NAMES, MIN_SOURCES),
+        )
+        return [
+            TypedName(space, name, tuple(TypeEvidence(*row[3:]) for row in group))
+            for (space, _, name), group in groupby(map(tuple, rows), key=lambda row: row[:3])
+        ]
 
     @reading
     def list_joined_names(self, scope_ids: ScopeIds, limit: int) -> list[JoinedName]:

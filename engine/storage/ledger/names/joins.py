@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 
 class Alias(NamedTuple):
-    """Where a name leads. `reason`: of an automatic alias, "" if it was made by hand. `room`: that it moves with."""
+    """Where a name leads. `reason`: of an automatic alias, "" if it was made by hand. `room`: that it moves with.
+
+    `shown`: the target as the person wrote it, "" if that is unknown.
+    """
 
     target: str
     reason: str = ""
     room: int = 0
+    shown: str = ""
 
 
 class Expansion(NamedTuple):
@@ -67,7 +71,7 @@ class Joins(Topic[Place_co]):
         )
         self.db.executemany("DELETE FROM alias WHERE space = ? AND name = ?", [(space, name) for name in changes])
         self.db.executemany(
-            "INSERT INTO alias (space, name, target, reason, room) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO alias (space, name, target, reason, room, shown) VALUES (?, ?, ?, ?, ?, ?)",
             [(space, name, *alias) for name, alias in changes.items() if alias],
         )
         Names(self.db).update_name_targets(space, led)

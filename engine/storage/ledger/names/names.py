@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
 from engine.knowledge.duplicates.name_keys import spelling_key
+from engine.knowledge.splits import is_part_key, led_name, part_key
 from engine.storage.sql.lists import id_list, text_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
 
@@ -31,7 +32,7 @@ class Names(Topic[Place_co]):
             " LEFT JOIN alias a ON a.space = n.space AND a.name = n.canonical",
             (text_list(names), space),
         )
-        aliased = [name for name, _, is_alias in rows if is_alias]
+        aliased = [name for name, _, is_alias in rows if is_alias or is_part_key(name)]
         if aliased:
             self.update_name_targets(space, aliased)
         return {name: id_ for name, id_, _ in rows}
@@ -40,7 +41,7 @@ class Names(Topic[Place_co]):
         """Create those of the names that are missing."""
         self.db.executemany(
             "INSERT INTO name (space, canonical, target, spelling_key) VALUES (?, ?, -1, ?) ON CONFLICT DO NOTHING",
-            [(space, name, spelling_key(name)) for name in sorted(names)],
+            [(space, name, name if is_part_key(name) else spelling_key(name)) for name in sorted(names)],
         )
 
     def intern_pairs(self, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
@@ -76,22 +77,23 @@ class Names(Topic[Place_co]):
 
     @reading
     def resolve_aliases(self, space: int, names: Collection[str]) -> dict[str, str]:
-        """The final targets of these names. Raises InvalidQuestion if their aliases form a circle."""
+        """The final targets of these names, and of keys of parts. Raises InvalidQuestion for a circle of aliases."""
+        led = {name: led_name(name) for name in names}
         rows = self.db.execute_fetchall(
             "WITH RECURSIVE walk (begun, at) AS"
             " (SELECT value COLLATE BINARY, value COLLATE BINARY FROM json_each(?1)"
             " UNION SELECT w.begun, a.target FROM walk w CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at)"
             " SELECT begun, at FROM walk"
             " WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at)",
-            (text_list(names), space),
+            (text_list(set(led.values())), space),
         )
         ends: dict[str, str] = dict(rows)
-        for name in names:
+        for name in led.values():
             if name not in ends:
                 raise InvalidQuestion(
                     f"The aliases of “{name}” form a circle.", hint="Remove one of them with unmerge."
                 )
-        return ends
+        return {name: ends[each] for name, each in led.items()}
 
     def resolve_manual_aliases(self, space: int, names: Collection[str]) -> dict[str, str]:
         """The final targets of those names that have an alias made by hand."""
@@ -107,14 +109,19 @@ class Names(Topic[Place_co]):
         return dict(map(tuple, rows))
 
     def find_aliased_names(self, space: int, names: Collection[str]) -> set[str]:
-        """The names themselves, and all names that lead through them."""
+        """The names themselves, and all names and keys of parts that lead through them."""
         rows = self.db.execute_fetchall(
             "WITH RECURSIVE led (name) AS (SELECT value COLLATE BINARY FROM json_each(?2)"
             " UNION SELECT a.name FROM led CROSS JOIN alias a ON a.space = ?1 AND a.target = led.name)"
             " SELECT name FROM led",
             (space, text_list(names)),
         )
-        return {row[0] for row in rows}
+        led = {row[0] for row in rows}
+        splits = self.db.execute_fetchall(
+            "SELECT x.name, x.part FROM json_each(?) j CROSS JOIN name_split x ON x.space = ? AND x.part = j.value",
+            (text_list(led), space),
+        )
+        return led | {part_key(name, part) for name, part in splits}
 
     def update_name_targets(self, space: int, names: Collection[str]) -> None:
         """Point these names and their pairs at the current targets of the space's aliases."""
@@ -159,16 +166,24 @@ class Names(Topic[Place_co]):
             f"DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?)) AND NOT {has_facts}",
             (id_list(pairs),),
         )
+        gone = self._delete_unused_names(names)
+        self._delete_unused_names({target for id_, target in gone if target != id_})  # parts without facts of their own
+
+    def _delete_unused_names(self, names: Collection[int]) -> list[tuple[int, int]]:
+        """Delete those of the names without facts and aliases; returns them with their targets."""
+        if not names:
+            return []
         deleted = self.db.execute_fetchall(
             "DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))"
             " AND NOT EXISTS (SELECT 1 FROM mention f WHERE f.name = name.id)"
             " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
             " AND NOT EXISTS (SELECT 1 FROM alias x WHERE x.space = name.space"
             " AND name.canonical IN (x.name, x.target))"
-            " RETURNING id",
+            " RETURNING id, target",
             (id_list(names),),
         )
         self.db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in deleted])
+        return [(id_, target) for id_, target in deleted]
 
     def delete_unused_pairs(self, pairs: Collection[int]) -> None:
         """Delete pairs without facts that are no target of another pair."""

@@ -120,6 +120,11 @@ CANONICAL_RECORDS = (
         "hidden", _columns("h", "a", "b") | {"space": "s.name"}, "hidden_key h JOIN space s ON s.id = h.space"
     ),
     CanonicalRecord(
+        "split",
+        _columns("x", "name", "part", "rule", "shown") | {"space": "s.name"},
+        "name_split x JOIN space s ON s.id = x.space",
+    ),
+    CanonicalRecord(
         "entity",
         _columns("e", "name", "type", "description", "degree")
         | {"space": "s.name", "canonical": "n.canonical", "mentions": "e.mention_count"},

@@ -16,8 +16,8 @@ from engine.storage.ledger.full_text.bm25 import rank_rows
 from engine.storage.ledger.full_text.fts5 import score_texts
 from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, TERM_INDEXES, SearchWord
 from engine.storage.ledger.full_text.search_words import extract_words, select_search_words, split_into_terms
-from engine.storage.ledger.names.duplicates import SURFACE
 from engine.storage.ledger.queries import filters
+from engine.storage.ledger.queries.corrections import select_corrections
 from engine.storage.ledger.queries.filters import fact_clause, matching_chunk_clause
 from engine.storage.ledger.queries.tie_order import load_sort_keys
 from engine.storage.ledger.records.projection import KeyKind
@@ -71,13 +71,6 @@ _CONVERSATION_CHUNKS = (
 _NEXT_IN_ROOM = (
     "SELECT x.id FROM chunk x INDEXED BY chunk_room_time CROSS JOIN document e ON e.id = x.document"
     " AND e.kind = 'conversation' WHERE x.room = c.room AND x.time > c.time ORDER BY x.time, x.key LIMIT ?2"
-)
-
-_TABLES = (
-    ("merge", "alias", ("c.name", "c.target", "''"), " AND c.reason = ''"),
-    ("separate", "distinct_names", ("c.a", "c.b", "''"), ""),
-    ("describe", "description_override", ("c.a", "c.b", "c.description"), ""),
-    ("hide", "hidden_key", ("c.a", "c.b", "''"), ""),
 )
 
 MAX_CHUNKS = 400  # searched for facts at most
@@ -312,11 +305,8 @@ class Search(Topic[Place_co]):
     @reading
     def list_corrections(self, scope_ids: ScopeIds, limit: int, offset: int) -> list[ManualCorrection]:
         """Some of the corrections made by hand in the scope's spaces, by kind and name."""
-        where = space_clause(scope_ids, "c")
-        selects = " UNION ALL ".join(_select_corrections(position, where) for position in range(len(_TABLES)))
         rows = self.db.execute_fetchall(
-            f"SELECT kind, space, written, other, description FROM ({selects}) AS made"
-            " ORDER BY position, written, other, space LIMIT ? OFFSET ?",
+            select_corrections(space_clause(scope_ids, "c")) + " LIMIT ? OFFSET ?",
             (limit, offset),
         )
         return [ManualCorrection(*row) for row in map(tuple, rows)]
@@ -381,20 +371,3 @@ class Search(Topic[Place_co]):
             f" WHERE p.author > '' AND {row_clause(scope_ids, 'd')} ORDER BY p.author"
         )
         return [row[0] for row in rows]
-
-
-def _as_written(canonical: str) -> str:
-    """SQL for a canonical name as the oldest text writes it, or as it is where no text has it."""
-    surface = SURFACE.format("n")
-    return (
-        f"COALESCE((SELECT {surface} FROM name n WHERE n.space = c.space AND n.canonical = {canonical}), {canonical})"
-    )
-
-
-def _select_corrections(position: int, where: str) -> str:
-    kind, table, (a, b, description), condition = _TABLES[position]
-    return (
-        f"SELECT {position} AS position, '{kind}' AS kind, s.name AS space, {_as_written(a)} AS written,"
-        f" {_as_written(b)} AS other, {description} AS description FROM {table} c"
-        f" CROSS JOIN space s ON s.id = c.space WHERE {where}{condition}"
-    )

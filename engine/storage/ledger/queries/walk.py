@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from engine.knowledge.splits import base_name
 from engine.storage.ledger.clauses import name_clause, row_clause, space_clause
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.query_results import EntityMatch, WalkEdges
@@ -47,7 +48,7 @@ class Walks(Topic[Place_co]):
 
     @reading
     def load_spellings(self, ids: Collection[int]) -> dict[int, list[str]]:
-        """The canonical names and aliases of each entity."""
+        """The canonical names and aliases of each entity, and the names from which its facts were split."""
         rows = self.db.execute_fetchall(
             "SELECT j.value, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
             " ORDER BY n.canonical",
@@ -55,7 +56,7 @@ class Walks(Topic[Place_co]):
         )
         found: dict[int, list[str]] = {id_: [] for id_ in ids}
         for id_, name in rows:
-            found[id_].append(name)
+            found[id_].append(base_name(name))
         return found
 
     @reading

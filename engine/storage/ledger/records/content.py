@@ -90,12 +90,14 @@ class UnextractedChunk:
 class KeyCorrection(NamedTuple):
     """The corrections of a key: a description that overrides the merged one, and whether it is hidden.
 
-    `is_chosen`: whether another name was merged into it by hand, so that it is displayed.
+    `asked_name`: how a person wrote it who merged another name into it, so that it is displayed unless texts write it
+    otherwise. `part_name`: how a part that was split from a name is displayed. Both are None for other names.
     """
 
     pin: str | None
     is_hidden: bool
-    is_chosen: bool
+    asked_name: str | None = None
+    part_name: str | None = None
 
 
 INITIAL_REACH = 4  # chunks read before and after a change in the first try

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from engine.knowledge.duplicates.homonyms import TypeEvidence
     from engine.models import Omission
 
 ExportFormat = Literal["jsonl", "graphml"]
@@ -170,6 +171,14 @@ class CandidatePair(NamedTuple):
     neighbors_b: frozenset[str]
 
 
+class TypedName(NamedTuple):
+    """An entity with the types that several documents give it."""
+
+    space: str
+    name: str
+    types: tuple[TypeEvidence, ...]
+
+
 class JoinedName(NamedTuple):
     """A name that is joined automatically, and the entity that it is joined into; `chunk`: that defines it."""
 
@@ -188,7 +197,9 @@ class JoinedName(NamedTuple):
 class ManualCorrection:
     """A correction that a person made in a space, of an entity or, with `other`, of a relation or of two names.
 
-    `kind`: merge (`name` into `other`), separate, describe (with this description) or hide.
+    `kind`: merge (`name` into `other`; the description is `other` as the person wrote it), separate, describe (with
+    this description), hide, or split (facts about `name` that follow the rule in the description, "type person" or
+    "document KEY", are about `other`).
     """
 
     kind: str

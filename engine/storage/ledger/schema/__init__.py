@@ -6,6 +6,7 @@ reused. Kinds of keys: 0 chunk, 1 name, 2 pair. sqlite.sql and postgres.sql hold
 
 from __future__ import annotations
 
+from engine.storage.ledger.schema.corrections import ALIAS_SHOWN, CORRECTIONS, IN_SPACE, NAME_SPLIT
 from engine.storage.sql.migrations import Migration, add_column, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
@@ -26,9 +27,7 @@ from engine.storage.sql.schema_source import SchemaSource
 
 ANY = DialectText("ANY", TEXT.postgres)
 CLAIM = DialectText("INTEGER", "integer REFERENCES threadlore_process.process ON DELETE SET NULL")
-IN_ROOM = DialectText("room", "room <> 0")
 OVER_A_DAY = "time > first_time + 86400000000"
-IN_SPACE = Column("space", INT, references="space")
 OF_CHUNK = Column("chunk", INT, references="chunk ON DELETE CASCADE")
 OF_DOCUMENT = Column("document", INT, references="document ON DELETE CASCADE")
 # Failed attempts; `retry_at`: seconds since 1970, infinite once given up.
@@ -151,7 +150,8 @@ CONTENT = (
 
 FACTS = (
     # Names and pairs of names, by space. `target` is the row itself, or where its alias leads. `spelling_key`: other
-    # spellings of the same name have the same key.
+    # spellings of the same name have the same key. Facts that were split from a name have a row of their own, which
+    # leads to their part (`engine/knowledge/splits.py`).
     Table(
         "name",
         (
@@ -207,38 +207,6 @@ FACTS = (
             Index("abbreviation_long", "space, long_key, short_key"),
         ),
         key="chunk, short_key, long_core",
-    ),
-)
-
-# Corrections by hand, by canonical names, so that they outlive what they correct. b is '' for an entity.
-# `room`: where the correction was made, which it follows; 0: it was made for the whole space.
-ROOM = Column("room", INT, default=0)
-CORRECTIONS = (
-    # Aliases with a reason are automatic: they follow from the present names, and go with them.
-    Table(
-        "alias",
-        (IN_SPACE, *columns(TEXT, "name", "target"), ROOM, Column("reason", TEXT, default="")),
-        (Index("alias_target", "space, target"), Index("alias_room", "room", where=IN_ROOM)),
-        key="space, name",
-    ),
-    # Names (a < b) that a person separated: they are never joined automatically.
-    Table(
-        "distinct_names",
-        (IN_SPACE, *columns(TEXT, "a", "b"), ROOM),
-        (Index("distinct_names_b", "space, b"), Index("distinct_names_room", "room", where=IN_ROOM)),
-        key="space, a, b",
-    ),
-    Table(
-        "description_override",
-        (IN_SPACE, *columns(TEXT, "a", "b", "description"), ROOM),
-        (Index("description_override_room", "room", where=IN_ROOM),),
-        key="space, a, b",
-    ),
-    Table(
-        "hidden_key",
-        (IN_SPACE, *columns(TEXT, "a", "b"), ROOM),
-        (Index("hidden_key_room", "room", where=IN_ROOM),),
-        key="space, a, b",
     ),
 )
 
@@ -380,6 +348,8 @@ MIGRATIONS = (
         *(add_column("document", column) for column in OMITTED),
         online="an older process stores no omissions.",
     ),
+    # Not online: an older process would save facts without regard to splits.
+    Migration(create_table(NAME_SPLIT), add_column("alias", ALIAS_SHOWN)),
 )
 
 SOURCE = SchemaSource(

@@ -18,11 +18,12 @@ from bot.capabilities.requests import (
     Reindex,
     Separate,
     SetDescription,
+    Split,
     UndoCorrection,
     WithoutLogin,
 )
-from bot.capabilities.results import Completed, Corrected, EntityResult
-from engine.errors import CorrectionChanged, ModelUnreachable, NotFound
+from bot.capabilities.results import Completed, Corrected, EntityResult, FactAdded
+from engine.errors import CorrectionChanged, InvalidQuestion, ModelUnreachable, NotFound
 from tests.bot.capabilities.conftest import Perform, last, run
 from tests.support.echo_language import EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
@@ -97,6 +98,38 @@ async def test_what_a_correction_changed_is_undone_by_its_id_where_it_was_made(d
     with pytest.raises(NotFound):
         await run(deps, UndoCorrection(id="none"))
     assert last(await run(deps, Hide("Mina", hidden=False)), Corrected).undo == ""  # nothing was hidden
+
+
+async def test_a_name_is_split_by_type_and_by_document_and_given_back(perform: Perform) -> None:
+    for fact in (AddFact("Avon", "Avon sings.", type="person"), AddFact("Avon", "Avon is old.", type="location")):
+        key = last(await perform(fact), FactAdded).key
+    done = last(await perform(Split("Avon", "Avon (singer)", type="Person")), Corrected)
+    assert done.text == "“Avon (singer)” is now a name of its own, split from “Avon”."
+    assert await known(perform, "Avon (singer)") == {"Avon sings."}
+    assert await known(perform, "Avon") == {"Avon is old."}
+    await perform(Split("Avon (singer)"))
+    assert await known(perform, "Avon") == {"Avon is old.\nAvon sings."}
+    done = last(await perform(Split("Avon", "Avon (town)", document=key)), Corrected)
+    assert await known(perform, "Avon (town)") == {"Avon is old."}
+    await perform(UndoCorrection(id=done.undo))
+    with pytest.raises(NotFound):
+        await get(perform, "Avon (town)")
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        (Split("Mina", "Mina (boat)"), InvalidQuestion),
+        (Split("Mina", "Mina (boat)", type="starship"), NotFound),
+        (Split("Mina", "Mina (boat)", document="nothing"), NotFound),
+        (Split("Nobody", "Somebody", type="person"), NotFound),
+    ],
+)
+async def test_a_split_needs_a_known_name_and_something_of_it(
+    perform: Perform, request_: Split, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        await perform(request_)
 
 
 async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Path) -> None:

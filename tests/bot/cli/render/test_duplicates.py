@@ -5,7 +5,7 @@ from rich.console import Console
 from bot.capabilities.results import DuplicatesResult
 from bot.cli.render.duplicates import render_duplicates
 from engine import DuplicateReport
-from engine.knowledge.duplicates.report import Duplicate
+from engine.knowledge.duplicates.report import Duplicate, Homonym, HomonymSense
 
 SUGGESTED = Duplicate(
     "s", "Mina", "Minna\x1b[31m", is_joined=False, score=0.6, spelling=88.9, similarity=0.71, shared=("Otto",),
@@ -29,6 +29,20 @@ def test_pairs_are_shown_with_their_evidence_and_without_control_characters() ->
         "Joined automatically:",
         "HTF → Harbor Trust Fund  a text gives the abbreviation with its long form",
         "2 names not compared yet.",
+    ]
+
+
+def test_names_that_may_mean_two_things_are_shown_with_their_senses() -> None:
+    senses = (HomonymSense("person", 3, "Avon sings."), HomonymSense("location", 2))
+    console = Console(width=200, record=True, file=None, force_terminal=False, quiet=False)
+    with console.capture() as shown:
+        console.print(
+            render_duplicates(DuplicatesResult(DuplicateReport((), (), homonyms=(Homonym("s", "Avon", senses),))))
+        )
+    assert [line.strip() for line in shown.get().splitlines()] == [
+        "These names may mean two things:",
+        "Avon  person (3 sources); location (2 sources)",
+        "“Avon sings.”",
     ]
 
 

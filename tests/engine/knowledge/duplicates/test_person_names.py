@@ -19,6 +19,11 @@ from engine.knowledge.duplicates.suggestions import SUGGESTION_SCORE, PairFeatur
         ("n.p. quill", "nora petra quill"),
         ("quill, n.", "nora p. quill"),
         ("nora i. quill", "nora quill"),
+        ("dr. n. quill", "nora quill"),
+        ("prof. nora p. quill", "n. quill"),
+        ("quill n.", "nora quill"),
+        ("quill n. p.", "nora petra quill"),
+        ("th. quill", "thomas quill"),
         ("нора п. квилл", "нора квилл"),
     ],
 )
@@ -46,7 +51,15 @@ def test_another_initial_speaks_against_a_pair(a: str, b: str) -> None:
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [("nora quill", "otto quill"), ("n. quill", "otto quill"), ("quill", "nora quill"), ("c++ guide", "c. guide")],
+    [
+        ("dr. quill", "nora quill"),
+        ("th. quill", "nora quill"),
+        ("st. quill", "otto quill"),
+        ("nora quill", "otto quill"),
+        ("n. quill", "otto quill"),
+        ("quill", "nora quill"),
+        ("c++ guide", "c. guide"),
+    ],
 )
 def test_other_names_have_no_initials_in_common(a: str, b: str) -> None:
     assert not has_initials_of(a, b)

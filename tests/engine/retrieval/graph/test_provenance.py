@@ -61,5 +61,5 @@ async def test_a_merged_and_described_entity_says_so(indexed: OpenIndexed) -> No
     assert (found.entity.name, found.entity.description, found.is_pinned) == ("Ada", "She wrote it.", True)
     assert set(found.names) == {"Ada", "Lovelace"}
     made = [(each.kind, each.name, each.other, each.description) for each in await engine.corrections.list(HERE)]
-    assert made == [("merge", "Lovelace", "Ada", ""), ("describe", "Ada", "", "She wrote it.")]
+    assert made == [("merge", "Lovelace", "Ada", "Ada"), ("describe", "Ada", "", "She wrote it.")]
     assert await engine.corrections.list(Scope.of("cellar")) == []

@@ -8,6 +8,7 @@ export interface Correction {
   name: string;
   other: string;
   description: string;
+  type: string;
   space: string;
   made?: object[];
   removed?: object[];
@@ -24,6 +25,7 @@ export class Corrections {
   private readonly dialog = find("#graph-dialog", HTMLDialogElement);
   private readonly other = find("#graph-other", HTMLInputElement);
   private readonly words = find("#graph-description", HTMLTextAreaElement);
+  private readonly type = find("#graph-split-type", HTMLInputElement);
   private readonly problem = find("#graph-dialog-problem", HTMLElement);
   private readonly done = find("#graph-done", HTMLElement);
   private readonly made = find("#graph-corrections", HTMLDetailsElement);
@@ -49,10 +51,11 @@ export class Corrections {
   ask(actions: HTMLElement, action: string): void {
     const { name = "", other = "", description = "" } = actions.dataset;
     const space = find("#graph-space", HTMLElement, actions) as HTMLInputElement | HTMLSelectElement;
-    this.pending = { action, name, other, description: "", space: space.value };
+    this.pending = { action, name, other, description: "", type: "", space: space.value };
     const subject = other ? `the relation of “${name}” and “${other}”` : `“${name}”`;
     const texts: Record<string, [string, string, string]> = {
       merge: [`Merge “${name}”`, "Both names mean the same: everything is shown under the other one.", "Merge"],
+      split: [`Split “${name}”`, "Two things have this name: what sources call by a type moves to another name, with new sources too.", "Split"],
       hide: [`Hide ${subject}?`, "It disappears from the graph and from answers that use the graph. Messages and files stay.", "Hide"],
       describe: [`Describe ${subject}`, "Your words replace the description that comes from the sources.", "Save"],
       restore: [`Restore ${subject}?`, "The description comes from the sources again.", "Restore"],
@@ -61,11 +64,14 @@ export class Corrections {
     find("#graph-dialog-title", HTMLElement).textContent = title;
     find("#graph-dialog-text", HTMLElement).textContent = text;
     find("#graph-confirm", HTMLButtonElement).textContent = confirm;
-    find("#graph-dialog-name", HTMLElement).hidden = action !== "merge";
+    find("#graph-dialog-name", HTMLElement).hidden = !["merge", "split"].includes(action);
+    find("#graph-dialog-type", HTMLElement).hidden = action !== "split";
     find("#graph-dialog-words", HTMLElement).hidden = action !== "describe";
-    this.other.required = action === "merge";
+    this.other.required = ["merge", "split"].includes(action);
+    this.type.required = action === "split";
     this.words.required = action === "describe";
     this.other.value = "";
+    this.type.value = "";
     this.words.value = description;
     this.problem.hidden = true;
     this.dialog.showModal();
@@ -79,7 +85,8 @@ export class Corrections {
     const correction = {
       ...this.pending,
       action: action === "restore" ? "describe" : action,
-      other: action === "merge" ? this.other.value.trim() : this.pending.other,
+      other: ["merge", "split"].includes(action) ? this.other.value.trim() : this.pending.other,
+      type: action === "split" ? this.type.value.trim() : "",
       description: action === "describe" ? this.words.value.trim() : "",
     };
     const problem = await this.send(correction);

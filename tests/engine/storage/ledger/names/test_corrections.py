@@ -66,6 +66,18 @@ async def test_k8_a_merged_name_is_merged_into_the_other_with_its_relations(ledg
     assert await profiles(ledger) == {"ada": 4, "bob": 2, "carla": 1, "ada ~ bob": 2, "ada ~ carla": 1}
 
 
+async def test_a_merge_keeps_the_name_that_the_person_asked_for(ledger: LedgerFixture) -> None:
+    await ledger.add_facts("a", extraction("Heron", "Kite"), extraction("Heron"), extraction("Kite"))
+    await ledger.add_facts("b", extraction("Heron Two"), extraction("KITE"))
+    await merge(ledger, "Heron", "heron two")
+    await merge(ledger, "Kite", "Red Kite")  # no text has it
+    assert {row["name"] for row in await export(ledger) if row["kind"] == "entity"} == {"Heron Two", "Red Kite"}
+    await ledger.forget("b")
+    assert {row["name"] for row in await export(ledger) if row["kind"] == "entity"} == {"heron two", "Red Kite"}
+    await merge(ledger, "Red Kite", "Milan")
+    assert {row["name"] for row in await export(ledger) if row["kind"] == "entity"} == {"heron two", "Milan"}
+
+
 async def test_aliases_lead_on_in_chains_and_never_in_circles(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada"), extraction("Bob"), extraction("Carla"))
     await merge(ledger, "Ada", "Bob")
@@ -199,25 +211,30 @@ ACTS: dict[str, Act] = {
     "restore": lambda made: made.pin_description("here", ("Ada", ""), ""),
     "hide": lambda made: made.set_hidden("here", ("Bob", ""), hidden=True),
     "show": lambda made: made.set_hidden("here", ("Dora", ""), hidden=False),
+    "split": lambda made: made.split("here", "Bob", "Bob (2)", ["type person"]),
+    "split by another rule": lambda made: made.split("here", "Emil", "Emil (2)", ["document a"]),
+    "split into another part": lambda made: made.split("here", "Emil", "Dora", ["type person"]),
+    "end a split": lambda made: made.unsplit("here", "Emil (2)"),
 }
 
 
 async def records(ledger: LedgerFixture) -> list[tuple[Any, ...]]:
     """All corrections and joins, by table."""
-    tables = ("alias", "distinct_names", "description_override", "hidden_key")
+    tables = ("alias", "distinct_names", "description_override", "hidden_key", "name_split")
     return [row for table in tables for row in await ledger.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3")]
 
 
 async def correct_everything(ledger: LedgerFixture) -> None:
     """A correction of every kind, and an automatic join."""
     await ledger.add_facts(
-        "a", extraction("Ada", "Bob", "Carla", "Dora"), extraction("Covid-19"), extraction("Covid 19")
+        "a", extraction("Ada", "Bob", "Carla", "Dora", "Emil"), extraction("Covid-19"), extraction("Covid 19")
     )
     made = ledger.ledger.corrections
     await made.merge("here", "Carla", "Ada")
     await made.separate("here", "Dora", "Ada")
     await made.pin_description("here", ("Ada", ""), "Countess.")
     await made.set_hidden("here", ("Dora", ""), hidden=True)
+    await made.split("here", "Emil", "Emil (2)", ["type person"])
 
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
