@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.access.control import AccessControl
-from bot.answers.buttons import AnswerButtons
+from bot.answers.control.buttons import AnswerButtons
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.request import request_from_command, request_from_message
 from bot.answers.service import AnswerService

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot import review_texts, texts
-from bot.answers.buttons import AnswerButtons
+from bot.answers.control.buttons import AnswerButtons
 from bot.answers.request import request_from_message
 from bot.answers.review.lookup import MAX_CANDIDATES, provenance_of
 from bot.answers.review.notices import BATCH_SIZE

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot import review_texts
-from bot.answers.buttons import AnswerButtons
+from bot.answers.control.buttons import AnswerButtons
 from bot.errors import NotAllowed, PlatformError
 from bot.platform.events import ButtonPressed
 from bot.store import AnswerResult
