@@ -45,7 +45,6 @@ from engine.storage.journal import UPLOADS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from bot.settings import Settings
     from engine import Clock, Embedder, LanguageModel, Reranker
@@ -204,13 +203,6 @@ def open_parser_service(settings: Settings) -> ParserService | None:
             settings.parser_service_key.get_secret_value(),
         )
     )
-
-
-def _expand(path: Path) -> Path:
-    """A path with the home directory in it; as it is, for a user without one."""
-    with suppress(RuntimeError):
-        return path.expanduser()
-    return path
 
 
 def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:
