@@ -6,10 +6,10 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from bot.access.control import AccessControl
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.digests import DigestWriter
 from bot.answers.service import AnswerService
+from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts, Deps, RunningParts
 from bot.commands.forms.table import build_form, check_form
 from bot.commands.home import build_home_card

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from bot import bootstrap, lifecycle, standby
+from bot import bootstrap
 from bot.bot import Bot
 from bot.capabilities.table import list_rows
 from bot.errors import BadSetting, SetupError
@@ -19,7 +19,7 @@ from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.traces import open_tracer
 from bot.plugins import list_adapter_names, load_adapter, load_door
-from bot.rpc import socket
+from bot.rpc import lifecycle, socket, standby
 from bot.rpc.service import LocalService
 from bot.settings import PREFIX
 from bot.store import BotStore

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bot.access.control import AccessControl
+from bot.capabilities.access.control import AccessControl
 from bot.context import BotContext
 from bot.ingest.service import IngestService
 from bot.permissions.resolver import AudienceResolver

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
-from bot.lifecycle import failing_when_lost
 from bot.rpc import socket
+from bot.rpc.lifecycle import failing_when_lost
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
 

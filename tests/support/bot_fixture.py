@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from bot.access.control import AccessControl
 from bot.answers.control.buttons import AnswerButtons
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.request import request_from_command, request_from_message
 from bot.answers.service import AnswerService
 from bot.bot import Bot
+from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts, Deps, RunningParts
 from bot.context import BotContext
 from bot.ingest.service import IngestService

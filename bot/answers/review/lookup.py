@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot import review_texts
 from bot.answers.review.same_question import QuestionWords
 from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.permissions.provenance import Provenance, can_read
 from bot.text.search_filters import parse_search_filters
+from bot.texts import review as review_texts
 from engine import Filters, Question, Scope
 from engine.errors import ModelError
 from engine.text.author_request import by_author

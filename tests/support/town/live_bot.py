@@ -13,13 +13,14 @@ from typing import Any, Generic, TypeVar
 import pytest
 from pydantic import SecretStr
 
-from bot import bootstrap, review_texts
+from bot import bootstrap
 from bot.bootstrap import EngineModels
 from bot.bot import Bot
 from bot.i18n.catalogs import list_translations
 from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
+from bot.texts import review as review_texts
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.base import Embedder
 from engine.models import Scope
