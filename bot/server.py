@@ -13,6 +13,7 @@ import structlog
 from bot import bootstrap
 from bot.bot import Bot
 from bot.capabilities.table import list_rows
+from bot.dispatch.dispatcher import AttachedPlatforms
 from bot.errors import BadSetting, SetupError
 from bot.model_setup.checks import log_problems
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
@@ -22,7 +23,6 @@ from bot.plugins import list_adapter_names, load_adapter, load_door
 from bot.rpc import lifecycle, socket, standby
 from bot.rpc.service import LocalService
 from bot.settings import PREFIX
-from bot.store import BotStore
 from engine.errors import LOST, DatabaseLost, EngineError
 from engine.scheduling.supervisor import describe_error
 from engine.scheduling.tasks import cancel_tasks, child_task
@@ -138,14 +138,13 @@ async def running_bot(
 
     Raises DiskError if the disk takes no writes: a bot that cannot store what it is told would lose it.
     """
-    engine = engine_context.engine
-    engine.maintenance.check_writable()
+    engine_context.engine.maintenance.check_writable()
+    attached = AttachedPlatforms()
     async with (
-        BotStore.open(settings.store_place, engine.clock, engine.processes.id, engine.maintenance.file_access) as store,
-        Bot.open(engine_context, store, settings, engine_context.clock) as bot,
+        bootstrap.open_context(engine_context, settings, attached.platforms) as context,
+        Bot.open(context, attached) as bot,
         socket.serve_socket(settings.data_path, LocalService(build_deps(bot, health)).perform),
     ):
-        bot.processes.lost.on_set(store.abandon)
         yield bot
 
 

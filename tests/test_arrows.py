@@ -136,8 +136,8 @@ dispatch: {BASE} store permissions context ingest answers commands monitoring ca
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings
 model_setup: errors settings
-bootstrap: context errors model_setup settings store
-server: rpc capabilities bootstrap bot context errors model_setup monitoring plugins settings store
+bootstrap: capabilities context errors ingest model_setup permissions platform settings store
+server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings store
 cli: capabilities rpc errors i18n model_setup monitoring plugins server settings text texts
 __main__: cli
 """

@@ -361,11 +361,11 @@ def _message_key(message: Message) -> tuple[str, str]:
 class AttachedPlatforms:
     """The platforms by name, shared with BotContext. `expected`: the names of those that are, or should be attached."""
 
-    def __init__(self, platforms: dict[str, Platform]) -> None:
-        self._platforms = platforms
+    def __init__(self) -> None:
+        self.platforms: dict[str, Platform] = {}
         self.expected: set[str] = set()
 
     def attach(self, platform: Platform) -> None:
         """Add a platform, or replace the one of the same name."""
-        self._platforms[platform.name] = platform
+        self.platforms[platform.name] = platform
         self.expected.add(platform.name)
