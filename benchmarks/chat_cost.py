@@ -18,7 +18,8 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import temporary_folder
 from benchmarks.rule_model import RuleProvider
 from bot import bootstrap
-from bot.capabilities.deps import Deps, LazyParts
+from bot.bootstrap import LazyParts
+from bot.capabilities.deps import Deps
 from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
 from bot.cli.demo import TOWN_DIR

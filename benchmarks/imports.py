@@ -23,7 +23,7 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import parse_arguments, resident_mib, temporary_folder
 from benchmarks.synthetic import THINGS, VERBS, build_names
 from bot import bootstrap
-from bot.capabilities.deps import LazyParts
+from bot.bootstrap import LazyParts
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import ImportStats
 from bot.settings import Settings

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from benchmarks.plumbing import temporary_folder
-from bot import log_config
+from bot.monitoring import log_config
 from engine.clock import SYSTEM_CLOCK
 from tests.acceptance.injection_cases import open_trial
 from tests.support.town.live_bot import open_models

@@ -21,7 +21,8 @@ from benchmarks.quality.scores import paired_interval
 from benchmarks.quality.sets import SETS, BenchSet, load_set, missing_file
 from benchmarks.replay_language import StoredEmbedder
 from bot import bootstrap
-from bot.capabilities.deps import Deps, LazyParts
+from bot.bootstrap import LazyParts
+from bot.capabilities.deps import Deps
 from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
 from bot.cli.demo import TOWN_DIR

@@ -1,15 +1,23 @@
-"""The composition root: build models and open the engine from the settings."""
+"""The composition root, from the bottom to the top: models, the engine, the bot's database, what works on both.
+
+A bot (`bot/bot.py`) adds its platforms, answers and the queue of events; a program without one has `LazyParts`.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from bot.context import EngineContext, build_indexing_limits
+from bot.capabilities.access.control import AccessControl
+from bot.capabilities.deps import BotParts
+from bot.context import BotContext, EngineContext, build_indexing_limits
 from bot.errors import BadSetting
+from bot.ingest.service import IngestService
 from bot.model_setup.openers import build_reranker, open_embedder
 from bot.model_setup.roles import (
     build_context_window,
@@ -17,7 +25,9 @@ from bot.model_setup.roles import (
     role_model_settings,
     vision_model_settings,
 )
+from bot.permissions.resolver import AudienceResolver
 from bot.settings import STORES_GROUP, list_stores_names
+from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
 from engine import (
     ChunkingOptions,
@@ -46,8 +56,8 @@ from engine.storage.journal import UPLOADS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
-    from pathlib import Path
 
+    from bot.platform.ports import Platform
     from bot.settings import Settings
     from engine import Clock, Embedder, LanguageModel, Reranker
     from engine.llm.config import RulesExtract
@@ -122,6 +132,51 @@ def build_estimator(settings: Settings, models: EngineModels) -> IndexingEstimat
     model = role_model_settings(settings, "extraction")
     reads_messages = settings.extraction_by == "model"
     return IndexingEstimator(models.calls, model, settings.extraction_concurrency, reads_messages)
+
+
+@asynccontextmanager
+async def open_context(
+    engine_context: EngineContext, settings: Settings, platforms: Mapping[str, Platform]
+) -> AsyncIterator[BotContext]:
+    """Open the bot's database over an engine, and who reads what on these platforms. Raises EngineError."""
+    engine, clock = engine_context.engine, engine_context.clock
+    file_access = engine.maintenance.file_access
+    async with BotStore.open(settings.store_place, clock, engine.processes.id, file_access) as store:
+        engine.processes.lost.on_set(store.abandon)
+        audience = AudienceResolver(platforms, store, settings.membership_cache_seconds, clock)
+        yield BotContext(engine_context, store, audience, platforms, settings, clock)
+
+
+class LazyParts:
+    """Parts over the bot's database beside which no bot runs; what first needs them opens it, until `close`."""
+
+    def __init__(self, engine_context: EngineContext, settings: Settings) -> None:
+        self._engine_context = engine_context
+        self._settings = settings
+        self._stack = AsyncExitStack()
+        self._lock = asyncio.Lock()
+        self._parts: BotParts | None = None
+
+    async def find(self) -> BotParts | None:
+        place = self._settings.store_place
+        if self._parts is None and isinstance(place, Path) and not place.exists():
+            return None
+        return await self.open()
+
+    async def open(self) -> BotParts:
+        async with self._lock:
+            if self._parts is None:
+                self._parts = await self._open()
+        return self._parts
+
+    async def _open(self) -> BotParts:
+        opening = open_context(self._engine_context, self._settings, {})
+        context = await self._stack.enter_async_context(opening)
+        return BotParts(context.store, IngestService(context), AccessControl(context.store, context.clock))
+
+    async def close(self) -> None:
+        """Close the database, if it was opened."""
+        await self._stack.aclose()
 
 
 def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:
@@ -219,13 +274,6 @@ def open_parser_service(settings: Settings) -> ParserService | None:
             settings.parser_service_key.get_secret_value(),
         )
     )
-
-
-def _expand(path: Path) -> Path:
-    """A path with the home directory in it; as it is, for a user without one."""
-    with suppress(RuntimeError):
-        return path.expanduser()
-    return path
 
 
 def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:

@@ -6,15 +6,14 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from bot.access.control import AccessControl
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.digests import DigestWriter
 from bot.answers.service import AnswerService
+from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts, Deps, RunningParts
 from bot.commands.forms.table import build_form, check_form
 from bot.commands.home import build_home_card
 from bot.commands.management.table import perform_management
-from bot.context import BotContext
 from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
 from bot.dispatch.event_queue import EventQueue
 from bot.dispatch.filter_suggestions import FilterSuggestions
@@ -25,7 +24,6 @@ from bot.monitoring.health import list_health_problems
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import BotState
 from bot.permissions.quotas import Quotas
-from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import VisibilityChanged
 from engine.errors import WRITES_REFUSED, EngineError
 from engine.scheduling.tasks import cancel_tasks
@@ -35,13 +33,12 @@ if TYPE_CHECKING:
 
     from bot.capabilities.management.requests import ManagementRequest
     from bot.capabilities.results import OperationResult
-    from bot.context import EngineContext
+    from bot.context import BotContext
     from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, PlatformEvent
     from bot.platform.forms import Form, FormOption
     from bot.platform.models import Card, Location
     from bot.platform.ports import Platform
-    from bot.settings import Settings
-    from bot.store import BotStore, Subject
+    from bot.store import Subject
     from engine import Clock
     from engine.scheduling.processes import Processes
 
@@ -99,22 +96,14 @@ class Bot:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls,
-        engine_context: EngineContext,
-        store: BotStore,
-        settings: Settings,
-        clock: Clock,
-        metrics: Metrics | None = None,
+        cls, context: BotContext, attached: AttachedPlatforms, metrics: Metrics | None = None
     ) -> AsyncIterator[Bot]:
         """Start to process the stored events; on exit, events that are being processed are finished first.
 
-        `metrics`: of the process; None if nobody else reads them.
+        `attached`: the platforms of the context. `metrics`: of the process; None if nobody else reads them.
         """
-        platforms: dict[str, Platform] = {}
-        audience = AudienceResolver(platforms, store, settings.membership_cache_seconds, clock)
-        context = BotContext(engine_context, store, audience, platforms, settings, clock)
-        await store.answers.redact_pending()
-        bot = cls(context, AttachedPlatforms(platforms), metrics or Metrics(clock))
+        await context.store.answers.redact_pending()
+        bot = cls(context, attached, metrics or Metrics(context.clock))
         async with bot.event_queue:
             run = bot.supervisor.run
             tasks = (

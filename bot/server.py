@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from bot import bootstrap, lifecycle, standby
+from bot import bootstrap
 from bot.bot import Bot
 from bot.capabilities.table import list_rows
+from bot.dispatch.dispatcher import AttachedPlatforms
 from bot.errors import BadSetting, SetupError
 from bot.model_setup.checks import log_problems
 from bot.monitoring.health import ServerHealth, ServerState
@@ -20,10 +21,9 @@ from bot.monitoring.metrics import Metrics
 from bot.monitoring.port import serving_probes
 from bot.monitoring.traces import open_tracer
 from bot.plugins import list_adapter_names, load_adapter, load_door
-from bot.rpc import socket
+from bot.rpc import lifecycle, socket, standby
 from bot.rpc.service import LocalService
 from bot.settings import PREFIX
-from bot.store import BotStore
 from engine.errors import LOST, DatabaseLost, EngineError
 from engine.scheduling.supervisor import describe_error
 from engine.scheduling.tasks import cancel_tasks, child_task
@@ -137,15 +137,13 @@ async def running_bot(
 
     Raises DiskError if the disk takes no writes: a bot that cannot store what it is told would lose it.
     """
-    engine = engine_context.engine
-    engine.maintenance.check_writable()
-    metrics = None if health is None else health.metrics
+    engine_context.engine.maintenance.check_writable()
+    attached, metrics = AttachedPlatforms(), None if health is None else health.metrics
     async with (
-        BotStore.open(settings.store_place, engine.clock, engine.processes.id, engine.maintenance.file_access) as store,
-        Bot.open(engine_context, store, settings, engine_context.clock, metrics) as bot,
+        bootstrap.open_context(engine_context, settings, attached.platforms) as context,
+        Bot.open(context, attached, metrics) as bot,
         socket.serve_socket(settings.data_path, LocalService(build_deps(bot, health)).perform),
     ):
-        bot.processes.lost.on_set(store.abandon)
         yield bot
 
 

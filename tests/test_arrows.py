@@ -88,7 +88,7 @@ def test_a_folder_holds_at_most_twelve_modules_and_says_what_it_is_for(folder: P
 
 # Which part of a package may import which: a part is a folder below it, or a module beside them. The words of a line
 # are parts; LEAVES, BASE and PLATFORM stand for several.
-LEAVES, BASE = "clock errors models usage", "errors i18n platform text texts review_texts"
+LEAVES, BASE = "clock errors models usage", "errors i18n platform text texts"
 PLATFORM = f"{BASE} bot commands settings"
 ENGINE_TABLE = f"""
 clock:
@@ -118,33 +118,27 @@ BOT_TABLE = f"""
 errors:
 i18n:
 text: i18n
-log_config:
 listeners: errors
 monitoring: errors listeners
 settings: errors
 texts: errors i18n platform text
-review_texts: i18n text
 platform: errors i18n text
 store: platform
 graph_image: i18n platform text
 permissions: {BASE} store
-access: {BASE} store permissions
-context: errors i18n platform store permissions settings access monitoring texts
+context: errors i18n platform store permissions settings monitoring texts
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
-lifecycle:
-capabilities: {BASE} store permissions context settings ingest answers access monitoring
-rpc: {BASE} store permissions context settings access monitoring lifecycle capabilities bootstrap
+capabilities: {BASE} store permissions context settings ingest answers monitoring
+rpc: {BASE} store permissions context settings monitoring capabilities bootstrap
 commands: {BASE} store permissions context settings ingest answers graph_image capabilities
 dispatch: {BASE} store permissions context ingest answers commands monitoring capabilities
-bot: {BASE} store permissions access context settings ingest answers commands dispatch monitoring capabilities
+bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings
 model_setup: errors settings
-bootstrap: context errors model_setup settings store
-standby: rpc bootstrap context errors monitoring settings store
-server: access rpc capabilities bootstrap bot context errors lifecycle model_setup monitoring plugins settings \
-standby store
-cli: access capabilities rpc errors i18n log_config model_setup monitoring plugins server settings text texts
+bootstrap: capabilities context errors ingest model_setup permissions platform settings store
+server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings store
+cli: capabilities rpc errors i18n model_setup monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""

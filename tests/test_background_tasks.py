@@ -28,7 +28,7 @@ REASONS = {
     "bot/platform/ttl_cache.py": "whoever asks is told of the failure; what was not foreseen is logged",
     "bot/permissions/shared_audiences.py": "the comparison that ends the suspension awaits it first",
     "bot/monitoring/watchdog.py": "without it the process ends",
-    "bot/lifecycle.py": "its end cancels the block, and the timer ends the process",
+    "bot/rpc/lifecycle.py": "its end cancels the block, and the timer ends the process",
     "bot/monitoring/probes.py": "whoever asks is told of the failure",
     "bot/rpc/session.py": "its end is observed, and raised in the block",
     "bot/capabilities/ingest/ingest.py": "every result is taken, or awaited at the end",

@@ -47,7 +47,7 @@ OTHER_TIMES: dict[str, dict[str, str]] = {
     "an event loop": {
         "adapters/web/admission.py": "ends a wait at once",
         "adapters/web/security.py": STILL,
-        "bot/lifecycle.py": "ends a wait at once",
+        "bot/rpc/lifecycle.py": "ends a wait at once",
         "bot/permissions/shared_audiences.py": STILL,
         "engine/llm/client/client.py": STILL,
         "engine/llm/client/limiter.py": STILL,

@@ -41,7 +41,7 @@ from bot.platform.events import (
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
-    from adapters.discord.reconciliation import ClientShard
+    from adapters.discord.shards.shard import Shard
     from bot.bot import Bot
     from bot.platform.events import PlatformEvent
     from bot.settings import Settings
@@ -54,7 +54,7 @@ GUILD_READY_TIMEOUT = 1.0  # seconds without another GUILD_CREATE until startup 
 class DiscordClient(discord.Client):
     """Receives the events of a shard. The bot's own messages and system messages are ignored."""
 
-    def __init__(self, bot: Bot, settings: Settings, shard: ClientShard) -> None:
+    def __init__(self, bot: Bot, settings: Settings, shard: Shard) -> None:
         super().__init__(
             shard_id=shard.number,
             shard_count=shard.count,

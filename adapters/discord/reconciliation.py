@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import discord
 import structlog
@@ -16,6 +16,7 @@ from engine.scheduling.tasks import cancel_tasks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from adapters.discord.shards.shard import Shard
     from bot.bot import Bot
 
 log = structlog.get_logger(__name__)
@@ -27,29 +28,13 @@ LOAD_TIMEOUT, LOAD_RETRY_SECONDS = 60.0, 5.0  # for the members of one server; b
 TASK = "discord server reconciliation"
 
 
-class ClientShard(Protocol):
-    """Which servers a client is connected for: one of `count` parts. It decides when a session begins."""
-
-    number: int
-    count: int
-
-    def contains(self, workspace: str) -> bool:
-        """Whether a server belongs to this shard."""
-
-    async def begin_session(self, *, is_first: bool) -> None:
-        """Wait until IDENTIFY may be sent."""
-
-    def record_ready(self) -> None:
-        """Use the servers of the client: it has received them."""
-
-
 class SessionReconciliation:
     """Suspends and reconciles the visibility of a client's servers, each by itself, as soon as its members are loaded.
 
     Servers in which a question waits come first.
     """
 
-    def __init__(self, client: discord.Client, bot: Bot, shard: ClientShard) -> None:
+    def __init__(self, client: discord.Client, bot: Bot, shard: Shard) -> None:
         self._client = client
         self._bot = bot
         self._shard = shard

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import structlog
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from bot.answers.draft import AnswerDraft
     from bot.answers.request import AnswerRequest
     from bot.ingest.files import FileIngest, FileResult
     from engine import Clock
@@ -25,12 +25,20 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadyFiles:
+    """The documents of the files of a question that are searchable, and what is said of the others."""
+
+    documents: frozenset[str] = frozenset()
+    notices: tuple[str, ...] = ()
+
+
 class Attachments:
     """The files of one question. On exit, waits until they are ingested, however long the answer waited for them."""
 
-    def __init__(self, request: AnswerRequest, filing: FileIngest, limit: float, clock: Clock) -> None:
+    def __init__(self, request: AnswerRequest, file_ingest: FileIngest, limit: float, clock: Clock) -> None:
         self._request = request
-        self._file_ingest = filing
+        self._file_ingest = file_ingest
         self._limit = limit
         self._clock = clock
         self._ingest_task: asyncio.Task[Sequence[FileResult]] | None = None
@@ -53,50 +61,48 @@ class Attachments:
         if isinstance(self._request.origin, Message):
             await self._file_ingest.confirm(self._request.origin, outcomes)
 
-    async def prompt_for_question(self, draft: AnswerDraft) -> None:
-        """Reply to an empty question, or to files without one."""
-        if draft.request.overheard:
-            draft.silent = True
-            return
-        draft.text, draft.failed = gettext(texts.EMPTY_QUESTION), True
-        if draft.request.uploads:
-            notes: list[str] = []
-            pending = (gettext(texts.FILE_NOT_READY), gettext(texts.FILE_NOT_READ))
-            read = await self.wait_for_documents(notes) or (len(notes) == 1 and notes[0] in pending)
-            draft.text = gettext(texts.FILE_RECEIVED) if read else " ".join(notes) or gettext(texts.EMPTY_QUESTION)
+    async def prompt_for_question(self) -> str:
+        """The reply to files without a question, or to nothing at all."""
+        if not self._request.uploads:
+            return gettext(texts.EMPTY_QUESTION)
+        ready = await self.wait_for_documents()
+        pending = {(gettext(texts.FILE_NOT_READY),), (gettext(texts.FILE_NOT_READ),)}
+        if ready.documents or ready.notices in pending:
+            return gettext(texts.FILE_RECEIVED)
+        return " ".join(ready.notices) or gettext(texts.EMPTY_QUESTION)
 
-    async def wait_for_documents(self, notes: list[str]) -> frozenset[str]:
+    async def wait_for_documents(self) -> ReadyFiles:
         """The documents once they are searchable; or none, and a notice that says so."""
         if self._ingest_task is None:
-            return frozenset()
+            return ReadyFiles()
         until = self._clock.monotonic() + self._limit
-        keys = await self._ingested_keys(self._ingest_task, notes)
-        if keys and not await self._file_ingest.wait_for_indexed(keys, max(0.0, until - self._clock.monotonic())):
-            notes.append(gettext(texts.FILE_NOT_READY))
-            return frozenset()
-        return frozenset(keys)
+        ready = await self._wait_for_ingest(self._ingest_task)
+        remaining = max(0.0, until - self._clock.monotonic())
+        if ready.documents and not await self._file_ingest.wait_for_indexed(ready.documents, remaining):
+            return ReadyFiles(notices=(*ready.notices, gettext(texts.FILE_NOT_READY)))
+        return ready
 
-    async def _ingested_keys(self, taking: asyncio.Task[Sequence[FileResult]], notes: list[str]) -> tuple[str, ...]:
-        """The keys of the files that were ingested within the limit."""
-        if not (await asyncio.wait({taking}, timeout=self._limit))[0]:
-            notes.append(gettext(texts.FILE_NOT_READY))
-            return ()
-        if error := taking.exception():
+    async def _wait_for_ingest(self, task: asyncio.Task[Sequence[FileResult]]) -> ReadyFiles:
+        """The files that were ingested within the limit."""
+        if not (await asyncio.wait({task}, timeout=self._limit))[0]:
+            return ReadyFiles(notices=(gettext(texts.FILE_NOT_READY),))
+        if error := task.exception():
             log.warning("answer.attachments_failed", reference=self._request.reference, error=type(error).__name__)
-            notes.append(gettext(texts.FILE_NOT_READ))
-            return ()
-        outcomes = taking.result()
+            return ReadyFiles(notices=(gettext(texts.FILE_NOT_READ),))
+        outcomes = task.result()
+        ingested = [each for each in outcomes if isinstance(each, FileRecord)]
         refused = [each for each in outcomes if isinstance(each, RejectedFile)]
-        filed = [each for each in outcomes if isinstance(each, FileRecord)]
+        return ReadyFiles(frozenset(each.document for each in ingested), await self._list_notices(ingested, refused))
+
+    async def _list_notices(self, ingested: Sequence[FileRecord], refused: Sequence[RejectedFile]) -> tuple[str, ...]:
+        """What is said of files that could not be read, or only in part."""
         if isinstance(self._request.origin, Message):  # its author alone is told more when it is confirmed
-            notes += [gettext(texts.FILE_REFUSED)] if refused else []
-        else:
-            notes += [texts.file_refused(each.name, each.reason) for each in refused]
-            names = {each.id: each.name for each in self._request.uploads}
-            notes += await self._file_ingest.describe_gaps(
-                (each.document, names.get(each.upload_id, "")) for each in filed
-            )
-        return tuple(each.document for each in filed)
+            return (gettext(texts.FILE_REFUSED),) if refused else ()
+        names = {each.id: each.name for each in self._request.uploads}
+        gaps = await self._file_ingest.describe_gaps(
+            (each.document, names.get(each.upload_id, "")) for each in ingested
+        )
+        return (*(texts.file_refused(each.name, each.reason) for each in refused), *gaps)
 
     async def _ingest_files(self) -> Sequence[FileResult]:
         origin = self._request.origin

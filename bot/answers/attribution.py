@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from bot.store.models import source_keys, unknown_part_key
@@ -20,7 +21,6 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bot.answers.draft import AnswerDraft
     from engine import Context, Source
     from engine.storage.ledger.records import StatingPassage
 
@@ -34,7 +34,7 @@ _CITATION = re.compile(r"\[\d+\]")
 
 
 def find_used_keys(
-    answer: str, question: str, cited: Sequence[Source], recalled: Iterable[Source], history: Iterable[KeyedText] = ()
+    answer: str, question: str, cited: Sequence[Source], retrieved: Iterable[Source], history: Iterable[KeyedText] = ()
 ) -> frozenset[str]:
     """The keys of the documents and messages that an answer used; `history`: the turns before the question.
 
@@ -47,7 +47,7 @@ def find_used_keys(
     found: set[str] = set()
     for each in cited:
         found |= source_keys(each.document, each.room, each.passage)
-    for each in recalled:
+    for each in retrieved:
         if (each.document, each.passage) not in named and has_any_word(
             own, f"{each.author} {strip_speaker(each.text)}"
         ):
@@ -95,21 +95,29 @@ class GraphEvidence(Protocol):
         """The passages behind the facts of the graph that it was shown."""
 
 
-async def record_graph_facts(answer: GraphEvidence, draft: AnswerDraft) -> None:
-    """Record on a draft the keys of passages whose words it contains only because of a fact of the graph.
+@dataclass(frozen=True, slots=True)
+class GraphKeys:
+    """The keys of passages behind facts of the graph: those that an answer uses, and all that a model was shown."""
 
-    For an answer by a model, also record the keys of all documents that support the facts it was shown.
+    used: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
+
+
+async def find_graph_keys(evidence: GraphEvidence, answer: str, question: str, cited: Sequence[Source]) -> GraphKeys:
+    """The keys of passages whose words an answer has only because of a fact of the graph.
+
+    For an answer by a model, also the keys of all documents that support the facts it was shown.
     """
-    draft.is_extractive = answer.is_extractive
-    fact_words = graph_fact_words(draft.text, draft.request.text, draft.sources, answer.context)
-    if not fact_words and answer.is_extractive:
-        return
+    fact_words = graph_fact_words(answer, question, cited, evidence.context)
+    if not fact_words and evidence.is_extractive:
+        return GraphKeys()
     passages: Sequence[StatingPassage] = ()
     with suppress(EngineError):  # the same error will prevent storing the answer
-        passages = await answer.load_supporting_passages()
-    draft.graph_used_keys = await asyncio.to_thread(_matching_keys, passages, fact_words)
-    if not answer.is_extractive:
-        draft.graph_shown_keys = frozenset(unknown_part_key(each.document) for each in passages)
+        passages = await evidence.load_supporting_passages()
+    used = await asyncio.to_thread(_matching_keys, passages, fact_words)
+    if evidence.is_extractive:
+        return GraphKeys(used)
+    return GraphKeys(used, frozenset(unknown_part_key(each.document) for each in passages))
 
 
 def _matching_keys(passages: Sequence[StatingPassage], fact_words: set[str]) -> frozenset[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot import review_texts
 from bot.i18n import gettext
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store import AnswerSource
 from bot.text.excerpts import build_excerpt, lines_citing, source_title, strip_speaker, truncate_line
 from bot.text.markdown import is_web_link, sanitize_inline, web_address
+from bot.texts import review as review_texts
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:

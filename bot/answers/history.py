@@ -67,7 +67,7 @@ class ThreadHistory:
         )
         others = [each for each in messages if each.id not in {answer.message_id for answer in answers}]
         rooms = frozenset({request.location.room}) if others else frozenset()
-        drawn = Scope(
+        used = Scope(
             frozenset(space for each in answers for space in each.spaces),
             rooms.union(*(each.rooms for each in answers)),
         )
@@ -75,7 +75,7 @@ class ThreadHistory:
         keyed_texts = [(f"{each.question}\n{each.text}", each.documents) for each in answers]
         keyed_texts += [(turn.text, message_keys(each)) for each, (_, turn) in zip(others, received, strict=True)]
         shown = frozenset().union(*(each.shown_keys for each in answers), *(keys_ for _, keys_ in keyed_texts))
-        return History(merge_turns(answers, received), drawn, tuple(keyed_texts), shown)
+        return History(merge_turns(answers, received), used, tuple(keyed_texts), shown)
 
     async def _load_answers(self, request: AnswerRequest, scope: Scope) -> list[StoredAnswer]:
         """The latest answers before a question that are in scope, oldest first."""

@@ -72,7 +72,7 @@ class AnswerRequest:
         """The short id that is shown to people and written to the log."""
         return self.id[:REFERENCE_LENGTH]
 
-    def reply_target(self, mark: str = "") -> ReplyTarget:
+    def reply_target(self, reply_ref: str = "") -> ReplyTarget:
         """Where the answer is posted."""
         return ReplyTarget(
             answer=self.id,
@@ -81,7 +81,7 @@ class AnswerRequest:
             message=self.message,
             private=self.private,
             handle=self.handle,
-            reply_ref=mark,
+            reply_ref=reply_ref,
             asked_at=self.time,
         )
 

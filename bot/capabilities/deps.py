@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-
-from bot.access.control import AccessControl
-from bot.context import BotContext
-from bot.ingest.service import IngestService
-from bot.permissions.resolver import AudienceResolver
-from bot.store import BotStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from bot.capabilities.access.control import AccessControl
     from bot.context import EngineContext
+    from bot.ingest.service import IngestService
     from bot.monitoring.health import ServerHealth
     from bot.monitoring.metrics import Metrics
     from bot.monitoring.report import BotState
-    from bot.settings import Settings
-    from bot.store import Subject
+    from bot.store import BotStore, Subject
     from engine import Clock, Document, Engine
 
 
@@ -67,44 +59,6 @@ class RunningParts:
 
     async def open(self) -> BotParts:
         return self.parts
-
-
-class LazyParts:
-    """Parts over the bot's database beside which no bot runs; what first needs them opens it, until `close`."""
-
-    def __init__(self, engine_context: EngineContext, settings: Settings) -> None:
-        self._engine_context = engine_context
-        self._settings = settings
-        self._stack = AsyncExitStack()
-        self._lock = asyncio.Lock()
-        self._parts: BotParts | None = None
-
-    async def find(self) -> BotParts | None:
-        place = self._settings.store_place
-        if self._parts is None and isinstance(place, Path) and not place.exists():
-            return None
-        return await self.open()
-
-    async def open(self) -> BotParts:
-        async with self._lock:
-            if self._parts is None:
-                self._parts = await self._open()
-        return self._parts
-
-    async def _open(self) -> BotParts:
-        settings, context = self._settings, self._engine_context
-        engine, clock = context.engine, context.clock
-        store = await self._stack.enter_async_context(
-            BotStore.open(settings.store_place, clock, engine.processes.id, engine.maintenance.file_access)
-        )
-        engine.processes.lost.on_set(store.abandon)
-        audience = AudienceResolver({}, store, settings.membership_cache_seconds, clock)
-        ingest = IngestService(BotContext(context, store, audience, {}, settings, clock))
-        return BotParts(store, ingest, AccessControl(store, clock))
-
-    async def close(self) -> None:
-        """Close the database, if it was opened."""
-        await self._stack.aclose()
 
 
 @dataclass(frozen=True, slots=True)

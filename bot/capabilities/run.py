@@ -24,7 +24,7 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.access.control import AccessControl
+    from bot.capabilities.access.control import AccessControl
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.capabilities.requests import OperationRequest

@@ -91,7 +91,7 @@ def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitabl
 
 
 async def _run_with_logging(work: Callable[[GlobalOptions], Awaitable[int]], common: GlobalOptions) -> int:
-    from bot import log_config  # noqa: PLC0415  - keeps --help fast
+    from bot.monitoring import log_config  # noqa: PLC0415  - keeps --help fast
 
     log_config.configure_logging(common.clock, debug=common.debug)
     return await work(common)

@@ -36,7 +36,7 @@ def serve(
     """Serve until a signal arrives; a second signal exits immediately."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot import log_config  # noqa: PLC0415  - keeps --help fast
+        from bot.monitoring import log_config  # noqa: PLC0415  - keeps --help fast
         from bot.monitoring.watchdog import watchdog  # noqa: PLC0415  - keeps --help fast
         from bot.server import configured_platforms  # noqa: PLC0415  - keeps --help fast
         from bot.server import serve as serve_platforms  # noqa: PLC0415  - keeps --help fast

@@ -128,8 +128,8 @@ class PersonAtPlace:
 
     async def can_read(self, room: str) -> bool:
         """Whether the caller may read a room now, in whichever space it currently is."""
-        drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
-        return bool(await can_read(self.services.context.audience, drawn, self.location, self.person))
+        used = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
+        return bool(await can_read(self.services.context.audience, used, self.location, self.person))
 
     async def find_last_message_time(self) -> datetime | None:
         """The time of the last stored message here; None if there is none, or the caller may not read it."""

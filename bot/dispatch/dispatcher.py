@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
-from bot.answers.buttons import AnswerButtons
+from bot.answers.control.buttons import AnswerButtons
 from bot.answers.control.repeats import EDIT_PERIOD, REPEAT_ACTION, AnswerRepeater
 from bot.answers.history import ThreadHistory
 from bot.answers.request import request_from_command, request_from_message, started_answer_id
@@ -361,11 +361,11 @@ def _message_key(message: Message) -> tuple[str, str]:
 class AttachedPlatforms:
     """The platforms by name, shared with BotContext. `expected`: the names of those that are, or should be attached."""
 
-    def __init__(self, platforms: dict[str, Platform]) -> None:
-        self._platforms = platforms
+    def __init__(self) -> None:
+        self.platforms: dict[str, Platform] = {}
         self.expected: set[str] = set()
 
     def attach(self, platform: Platform) -> None:
         """Add a platform, or replace the one of the same name."""
-        self._platforms[platform.name] = platform
+        self.platforms[platform.name] = platform
         self.expected.add(platform.name)

@@ -89,13 +89,13 @@ def scope_for_room(location: Location) -> Scope:
     return Scope(EMPTY_SET, frozenset({location.room}))
 
 
-def scope_covers(scope: Scope, drawn: Scope, homes: Mapping[str, str]) -> bool:
+def scope_covers(scope: Scope, used: Scope, homes: Mapping[str, str]) -> bool:
     """Whether a scope covers everything that was used; `homes` are the current spaces of the rooms used.
 
     Access to the space named after a room is access to the room, in whichever space it is now.
     """
-    rooms = drawn.rooms - named_rooms(scope)
-    return drawn.spaces <= scope.spaces and all(homes.get(room) in scope.spaces for room in rooms)
+    rooms = used.rooms - named_rooms(scope)
+    return used.spaces <= scope.spaces and all(homes.get(room) in scope.spaces for room in rooms)
 
 
 def workspace_space(platform: str, workspace: str, *, adult: bool = False) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
-from bot.lifecycle import failing_when_lost
 from bot.rpc import socket
+from bot.rpc.lifecycle import failing_when_lost
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
 
@@ -134,7 +134,7 @@ class _ServiceOpener:
 
     async def open(self, replace_embedder: bool) -> AdminService:  # noqa: FBT001  - of `open_service`
         """The service of this process, or of one that was faster."""
-        bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
+        bootstrap = await _load("bot.bootstrap")
         models = await self.stack.enter_async_context(bootstrap.open_models(self.settings, self.clock))
         holder = HolderWait(DataDir(self.settings.data_path), self.clock)
         while True:
@@ -160,12 +160,18 @@ class _ServiceOpener:
 
     async def _build_deps(self, engine_context: EngineContext) -> Deps:
         """The services of an engine beside which no bot runs."""
-        module: Any = await asyncio.to_thread(importlib.import_module, "bot.capabilities.deps")
-        parts, metrics = module.LazyParts(engine_context, self.settings), self.metrics
+        metrics, bootstrap = self.metrics, await _load("bot.bootstrap")
+        capabilities = await _load("bot.capabilities.deps")
+        parts = bootstrap.LazyParts(engine_context, self.settings)
         self.stack.push_async_callback(parts.close)
         health = None if metrics is None else await _build_health(metrics, engine_context.engine)
-        deps: Deps = module.Deps(engine_context, parts, metrics, health, ends_soon=metrics is None)
+        deps: Deps = capabilities.Deps(engine_context, parts, metrics, health, ends_soon=metrics is None)
         return deps
+
+
+async def _load(module: str) -> Any:
+    """A module that takes long to import, which a client of another process does not need."""
+    return await asyncio.to_thread(importlib.import_module, module)
 
 
 class HolderWait:
@@ -190,7 +196,7 @@ class HolderWait:
 
 async def _build_health(metrics: Metrics, engine: Engine) -> ServerHealth:
     """What an engine without a bot says of its health."""
-    module: Any = await asyncio.to_thread(importlib.import_module, "bot.monitoring.health")
+    module = await _load("bot.monitoring.health")
     metrics.register_supervisor(engine.supervisor)
     health: ServerHealth = module.ServerHealth(metrics)
     health.become_ready(

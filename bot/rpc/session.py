@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.capabilities.requests import CheckHealth
-from bot.lifecycle import end_block, ending_in_time
 from bot.monitoring.report import HealthState
 from bot.rpc import socket
+from bot.rpc.lifecycle import end_block, ending_in_time
 from bot.rpc.service import LocalService, open_service
 from bot.rpc.socket import HolderEnded, HolderUnreached
 from engine.errors import (

@@ -300,8 +300,8 @@ def _recheck_answers(db: Connection, room: str, home: str, clock: Clock, *, chec
 
 def _to_stored_answer(row: Row) -> StoredAnswer:
     id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
-    text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt, suggestions, drawn = rest
-    keys: dict[str, bool] = json.loads(drawn or "{}")
+    text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt, suggestions, stored_keys = rest
+    keys: dict[str, bool] = json.loads(stored_keys or "{}")
     return StoredAnswer(
         id=id_,
         location=Location(platform, workspace, channel, thread),

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from adapters.web.app import build_app
-from bot.access.control import AccessControl
+from bot.capabilities.access.control import AccessControl
 from bot.rpc.service import LocalService
 from bot.server import build_deps
 from bot.store import Subject

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.discord.replies.refs import TOKEN_LIFETIME
-from bot import review_texts, texts
+from bot import texts
+from bot.texts import review as review_texts
 from tests.support.discord_server import Permission
 from tests.support.discord_server.scenario import BOT
 from tests.support.town.discord import DiscordTown

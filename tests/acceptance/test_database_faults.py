@@ -19,7 +19,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.lifecycle import LEAVE_SECONDS
+from bot.rpc.lifecycle import LEAVE_SECONDS
 from bot.rpc.session import PATIENCE_SECONDS, RETURN_SECONDS
 from engine.errors import LOST
 from tests.support.faulty_postgres import FaultyPostgres, open_faulty_postgres

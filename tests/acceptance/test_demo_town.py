@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot import bootstrap
-from bot.capabilities.deps import Deps, LazyParts
+from bot.bootstrap import LazyParts
+from bot.capabilities.deps import Deps
 from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
 from bot.cli.demo import TOWN_DIR

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot import review_texts, texts
+from bot import texts
 from bot.commands.help import format_overview
 from bot.commands.table import list_commands
 from bot.i18n import gettext, use_language
+from bot.texts import review as review_texts
 from tests.acceptance.test_verified_answers import ask_publicly
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot import review_texts, texts
+from bot import texts
 from bot.bootstrap import EngineModels
+from bot.texts import review as review_texts
 from tests.demos.slack_day import load_manifest
 from tests.support.discord_server import Permission
 from tests.support.discord_server.permissions import EVERYONE

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot import review_texts, texts
+from bot import texts
+from bot.texts import review as review_texts
 from tests.support.town.live_bot import LiveBot
 from tests.support.town.protocol import Way
 from tests.support.verbatim_language import QUESTION, find_secrets

@@ -9,12 +9,13 @@ import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bot import review_texts, texts
+from bot import texts
 from bot.commands.help import format_command_help, format_overview
 from bot.commands.table import list_commands
 from bot.platform.traits import PlatformTraits
 from bot.text.format import pluralize
 from bot.texts import corrections
+from bot.texts import review as review_texts
 from tests.support.fake_platform import START, TRAITS
 
 ROOT = Path(__file__).parents[2]

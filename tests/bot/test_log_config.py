@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from bot import log_config
+from bot.monitoring import log_config
 from engine.clock import SYSTEM_CLOCK
 from tests.support.clock import ManualClock
 

@@ -89,7 +89,7 @@ def run_main(description: str | None, run_day: Callable[[StartBot, Show], Corout
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument("--debug", action="store_true", help="show the bot's log on stderr")
     options = parser.parse_args()
-    from bot import log_config  # noqa: PLC0415  - the day itself needs no bot
+    from bot.monitoring import log_config  # noqa: PLC0415  - the day itself needs no bot
 
     log_config.configure_logging(SYSTEM_CLOCK, debug=options.debug)
     asyncio.run(run_day(start_bot, _print))

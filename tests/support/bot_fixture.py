@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from bot.access.control import AccessControl
-from bot.answers.buttons import AnswerButtons
+from bot.answers.control.buttons import AnswerButtons
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.request import request_from_command, request_from_message
 from bot.answers.service import AnswerService
 from bot.bot import Bot
+from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts, Deps, RunningParts
 from bot.context import BotContext
+from bot.dispatch.dispatcher import AttachedPlatforms
 from bot.ingest.service import IngestService
 from bot.monitoring.metrics import Metrics
 from bot.permissions.quotas import Quotas
@@ -197,8 +198,10 @@ class BotFixture:
     @asynccontextmanager
     async def run_bot(self) -> AsyncIterator[Bot]:
         """The whole bot with its event queue, attached to the platform."""
-        opened = self.context.engine_context, self.store, self.context.settings
-        async with Bot.open(*opened, self.context.clock) as bot:
+        attached, seconds = AttachedPlatforms(), self.context.settings.membership_cache_seconds
+        audience = AudienceResolver(attached.platforms, self.store, seconds, self.clock)
+        context = replace(self.context, audience=audience, platforms=attached.platforms)
+        async with Bot.open(context, attached) as bot:
             bot.attach(self.platform)
             yield bot
 

@@ -11,7 +11,7 @@ from bot.permissions.resolver import AudienceResolver
 from tests.support.plain_settings import plain_settings
 
 if TYPE_CHECKING:
-    from bot.access.control import AccessControl
+    from bot.capabilities.access.control import AccessControl
     from bot.context import EngineContext
     from bot.store import BotStore
 

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from adapters.web.app import build_app
 from adapters.web.listener import Server, bind
 from adapters.web.pages.session import PageOptions
-from bot.access.control import AccessControl
+from bot.capabilities.access.control import AccessControl
 from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject
 from engine.clock import SYSTEM_CLOCK

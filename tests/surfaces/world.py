@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from adapters.mcp.server import build_server
 from adapters.web.app import build_app
 from bot.__main__ import app
-from bot.access.control import AccessControl
 from bot.answers.request import request_from_command
+from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.requests import AtSpace, Authorized, Envelope, OperationRequest, WithoutLogin
 from bot.capabilities.results import OperationResult

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from adapters.discord.client import DiscordClient
 from adapters.discord.connection_errors import map_connection_errors
@@ -17,6 +17,7 @@ from engine.scheduling.tasks import child_task
 if TYPE_CHECKING:
     from adapters.discord.platform import DiscordPlatform
     from adapters.discord.shards.session_starts import SessionStarts
+    from adapters.discord.shards.shard_set import ShardSet
     from bot.bot import Bot
     from bot.settings import Settings
 
@@ -27,26 +28,13 @@ ANSWER_SECONDS = 60.0  # afterwards, to finish the answers that were begun here
 POLL_SECONDS = 0.5  # between two looks at whether another process is ready
 
 
-class ShardOwner(Protocol):
-    """What a shard needs of those of its process. `count`: the present number of shards of all processes."""
-
-    count: int
-    is_leaving: bool
-
-    async def has_others(self) -> bool:
-        """Whether another process takes part. Raises StoreError."""
-
-    def attach(self) -> None:
-        """Use the servers of a shard that became ready."""
-
-
 class Shard:
     """One of `count` connections, over which the servers are distributed by their ids.
 
     `is_given_up`: other processes may have it. This one handles its events (`is_serving`) until another one is ready.
     """
 
-    def __init__(self, owner: ShardOwner, bot: Bot, settings: Settings, starts: SessionStarts, number: int) -> None:
+    def __init__(self, owner: ShardSet, bot: Bot, settings: Settings, starts: SessionStarts, number: int) -> None:
         self.number = number
         self.count = owner.count
         self.client: DiscordClient | None = None

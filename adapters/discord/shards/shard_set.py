@@ -36,7 +36,7 @@ LEAVE_SECONDS = 25.0  # for others to take over when this process ends
 
 
 class ShardSet:
-    """Implements `ShardOwner`. `wanted`: the number of shards that is set; 0: what Discord recommends."""
+    """The shards of one process. `wanted`: the number of shards that is set; 0: what Discord recommends."""
 
     def __init__(self, bot: Bot, settings: Settings, http: discord.http.HTTPClient, wanted: int) -> None:
         self.count = 0

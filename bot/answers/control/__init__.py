@@ -1,1 +1,1 @@
-"""What people can do with an answer while it is written, and afterwards: stop it, or ask again."""
+"""What people can do with an answer while it is written, and afterwards: stop it, press a button, or ask again."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.answers.review.rights import can_read_room, list_experts
 from bot.answers.review.same_question import QuestionWords
 from bot.i18n import gettext, use_language
 from bot.platform.models import Button, Card
 from bot.text.speech.mentions import strip_mention
+from bot.texts import review as review_texts
 from engine.errors import ModelError, NotFound
 
 if TYPE_CHECKING:

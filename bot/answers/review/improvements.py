@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot import review_texts
 from bot.answers.review.rights import is_manager, list_experts, may_verify
 from bot.answers.review.verification import source_keys_of
 from bot.i18n import gettext
 from bot.platform.models import Button, Card
 from bot.store.models import VERIFIED_PREFIX
 from bot.texts import control as control_texts
+from bot.texts import review as review_texts
 
 if TYPE_CHECKING:
     from bot.context import BotContext

@@ -1,4 +1,4 @@
-"""Find the verified answer to a question, and show it in place of a new one.
+"""Find the verified answer to a question, which is shown in place of a new one.
 
 A verified answer is a row of the bot, not a document of the engine: as a source among others it would be visible to
 everyone in its space, while it may be shown only to those who can read everything that it rests on.
@@ -6,17 +6,16 @@ everyone in its space, while it may be shown only to those who can read everythi
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot import review_texts
-from bot.answers.footer import source_urls
 from bot.answers.review.same_question import QuestionWords
 from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.permissions.provenance import Provenance, can_read
 from bot.text.search_filters import parse_search_filters
+from bot.texts import review as review_texts
 from engine import Filters, Question, Scope
 from engine.errors import ModelError
 from engine.text.author_request import by_author
@@ -24,8 +23,6 @@ from engine.text.author_request import by_author
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.answers.delivery import StreamingReply
-    from bot.answers.draft import AnswerDraft
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.models import Location
     from bot.store import BotStore, VerifiedAnswer
@@ -35,8 +32,17 @@ MAX_CANDIDATES = 20  # different texts of verified questions with the same words
 FOLLOW_UP_WORDS = 2  # words of a follow-up question; one with fewer may mean something else in its thread
 
 
+@dataclass(frozen=True, slots=True)
+class RepeatedAnswer:
+    """What goes with a verified answer: what its readers must be able to read, its heading, and notices below it."""
+
+    provenance: Provenance
+    heading: str
+    notices: tuple[str, ...]
+
+
 class VerifiedLookup:
-    """Finds verified answers, and shows them."""
+    """Finds verified answers, and what is shown with them."""
 
     def __init__(self, store: BotStore, audience: AudienceResolver, engine: Engine) -> None:
         self._store = store
@@ -54,31 +60,19 @@ class VerifiedLookup:
         name = await self._find_verifier(verified)
         return review_texts.state_verified(name, verified.verified_at, verified.question)
 
-    async def show(
-        self, draft: AnswerDraft, question: Question, delivery: StreamingReply, since: float, *, is_follow_up: bool
-    ) -> bool:
-        """Make a draft repeat the verified answer to its question; False if there is none.
+    async def repeat(self, verified: VerifiedAnswer, question: Question, since: float) -> RepeatedAnswer:
+        """What goes with a verified answer that is shown in place of a new one to a question.
 
         `since`: a time before the scope of the question was resolved, by the monotonic clock of AudienceResolver.
         """
-        request = draft.request
-        if request.uploads:
-            return False
-        verified = await self.find(question, request.location, request.sole_reader, is_follow_up=is_follow_up)
-        if verified is None:
-            return False
-        draft.verified, draft.text = verified, verified.text
         newer = await self._find_newer(question, verified)
-        draft.provenance = Provenance(_widen(provenance_of(verified).source_scope, newer, question.scope), {}, since)
-        delivery.can_show = partial(can_read, self._audience, draft.provenance, request.location, request.sole_reader)
-        delivery.citation_urls = lambda: source_urls(verified.sources)
         name = await self._find_verifier(verified)
-        heading = review_texts.format_verified(name, verified.verified_at, verified.question)
-        delivery.heading = f"{delivery.heading}\n\n{heading}" if delivery.heading else heading
-        if newer is not None:
-            draft.notices.append(review_texts.ask_to_check(newer.link))
-        draft.notices.append(gettext(review_texts.VERIFIED_HINT))
-        return True
+        hints = [review_texts.ask_to_check(newer.link)] if newer is not None else []
+        return RepeatedAnswer(
+            Provenance(_widen(provenance_of(verified).source_scope, newer, question.scope), {}, since),
+            review_texts.format_verified(name, verified.verified_at, verified.question),
+            (*hints, gettext(review_texts.VERIFIED_HINT)),
+        )
 
     async def _find_newer(self, question: Question, verified: VerifiedAnswer) -> Source | None:
         """What replaces a source of a verified answer since it was verified, within the scope of the question."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot import review_texts
 from bot.answers.review.rights import check_room
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
 from bot.i18n import use_language
 from bot.platform.models import Card
+from bot.texts import review as review_texts
 
 if TYPE_CHECKING:
     from bot.context import BotContext

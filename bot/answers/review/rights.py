@@ -49,5 +49,5 @@ async def can_read_room(context: BotContext, room: str, location: Location, pers
 
 async def check_room(context: BotContext, room: str, location: Location, person: str = "") -> bool | None:
     """Whether everyone in a location, or one person there, can read a room; None if that is unknown."""
-    drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
-    return await can_read(context.audience, drawn, location, person)
+    used = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
+    return await can_read(context.audience, used, location, person)

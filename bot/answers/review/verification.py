@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.answers.footer import MAX_EXCERPT_LENGTH
 from bot.answers.review.lookup import can_recognize
 from bot.answers.review.rights import may_verify
@@ -20,6 +20,7 @@ from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
+from bot.texts import review as review_texts
 from bot.texts.search_notices import is_closest
 from engine.answers.links.stream import LinkFilter
 from engine.errors import InvalidQuestion, NotFound

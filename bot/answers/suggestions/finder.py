@@ -57,10 +57,10 @@ class SuggestionFinder:
     def __init__(self, context: BotContext) -> None:
         self._context = context
 
-    async def add_to(self, draft: AnswerDraft) -> None:
-        """Add suggestions to a finished draft, within the time limit. Failures leave it without them."""
+    async def find(self, draft: AnswerDraft) -> tuple[Suggestion, ...]:
+        """Suggestions for a finished draft, within the time limit; after a failure those that were found until then."""
         if not await self._are_wanted(draft):
-            return
+            return ()
         found = list[Suggestion]()
         try:
             with suppress(TimeoutError):
@@ -69,44 +69,43 @@ class SuggestionFinder:
                         found.append(each)
         except EngineError as error:
             log.warning("answer.suggestions_failed", reference=draft.request.reference, error=type(error).__name__)
-        draft.suggestions = tuple(each.text for each in found)
-        draft.suggestion_keys = frozenset().union(*(each.keys for each in found))
+        return tuple(found)
 
     async def _are_wanted(self, draft: AnswerDraft) -> bool:
         """Whether an answer is complete, rests on sources, and is one to a plain question in a conversation."""
-        request, question, context = draft.request, draft.question, draft.context
-        if question is None or context is None or draft.provenance is None or not draft.sources or draft.is_closest:
+        request, question, found, written = draft.request, draft.asked.question, draft.found, draft.written
+        if question is None or found.context is None or not found.sources or draft.is_closest:
             return False
-        is_whole = not (draft.failed or draft.is_stopped or draft.silent or draft.gap or draft.verified)
+        is_whole = not (written.failed or written.is_stopped or written.silent or draft.asked.gap)
         is_plain = not (request.overheard or request.digest or request.since or request.mode or request.uploads)
-        is_narrow = question.filters.is_active or question.writers or draft.inferred
-        is_search = question.overview is None and context.overview is None and context.mode != "bypass"
+        is_narrow = question.filters.is_active or question.writers or found.inferred
+        is_search = question.overview is None and found.context.overview is None and found.context.mode != "bypass"
         if is_narrow or not (is_whole and is_plain and is_search):
             return False
         return await self._context.suggests_questions(request.location.room)
 
     async def _find(self, draft: AnswerDraft) -> AsyncGenerator[Suggestion]:
         """Ask the best candidates until there are enough suggestions, first those of different kinds."""
-        said = f"{draft.request.text}\n{draft.text}"
-        evidence = await asyncio.to_thread(Evidence.build, cast("Context", draft.context), said, draft.sources)
+        said, found = f"{draft.request.text}\n{draft.written.text}", draft.found
+        evidence = await asyncio.to_thread(Evidence.build, cast("Context", found.context), said, found.sources)
         candidates = await asyncio.to_thread(propose, evidence)
-        found = 0
+        count = 0
         for candidate, text in list(_write(_mix(candidates), evidence, _asked_before(draft)))[:MAX_CHECKS]:
             passages = await self._ask(candidate, text, draft)
             if passages:
-                found += 1
+                count += 1
                 yield Suggestion(text, _keys(passages))
-            if found == MAX_SUGGESTIONS:
+            if count == MAX_SUGGESTIONS:
                 return
 
     async def _ask(self, candidate: Candidate, text: str, draft: AnswerDraft) -> Sequence[Source]:
         """The passages that support a question, within what the answer rests on; empty if it is no good one."""
-        provenance = cast("Provenance", draft.provenance)
+        provenance = cast("Provenance", draft.found.provenance)
         asked, reach = replace(draft.request, text=text, origin=None), ResolvedScope(provenance.source_scope)
         question = await build_question(self._context, asked, reach)
         if question.overview is not None or (question.writers and question.writers != (candidate.author,)):
             return ()
-        cited = {(each.document, each.passage) for each in draft.sources}
+        cited = {(each.document, each.passage) for each in draft.found.sources}
         rooms = provenance.room_spaces
         return [
             each
@@ -130,7 +129,7 @@ def _mix(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _asked_before(draft: AnswerDraft) -> frozenset[str]:
     """The questions of the thread."""
-    turns: Iterable[ChatTurn] = (*draft.history.turns, ChatTurn("user", draft.request.text))
+    turns: Iterable[ChatTurn] = (*draft.asked.history.turns, ChatTurn("user", draft.request.text))
     return frozenset(turn.text.casefold().strip() for turn in turns if turn.role == "user")
 
 

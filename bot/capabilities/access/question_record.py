@@ -13,7 +13,7 @@ from engine.errors import InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bot.access.control import AccessControl
+    from bot.capabilities.access.control import AccessControl
     from bot.capabilities.results import OperationResult
     from bot.monitoring.metrics import Metrics
     from bot.store import Subject

@@ -14,7 +14,7 @@ from bot.permissions.audience import EMPTY_SCOPE, named_rooms
 from bot.permissions.provenance import build_provenance, document_provenance
 
 if TYPE_CHECKING:
-    from bot.access.control import AccessControl
+    from bot.capabilities.access.control import AccessControl
     from bot.capabilities.results import OperationResult
     from bot.capabilities.row import Capability
     from bot.permissions.provenance import Provenance, Retrieved

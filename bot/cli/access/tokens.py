@@ -58,8 +58,8 @@ def create(  # noqa: PLR0913, PLR0917  - each parameter is an option
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Create a token and show it once; only a hash of it is stored."""
-    from bot.access.tokens import parse_permissions, parse_subject  # noqa: PLC0415  - keeps --help fast
     from bot.capabilities.access.requests import CreateToken  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.access.token_text import parse_permissions, parse_subject  # noqa: PLC0415  - keeps --help fast
 
     def build_request(settings: Settings) -> CreateToken:
         subject = parse_subject(person or f"space:{settings.space}")

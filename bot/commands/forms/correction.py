@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.answers.review.verification import MAX_QUESTION_LENGTH, MAX_TEXT_LENGTH, AnswerVerifier, source_keys_of
 from bot.i18n import gettext
 from bot.platform.forms import Form, FormField
@@ -14,6 +14,7 @@ from bot.platform.models import Card
 from bot.text.excerpts import truncate_line
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
+from bot.texts import review as review_texts
 from engine.errors import NotFound
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.commands.forms.correction import find_answer, format_value
 from bot.i18n import gettext
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.forms import Form, FormField, FormOption
 from bot.platform.forms import find_errors as find_field_errors
 from bot.platform.models import Card
+from bot.texts import review as review_texts
 from engine.errors import NotFound
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.answers.review.verification import AnswerVerifier
 from bot.capabilities.management.results import QuestionEntry, QuestionList, VerifiedEntry, VerifiedList
 from bot.capabilities.results import Completed
@@ -13,6 +13,7 @@ from bot.commands.review.unanswered import MAX_ASKERS, find_name, find_unanswere
 from bot.commands.review.verify import can_read_verified, is_reviewer, remove_verified, require_reviewer
 from bot.errors import NotAllowed, PlatformError
 from bot.i18n import gettext
+from bot.texts import review as review_texts
 from bot.texts.search_notices import is_closest
 from engine.errors import EngineError, NotFound
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.answers.review.lookup import provenance_of
 from bot.answers.review.same_question import QuestionWords
 from bot.errors import PlatformError
@@ -22,6 +22,7 @@ from bot.platform.models import Card
 from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
 from bot.text.speech.mentions import strip_mention
+from bot.texts import review as review_texts
 from engine.errors import ModelError
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot import review_texts
 from bot.answers.review.lookup import provenance_of
 from bot.answers.review.rights import may_verify
 from bot.answers.review.verification import AnswerVerifier
@@ -16,6 +15,7 @@ from bot.platform.models import Card, Message
 from bot.text.arguments import parse_arguments
 from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
+from bot.texts import review as review_texts
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:

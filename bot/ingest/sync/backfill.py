@@ -56,7 +56,7 @@ class Backfill:
         context: BotContext,
         documents: ConversationDocuments,
         hearing: MessageIngest,
-        filing: FileIngest,
+        file_ingest: FileIngest,
         links: LinkIngest | None = None,
         missed: MissedMessages | None = None,
     ) -> None:
@@ -64,7 +64,7 @@ class Backfill:
         self._missed = missed
         self._documents = documents
         self._messages = hearing
-        self._files = filing
+        self._files = file_ingest
         self._links = links
         self._store = context.store
 

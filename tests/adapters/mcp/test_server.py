@@ -20,7 +20,7 @@ from adapters.mcp import resources
 from adapters.mcp.resources import document_uri
 from adapters.mcp.server import build_server
 from adapters.web.app import build_app
-from bot.access.control import AccessControl
+from bot.capabilities.access.control import AccessControl
 from bot.context import EngineContext
 from bot.rpc.service import LocalService
 from bot.rpc.socket import serve_socket

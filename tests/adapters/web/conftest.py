@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from adapters.web.app import build_app
-from bot.access.control import AccessControl
+from bot.capabilities.access.control import AccessControl
 from bot.permissions.audience import ResolvedScope
 from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject

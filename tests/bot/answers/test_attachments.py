@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot import texts
-from bot.answers.attachments import Attachments
+from bot.answers.attachments import Attachments, ReadyFiles
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
 from bot.platform.models import Location, Message
@@ -27,9 +27,9 @@ def attachments(bot: BotFixture, message: Message, limit: float = 20.0) -> Attac
 
 async def wait(bot: BotFixture, message: Message, limit: float = 20.0) -> tuple[frozenset[str], list[str]]:
     """The documents of a question's files, and what is said of them below the answer."""
-    notes: list[str] = []
     async with attachments(bot, message, limit) as files:
-        return frozenset(await files.wait_for_documents(notes)), notes
+        ready = await files.wait_for_documents()
+        return ready.documents, list(ready.notices)
 
 
 def key(message: Message) -> str:
@@ -67,11 +67,10 @@ async def test_why_a_file_cannot_be_read_is_told_to_its_giver_alone(bot: BotFixt
 async def test_a_file_that_cannot_be_fetched_now_costs_no_answer_and_is_tried_again(
     bot: BotFixture, message: Message
 ) -> None:
-    bot.platform.failing["fetch"], notes = PlatformError("Down."), list[str]()
+    bot.platform.failing["fetch"] = PlatformError("Down.")
     with pytest.raises(PlatformError):
         async with attachments(bot, message) as files:
-            assert await files.wait_for_documents(notes) == frozenset()
-    assert notes == [texts.FILE_NOT_READ]
+            assert await files.wait_for_documents() == ReadyFiles(notices=(texts.FILE_NOT_READ,))
     bot.platform.failing.clear()
     assert await wait(bot, message) == (frozenset({key(message)}), [])
 

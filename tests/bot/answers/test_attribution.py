@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot.answers.attribution import find_used_keys, graph_fact_words, is_fully_cited, record_graph_facts
-from bot.answers.draft import AnswerDraft
+from bot.answers.attribution import GraphKeys, find_graph_keys, find_used_keys, graph_fact_words, is_fully_cited
 from bot.text.content_words import content_words
 from engine.errors import StoreError
 from engine.models import Context, ContextEntity, ContextRelation, SearchQuery, Source
 from engine.storage.ledger.records.query_results import StatingPassage
-from tests.support.builders import ROOF, make_question, make_source
+from tests.support.builders import ROOF, make_source
 
 WINDOW = f"{ROOF.room}:window:m1"
 MONDAY = make_source()
@@ -122,11 +121,8 @@ SHOWN = frozenset({f"{WINDOW}:part", PAGE.document})
 async def test_an_answer_rests_on_what_supports_the_facts_it_was_shown(
     text: str, used: set[str], shown: set[str], *, is_extractive: bool, is_down: bool
 ) -> None:
-    draft = AnswerDraft(make_question("How?"), 0.0, text=text)
-    await record_graph_facts(Evidence(is_extractive=is_extractive, is_down=is_down), draft)
-    assert draft.graph_used_keys == used
-    assert draft.graph_shown_keys == shown
-    assert draft.is_extractive is is_extractive
+    evidence = Evidence(is_extractive=is_extractive, is_down=is_down)
+    assert await find_graph_keys(evidence, text, "How?", ()) == GraphKeys(frozenset(used), frozenset(shown))
 
 
 def test_words_of_the_question_need_no_citation() -> None:

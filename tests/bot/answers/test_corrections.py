@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from bot import texts
-from bot.answers.attribution import record_graph_facts
+from bot.answers.attribution import GraphKeys, find_graph_keys
 from bot.answers.corrections import CORRECTION_BURST, CORRECTION_INTERVAL, GIVE_UP_AFTER, AnswerCorrector
-from bot.answers.draft import AnswerDraft
-from bot.answers.request import answer_id, request_from_message
+from bot.answers.request import answer_id
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync.retention import Retention
@@ -283,18 +282,14 @@ class AnswerWithFacts:
         return self._passages
 
 
-async def test_words_from_a_fact_of_the_graph_alone_count_as_used(tiles: Message) -> None:
+async def test_words_from_a_fact_of_the_graph_alone_count_as_used() -> None:
     window, fact = f"{ROOF.room}:window:m1", ContextEntity("Cat", "thing", "The Cat is an Orchid.")
     passage = StatingPassage(window, ROOF.room, "m1", "Ada: The Cat of Ada is an Orchid.")
-    draft = AnswerDraft(
-        request_from_message(replace(tiles, text="What is it?")), tiles.time.timestamp(), text="It is an Orchid."
-    )
     answer = AnswerWithFacts(
         Context(SearchQuery("?"), "mix", (fact,)), [passage, passage._replace(passage="m9", text="Nothing.")]
     )
-    await record_graph_facts(answer, draft)
-    assert draft.graph_used_keys == {window, f"{ROOF.room}:message:m1"}
-    assert draft.graph_shown_keys == {f"{window}:part"}
+    keys = await find_graph_keys(answer, "It is an Orchid.", "What is it?", ())
+    assert keys == GraphKeys(frozenset({window, f"{ROOF.room}:message:m1"}), frozenset({f"{window}:part"}))
 
 
 async def test_a_follow_up_that_repeats_an_answer_goes_with_it(bot: BotFixture, tiles: Message) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from bot import texts
-from bot.answers.draft import AnswerDraft, build_draft_footer
+from bot.answers.draft import AnswerDraft, AskedQuestion, FoundEvidence, WrittenText, build_draft_footer
 from bot.platform.models import Channel
 from bot.store.models import CLOSEST_KEY
 from engine.llm.offline.quoting.notices import CLOSEST
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, make_question, make_source
-from tests.support.fake_platform import START, TRAITS
+from tests.support.fake_platform import TRAITS
 
 OPEN = Channel(HALL, "hall", "open")
 DIRECT = Channel(HALL, "", "direct", frozenset({"ada"}))
@@ -25,7 +25,8 @@ def draft(
     channel: Channel | None = OPEN, text: str = "So. [1]", *, private: bool = False, sourced: bool = True, **more: Any
 ) -> AnswerDraft:
     sources = (make_source(),) if sourced else ()
-    return AnswerDraft(make_question(private=private, **more), START.timestamp(), channel, text=text, sources=sources)
+    asked = AskedQuestion(make_question(private=private, **more), channel)
+    return AnswerDraft(asked, FoundEvidence(sources=sources), WrittenText(text))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ async def test_a_workspace_is_told_once_how_a_model_is_set_below_its_first_quota
     hinted = [
         texts.MODEL_HINT in (await build_draft_footer(context, each)).notice
         for context, each in (
-            (bot.context, replace(made, sources=())),
+            (bot.context, replace(made, found=FoundEvidence())),
             (with_model, made),
             (bot.context, made),
             (bot.context, made),
@@ -119,6 +120,6 @@ async def test_a_private_answer_with_sources_can_be_shared_in_its_channel(
 
 
 async def test_a_failure_can_only_be_tried_again(bot: BotFixture) -> None:
-    footer = await build_draft_footer(bot.context, replace(draft(), failed=True))
+    footer = await build_draft_footer(bot.context, replace(draft(), written=WrittenText("It broke.", failed=True)))
     assert (footer.answer, footer.sources, footer.notice) == ("a1", (), "")
     assert [(each.action, each.value) for each in footer.buttons] == [("again", "a1:0")]

@@ -9,8 +9,9 @@ from typing import TypeVar
 
 import pytest
 
+from bot.bootstrap import LazyParts
 from bot.capabilities.caller import Caller
-from bot.capabilities.deps import BotParts, Deps, LazyParts
+from bot.capabilities.deps import BotParts, Deps
 from bot.capabilities.document_lookup import LOCAL_SPACE, file_key
 from bot.capabilities.ingest.files import IngestTarget, build_conversations
 from bot.capabilities.requests import AtSpace, Envelope, OperationRequest

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot import texts
-from bot.capabilities.deps import Deps, LazyParts
+from bot.bootstrap import LazyParts
+from bot.capabilities.deps import Deps
 from bot.capabilities.requests import ForgetWorkspace, Ingest
 from bot.errors import NotAllowed
 from bot.platform.models import Location

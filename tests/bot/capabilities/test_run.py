@@ -9,10 +9,10 @@ from typing import get_args
 
 import pytest
 
-from bot.access.control import AccessControl
 from bot.capabilities import requests
 from bot.capabilities import run as run_module
 from bot.capabilities.access import requests as token_requests
+from bot.capabilities.access.control import AccessControl
 from bot.capabilities.access.hints import word_hint
 from bot.capabilities.asking import queries
 from bot.capabilities.asking.verified import VerifiedResult

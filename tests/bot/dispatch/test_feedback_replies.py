@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot import texts
-from bot.answers.buttons import AnswerButtons
+from bot.answers.control.buttons import AnswerButtons
 from bot.bot import Bot
 from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, MessagesDeleted
 from bot.platform.models import Location, Message, Person

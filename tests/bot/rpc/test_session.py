@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot import bootstrap, lifecycle, standby
+from bot import bootstrap
 from bot.bootstrap import EngineModels
 from bot.capabilities.deps import Deps
 from bot.capabilities.requests import AtSpace, ListDocuments, OperationRequest
@@ -19,7 +19,7 @@ from bot.capabilities.results import DocumentList, OperationResult
 from bot.context import EngineContext
 from bot.monitoring.health import ServerHealth
 from bot.monitoring.metrics import Metrics
-from bot.rpc import session, socket
+from bot.rpc import lifecycle, session, socket, standby
 from bot.rpc.service import AdminService, LocalService, connect_or_open, open_service
 from bot.rpc.session import ServiceSession, open_session
 from bot.rpc.socket import HolderEnded, RemoteService

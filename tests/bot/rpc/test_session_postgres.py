@@ -13,7 +13,6 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from bot import lifecycle
 from bot.capabilities.access.requests import CreateToken
 from bot.capabilities.requests import AddFact, Ask, AtSpace, Authorized, CheckHealth, OperationRequest
 from bot.capabilities.results import AnswerEnd, ContextResult, OperationResult, TokenCreated
@@ -21,6 +20,7 @@ from bot.monitoring import probes
 from bot.monitoring.health import NO_ANSWER
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import HealthState
+from bot.rpc import lifecycle
 from bot.rpc.session import ServiceSession, open_session
 from bot.settings import Settings
 from bot.store import Subject

@@ -13,13 +13,14 @@ from typing import Any, Generic, TypeVar
 import pytest
 from pydantic import SecretStr
 
-from bot import bootstrap, review_texts
+from bot import bootstrap
 from bot.bootstrap import EngineModels
 from bot.bot import Bot
+from bot.dispatch.dispatcher import AttachedPlatforms
 from bot.i18n.catalogs import list_translations
 from bot.plugins import load_adapter
 from bot.settings import Settings
-from bot.store import BotStore
+from bot.texts import review as review_texts
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.base import Embedder
 from engine.models import Scope
@@ -53,10 +54,10 @@ class LiveBot(Generic[AnyTown]):
         """Start as `threadlore serve` does, but for the models."""
         stack = self._exit_stack = contextlib.AsyncExitStack()
         opened = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.models, self.town.clock))
-        store = await stack.enter_async_context(
-            BotStore.open(self.settings.store_place, opened.clock, opened.engine.processes.id)
-        )
-        self.bot = await stack.enter_async_context(Bot.open(opened, store, self.settings, opened.clock))
+        attached = AttachedPlatforms()
+        opening = bootstrap.open_context(opened, self.settings, attached.platforms)
+        context = await stack.enter_async_context(opening)
+        self.bot = await stack.enter_async_context(Bot.open(context, attached))
         self.engine = opened.engine
         self.bot.expect_platform(self.town.platform)
         stop = asyncio.Event()

@@ -26,7 +26,6 @@ SKIPPED = frozenset(
     )
 )
 _MAX_SPACES = 100
-BLOCK_NAMES = frozenset({"p", "h", "list", "table", "section"})
 
 
 @dataclass(slots=True)

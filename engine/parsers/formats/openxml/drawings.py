@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from engine.parsers.formats.openxml.number_formats import format_number
-from engine.parsers.formats.openxml.parts import paragraphs_of, run_text
+from engine.parsers.formats.openxml.parts import paragraphs_of
 from engine.parsers.formats.xml_tree import attribute, find_all, local_name
 from engine.parsers.passages import Block, render_table
 from engine.text.cleanup import clean_single_line
@@ -111,8 +111,3 @@ def _extended_rows(root: Element) -> list[list[str]]:
     longest = max(map(len, columns), default=0)
     rows = [[column[at] if at < len(column) else "" for column in columns] for at in range(longest)]
     return [[""] * len(columns), *rows] if rows else []
-
-
-def shape_text(shape: Element) -> str:
-    """The text of a shape of a drawing on one line."""
-    return run_text(shape)

@@ -106,11 +106,6 @@ def _build_token(
     return FormatToken("other", other) if other else None
 
 
-def is_date(code: str) -> bool:
-    """Whether a format shows a date or a time."""
-    return any(each.kind in {"date", "elapsed"} for each in split_code(code)[0])
-
-
 def format_number(value: float, code: str) -> str:
     """The number as the format shows it; as it is if the format is unknown."""
     if not code or not math.isfinite(value):

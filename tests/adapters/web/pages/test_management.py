@@ -14,7 +14,7 @@ from adapters.web.pages.management.health import format_duration
 from adapters.web.pages.management.plain_words import to_plain_lines
 from adapters.web.pages.management.usage import CHART_HEIGHT, CHART_WIDTH, add_up, build_bars, format_cost
 from adapters.web.pages.session import PageOptions
-from bot.access.control import AccessControl
+from bot.capabilities.access.control import AccessControl
 from bot.capabilities.management.results import DayUsage
 from bot.platform.models import Person
 from bot.rpc.service import LocalService

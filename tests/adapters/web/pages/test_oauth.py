@@ -12,7 +12,7 @@ import pytest
 
 from adapters.web.app import build_app
 from adapters.web.oauth.options import LoginOptions
-from bot.access.control import AccessControl
+from bot.capabilities.access.control import AccessControl
 from bot.errors import InvalidToken
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location, Person

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot import review_texts, texts
-from bot.answers.buttons import AnswerButtons
+from bot import texts
+from bot.answers.control.buttons import AnswerButtons
 from bot.answers.request import request_from_message
 from bot.answers.review.lookup import MAX_CANDIDATES, provenance_of
 from bot.answers.review.notices import BATCH_SIZE
@@ -18,6 +18,7 @@ from bot.platform.models import Location, Message, Person
 from bot.store import AnswerResult, AnswerSource, Expert, VerifiedAnswer
 from bot.store.models import message_key
 from bot.texts import control as control_texts
+from bot.texts import review as review_texts
 from engine import Scope
 from engine.errors import InvalidQuestion, ModelUnavailable, NotFound
 from engine.llm.offline.quoting.notices import CLOSEST

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.capabilities.deps import Deps, LazyParts
+from bot.bootstrap import LazyParts
+from bot.capabilities.deps import Deps
 from bot.capabilities.requests import ConfirmRetention
 from bot.capabilities.results import Completed
 from bot.context import EngineContext

@@ -6,11 +6,11 @@ import pytest
 
 from adapters.discord.interactions.forms import MAX_DESCRIPTION_LENGTH, MAX_LABEL_LENGTH
 from adapters.slack.replies.forms import MAX_TITLE_LENGTH
-from bot import review_texts
 from bot.commands.forms import question
 from bot.commands.settings.fields import FIELDS, FORM_TITLES, LABELS
 from bot.i18n import LANGUAGES, gettext, use_language
 from bot.platform.forms import Form, list_switch_options
+from bot.texts import review as review_texts
 
 TITLES = (*FORM_TITLES.values(), question.TITLE, review_texts.REASON_TITLE, review_texts.CORRECTION_TITLE)
 BUTTONS = (question.ASK_BUTTON, review_texts.APPROVE_BUTTON, review_texts.SEND_BUTTON)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot import review_texts
-from bot.answers.buttons import AnswerButtons
+from bot.answers.control.buttons import AnswerButtons
 from bot.errors import NotAllowed, PlatformError
 from bot.platform.events import ButtonPressed
 from bot.store import AnswerResult
 from bot.store.review.experts import MAX_PER_ASKER
+from bot.texts import review as review_texts
 from engine.errors import InvalidQuestion, NotFound
 from tests.bot.commands.conftest import ATTIC, Workspace
 from tests.support.builders import ROOF, make_answer

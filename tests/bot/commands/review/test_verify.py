@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot import review_texts, texts
+from bot import texts
 from bot.errors import NotAllowed
 from bot.ingest.conversations import to_unindexed_record
 from bot.store import AnswerResult, AnswerSource, Expert
+from bot.texts import review as review_texts
 from engine.errors import InvalidQuestion, NotFound
 from tests.bot.commands.conftest import ATTIC, Workspace
 from tests.support.builders import ROOF, make_answer, make_message

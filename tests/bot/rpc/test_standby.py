@@ -12,9 +12,10 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from bot import bootstrap, standby
+from bot import bootstrap
 from bot.monitoring.health import ServerHealth, ServerState
 from bot.monitoring.metrics import Metrics
+from bot.rpc import standby
 from bot.settings import Settings
 from bot.store import BotStore, postgres
 from engine.clock import SYSTEM_CLOCK

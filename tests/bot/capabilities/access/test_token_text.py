@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from bot.access.tokens import generate_token, hash_secret, matches, parse_permissions, parse_subject, parse_token
+from bot.capabilities.access.token_text import (
+    generate_token,
+    hash_secret,
+    matches,
+    parse_permissions,
+    parse_subject,
+    parse_token,
+)
 from bot.errors import BadSetting, InvalidToken
 from bot.store import Subject
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot import review_texts, texts
+from bot import texts
 from bot.answers import footer
 from bot.answers.control.sources import describe_sources
 from bot.answers.control.stops import StopRequests
@@ -27,6 +27,7 @@ from bot.store import AnswerResult
 from bot.text import splitting
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
+from bot.texts import review as review_texts
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:

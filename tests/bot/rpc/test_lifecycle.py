@@ -6,13 +6,13 @@ import asyncio
 import subprocess
 import sys
 
-from bot import lifecycle
+from bot.rpc import lifecycle
 from engine.errors import DatabaseLost
 from engine.scheduling.processes import LocalProcesses
 
 HANGING = """
 import time
-from bot import lifecycle
+from bot.rpc import lifecycle
 from engine.errors import DatabaseLost
 lifecycle.LEAVE_SECONDS = 0.1
 with lifecycle.ending_in_time(DatabaseLost("It was lost.")):

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.access.tokens import generate_token, matches, parse_token
+from bot.capabilities.access.token_text import generate_token, matches, parse_token
 from bot.errors import (
     InvalidToken,
     NotConnected,

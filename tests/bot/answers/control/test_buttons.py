@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import generate_latest
 
 from bot import texts
-from bot.answers.buttons import AnswerButtons
+from bot.answers.control.buttons import AnswerButtons
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import ButtonPressed
 from bot.platform.models import Location, Person

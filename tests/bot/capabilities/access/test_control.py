@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot import texts
-from bot.access.control import MAX_LOGINS, AccessControl
+from bot.capabilities.access.control import MAX_LOGINS, AccessControl
 from bot.capabilities.caller import Caller
 from bot.errors import (
     InvalidToken,

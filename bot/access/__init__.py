@@ -1,1 +1,0 @@
-"""Who calls from outside of a chat, as whom, and what they may do."""

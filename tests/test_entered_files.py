@@ -1,0 +1,105 @@
+"""How many of our files an event enters: what somebody has to know who follows it through the code."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+import httpx
+
+from adapters.web.app import build_app
+from bot.bot import Bot
+from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted
+from bot.rpc.service import LocalService
+from bot.store import Subject
+from tests.support.bot_fixture import BotFixture, open_bot
+
+ROOT = Path(__file__).parent.parent
+PRODUCT = tuple(f"{ROOT / each}/" for each in ("adapters", "bot", "engine"))
+# The most files that each event may enter.
+LIMITS = {"mention": 180, "upload": 120, "edit": 95, "delete": 82, "query": 172}
+
+
+class EnteredFiles:
+    """Notes the product files of which a function runs, in any thread that is started after it."""
+
+    def __init__(self) -> None:
+        self._names: set[str] | None = None
+        self.counts = dict[str, int]()
+
+    def __enter__(self) -> Self:
+        threading.setprofile(self._record)
+        sys.setprofile(self._record)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+    @contextmanager
+    def count(self, event: str) -> Iterator[None]:
+        """Count the files that are entered meanwhile."""
+        self._names = names = set[str]()
+        yield
+        self._names = None
+        self.counts[event] = sum(name.startswith(PRODUCT) for name in names)
+
+    def _record(self, frame: FrameType, event: str, _: Any) -> None:
+        if self._names is not None and event == "call" and frame.f_code.co_name != "<module>":
+            self._names.add(frame.f_code.co_filename)
+
+
+async def settle(opened: BotFixture, bot: Bot) -> None:
+    await bot.event_queue.wait_until_idle()
+    await opened.engine.wait_until_indexed()
+    await bot.event_queue.wait_until_idle()
+
+
+@asynccontextmanager
+async def calling(bot: Bot, person: str) -> AsyncIterator[httpx.AsyncClient]:
+    """The HTTP API, as a person calls it."""
+    service = LocalService(bot.deps)
+    access = (await bot.deps.parts.open()).access
+    _, token = await access.create_token("t", Subject("slack", "T1", person), ("ask",), 1000, None)
+    transport = httpx.ASGITransport(build_app(service, service.clock))
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://testserver", headers=headers) as client:
+        yield client
+
+
+async def test_an_event_enters_few_files(tmp_path: Path) -> None:
+    with EnteredFiles() as entered:
+        async with open_bot(tmp_path) as opened, opened.run_bot() as bot:
+            platform, place = opened.platform, await opened.join("HALL", "ada", "bob")
+            await opened.post_indexed(place, "ada", "The Tiles come on Monday.")
+            await opened.ask(place, "bob", "Who brings the Tiles?")
+            asking = platform.add_message(place, "bob", "<@BOT> When do the Tiles come?")
+            with entered.count("mention"):
+                await bot.receive(MessageReceived(asking, addressed=True), "k1")
+                await settle(opened, bot)
+            assert "Monday" in opened.last_reply.text
+            shared = opened.share(place, platform.add_file("notes.txt", b"The Paint comes on Friday."))
+            with entered.count("upload"):
+                await bot.receive(MessageReceived(shared, addressed=False), "k2")
+                await settle(opened, bot)
+            assert "Paint" in str(await opened.document_texts(place))
+            posted = await opened.post_indexed(place, "ada", "The Nails come on Friday.")
+            with entered.count("edit"):
+                await bot.receive(MessageEdited(platform.edit_message(posted, "The Nails come on Sunday.")), "k3")
+                await settle(opened, bot)
+            assert "Sunday" in str(await opened.document_texts(place))
+            platform.delete_message(posted)
+            with entered.count("delete"):
+                await bot.receive(MessagesDeleted(place, (posted.id,)), "k4")
+                await settle(opened, bot)
+            assert "Nails" not in str(await opened.document_texts(place))
+            async with calling(bot, "bob") as client:
+                with entered.count("query"):
+                    response = await client.post("/api/v1/query", json={"question": "When do the Tiles come?"})
+            assert "Monday" in response.text, response.text
+    assert {event: count for event, count in entered.counts.items() if count > LIMITS[event]} == {}
