@@ -35,6 +35,7 @@ def read_table(heading: str) -> dict[str, list[str]]:
     return {find_name(row[0].strip("`")): row[1:] for row in rows}
 
 
+read_owners = cache(packages_distributions)  # reads the metadata of every installed package
 ROWS = [(heading, name) for heading in ("Every installation", "Extras") for name in read_table(heading)]
 
 
@@ -64,7 +65,7 @@ def test_what_needs_a_package_imports_it(heading: str, name: str) -> None:
     purpose, places, licence, size, _ = read_table(heading)[name]
     assert licence
     assert float(size) > 0
-    modules = {module for module, owners in packages_distributions().items() if name in map(find_name, owners)}
+    modules = {module for module, owners in read_owners().items() if name in map(find_name, owners)}
     for place in re.findall(r"`(.+?)`", places):
         path = ROOT / place
         assert path.exists()

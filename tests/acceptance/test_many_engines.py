@@ -74,6 +74,7 @@ async def export_of_60(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return await export_of_one(tmp_path_factory.mktemp("one") / "files", documents(60))
 
 
+@pytest.mark.long
 async def test_two_engines_share_the_work_and_end_as_one_does(tmp_path: Path, postgres_url: str) -> None:
     added, counts, alone = documents(60), Counter[str](), Counter[str]()
     one, two = CountingLanguage(counts), CountingLanguage(counts)
@@ -140,6 +141,7 @@ async def test_an_engine_finishes_the_work_of_one_that_died(
         assert await export(engine) == export_of_60
 
 
+@pytest.mark.long
 async def test_what_one_engine_forgets_no_other_finds(tmp_path: Path, postgres_url: str) -> None:
     question = Question("Whom did Ada meet?", Scope.of("here"), low=("Ada",), high=("Ada",))
     async with opened(tmp_path / "1", postgres_url) as first, opened(tmp_path / "2", postgres_url) as second:

@@ -121,6 +121,7 @@ def run_program(packages: Path, home: Path, *words: str) -> subprocess.Completed
     )
 
 
+@pytest.mark.long
 def test_it_is_a_command_of_the_terminal(installed: Path, tmp_path: Path) -> None:
     note = tmp_path / "note.md"
     note.write_text("Mina met Otto at the Gudgeon. Mina sells the tickets.")

@@ -48,6 +48,7 @@ def test_the_graphs_refer_to_every_tensor_where_the_file_has_it(installed: Weigh
             assert tuple(tensor.dims) == place.shape
 
 
+@pytest.mark.long
 def test_the_graph_with_integers_is_the_one_that_is_built(installed: WeightsFile) -> None:
     """Up to the rounding of single weights, which depends on the processor."""
     folder, words = installed.path.parent, share_word_table(installed.read(WORD_TABLE))

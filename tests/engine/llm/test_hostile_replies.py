@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from structlog.testing import capture_logs
@@ -26,6 +27,7 @@ from tests.support.loop_turns import measure_turns
 from tests.support.tokenizers import CharacterTokenizer
 
 LONGEST_TURN = 0.25  # seconds
+SHARE = 3  # one in so many replies is tried at a call
 MODEL = ModelConfig("openai/hostile")
 TOKENIZER = CharacterTokenizer()
 EXCERPTS = [Excerpt("Ada runs the mill.", "Mill"), Excerpt("Bob bakes.", "Bakery")]
@@ -64,8 +66,11 @@ def hostile_model(reply: str, **config: object) -> LiteLLMModel:
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("form", ["tuples", "json"])
-async def test_a_hostile_reply_to_a_call_stops_the_loop_for_a_moment_only(call: str, form: str) -> None:
-    for name, reply in HOSTILE.items():
+async def test_a_hostile_reply_to_a_call_stops_the_loop_for_a_moment_only(
+    call: str, form: str, *, thorough: bool
+) -> None:
+    first = 0 if thorough else crc32(f"{call} {form}".encode()) % SHARE
+    for name, reply in list(HOSTILE.items())[first :: 1 if thorough else SHARE]:
         turns = await measure_turns(attempt(CALLS[call](hostile_model(reply, extraction_format=form), UsageMeter())))
         assert turns.longest < LONGEST_TURN, (name, turns)
 

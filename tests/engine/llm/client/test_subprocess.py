@@ -195,6 +195,7 @@ async def test_a_process_that_sends_nonsense_is_ended() -> None:
     await child.stop()
 
 
+@pytest.mark.long
 async def test_only_one_task_waits_for_the_end_of_a_process(caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(30):
         await ProviderProcess(await start_process("true")).stop()
