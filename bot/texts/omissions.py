@@ -26,6 +26,7 @@ REASONS = (
     N_("it lies too deep within other files"),
     N_("no program reads pictures here"),
     N_("only its text layer is read, not its picture"),
+    N_("only the cells of a binary workbook are read"),
     N_("too many pages are pictures"),
 )
 

@@ -24,13 +24,15 @@ from engine.parsers.passages import Block, group_blocks, join_blocks
 from engine.text.cleanup import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from engine.parsers.base import ParsedFile
     from engine.parsers.formats.openxml.sheet_styles import Formats
 
 _PICTURES = "Pictures/"
 _NO_CELLS = "it is not a sheet of cells"
+_BINARY_PART, _ONLY_CELLS = "xl/workbook.bin", "only the cells of a binary workbook are read"
+_BESIDE_CELLS = re.compile(r"xl/(comments|drawings|charts|diagrams|embeddings|media)")
 _EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
 _HAS_TIME = re.compile(r"h|s", re.IGNORECASE)
 # Dates that are read in one way only: years first, names of months, or points between the numbers.
@@ -46,6 +48,8 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     if "opendocument" in mime:
         parsed = stream_passages(name, number_passages(_opendocument_passages(data)))
         return replace(parsed, embedded=_list_pictures(data))
+    if "openxml" in mime and _BINARY_PART in (names := XmlArchive(data).names):
+        return _parse_binary(name, data, names)
     data = with_usual_names(data) if "openxml" in mime else data
     parts = WorkbookParts(data) if "openxml" in mime else None
     files = tuple(parts.list_files()) if parts else ()
@@ -53,6 +57,13 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     parsed = stream_passages(name, number_passages(_workbook_passages(data, parts)))
     pictures = parts.list_pictures() if parts else ()
     return replace(parsed, attachments=files, omissions=(*unread, *parsed.omissions), embedded=pictures)
+
+
+def _parse_binary(name: str, data: bytes, parts: Collection[str]) -> ParsedFile:
+    """The cells of an XLSB file, whose other parts are named."""
+    beside = sorted({found[1] for part in parts if (found := _BESIDE_CELLS.match(part))})
+    parsed = stream_passages(name, number_passages(_workbook_passages(data, None)))
+    return replace(parsed, omissions=(*parsed.omissions, *(Omission(each, _ONLY_CELLS) for each in beside)))
 
 
 def _list_pictures(data: bytes) -> Iterator[EmbeddedPicture]:
