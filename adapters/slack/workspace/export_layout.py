@@ -28,8 +28,8 @@ CHANNEL_FILE = re.compile(r"(?:.*[-_])?([CGD][A-Z0-9]{6,})(?:-\d+(?:\.\d+)?)?\.j
 CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{6,}")
 ATTACHMENT = re.compile(r"(F[A-Z0-9]{6,})-.+")
 DIRECT_NAME = re.compile(r"mpdm-.+|D[A-Z0-9]{6,}")
-DATABASE = "slackdump.sqlite"
-DATABASE_HINT = "Convert it first: slackdump convert -f export FOLDER."
+STORE = re.compile(r"slackdump\.sqlite|[CGD][A-Z0-9]{6,}\.json\.gz")  # how slackdump stores what it reads
+STORE_HINT = "Convert it first: slackdump convert -f export FOLDER."
 TEAM_ID = re.compile(rb'"(?:team|source_team|user_team|team_id)": ?"(T[A-Z0-9]{1,40})"|files-pri\\?/(T[A-Z0-9]{1,40})-')
 
 
@@ -57,8 +57,8 @@ class ExportLayout:
 
 def find_layout(names: Sequence[str], now: datetime) -> ExportLayout:
     """The layout of an export. Raises InvalidDocument if this is none."""
-    if any(name.rpartition("/")[2] == DATABASE for name in names) and not _list_roots(names):
-        raise InvalidDocument("This is a database of slackdump, not an export.", hint=DATABASE_HINT)
+    if any(STORE.fullmatch(name.rpartition("/")[2]) for name in names) and not _list_roots(names):
+        raise InvalidDocument("This is an archive of slackdump, not an export.", hint=STORE_HINT)
     found = _list_roots(names) or (["" for name in names if CHANNEL_FILE.fullmatch(name.rpartition("/")[2])][:1])
     if not found:
         raise InvalidDocument("This is no such export: it has neither users.json nor channels.json.")

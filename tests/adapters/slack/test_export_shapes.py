@@ -53,7 +53,7 @@ async def test_an_old_message_has_one_file_and_comments_on_files_are_messages(tm
     [page] = source.read_pages(channel.location)
     assert [(each.author, each.text) for each in page] == [
         ("U1", "<@U1> uploaded a file"),
-        ("U2", "Zinc?"),
+        ("U2", "Zinc?\nFile “plan.txt”"),
         ("U2", "To all"),
     ]
     assert [each.uploads for each in page] == [(Upload("F1", "plan.txt", 7, "text/plain", ""),), (), ()]
@@ -103,8 +103,9 @@ async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: P
     source = build(tmp_path, {"C0ABCDEF1.json": dump, "C0ABCDEF1/attachments/F0ABCDEF1-a.txt": b"Copper."})
     assert read_all(source) == {"C0ABCDEF1": [(TEAM, "U1", "Who lays the slates?"), (TEAM, "U2", "Mina.")]}
     assert await source.fetch_file(Upload("F0ABCDEF1", "a.txt", 7, "text/plain", ""), 100) == b"Copper."
-    with pytest.raises(InvalidDocument, match="slackdump"):
-        build(tmp_path / "other", {"slackdump.sqlite": b"SQLite"})
+    for name in ("slackdump.sqlite", "C0ABCDEF1.json.gz"):
+        with pytest.raises(InvalidDocument, match="slackdump"):
+            build(tmp_path / name, {name: b"SQLite"})
 
 
 def test_the_workspace_is_found_in_messages_or_one_is_proposed(tmp_path: Path) -> None:
