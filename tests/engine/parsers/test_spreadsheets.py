@@ -40,7 +40,7 @@ def build_binary_workbook(sheet: str, rows: list[list[str]]) -> bytes:
     )
     size = struct.pack("<IIII", 0, len(rows) - 1, 0, len(rows[0]) - 1)
     listed = _binary_record(156, struct.pack("<II", 0, 1) + _binary_text("rId1") + _binary_text(sheet))
-    parts = {
+    parts: dict[str, str | bytes] = {
         "[Content_Types].xml": "<Types/>",
         "xl/workbook.bin": _binary_record(131)
         + _binary_record(143)
