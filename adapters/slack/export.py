@@ -22,6 +22,7 @@ from adapters.common.json_fields import get_row, get_rows, get_text, iterate_row
 from adapters.slack.context import NAME, BotIdentity
 from adapters.slack.settings import TRAITS
 from adapters.slack.workspace.channels import SHARED_FLAGS
+from adapters.slack.workspace.export_canvases import day_of, list_shares, share_canvas
 from adapters.slack.workspace.export_layout import (
     DIRECT_NAME,
     end_of_day,
@@ -68,8 +69,9 @@ CHANNEL_LISTS: Mapping[str, Literal["open", "closed"]] = {
     "dms.json": "closed",
 }
 PRIVATE_FLAGS = ("is_private", "is_group", "is_im", "is_mpim")
+CANVAS_LIST = "canvases.json"
 DIRECT_LISTS = frozenset({"mpims.json", "dms.json"})
-UNREAD_LISTS = {"canvases.json": "canvases", "lists.json": "lists", "huddle_transcripts.json": "huddle transcripts"}
+UNREAD_LISTS = {"lists.json": "lists", "huddle_transcripts.json": "huddle transcripts"}
 
 
 def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> SlackExport:
@@ -103,6 +105,7 @@ class SlackExport:
         for root in self._layout.roots:
             self._channels |= self._list_channels(root, direct=options.direct_messages)
         self._add_unlisted(direct=options.direct_messages)
+        self._canvases = self._place_canvases()
         self._downloader = Downloader("Slack", FileHosts(FILE_DOMAINS))
         newest = max((days[-1][0] for days in self._layout.days.values()), default="")
         self.until = end_of_day(newest) if newest else now
@@ -115,11 +118,18 @@ class SlackExport:
         return split_into_pages(self._read_messages(location))
 
     def _read_messages(self, location: Location) -> Iterator[Message]:
-        _, folder = self._channels[location.channel]
-        for day, name in self._layout.days.get(folder, ()):
-            for payload in self._read_day(name) if day else self._read_channel_file(name):
-                if message := self._parse(payload, location):
-                    yield message
+        for payload in self._read_payloads(location.channel):
+            if message := self._parse(payload, location):
+                yield message
+
+    def _read_payloads(self, channel: str) -> Iterator[Mapping[str, Any]]:
+        """The messages of a channel; each canvas follows those of the day on which it was created."""
+        canvases = sorted(self._canvases.get(channel, ()), key=lambda each: float(each["ts"]))
+        for day, name in self._layout.days.get(self._channels[channel][1], ()):
+            while day and canvases and day_of(canvases[0]) < day:
+                yield canvases.pop(0)
+            yield from self._read_day(name) if day else self._read_channel_file(name)
+        yield from canvases
 
     def _read_day(self, name: str) -> Iterator[Mapping[str, Any]]:
         return read_rows(self._folder, name)
@@ -179,8 +189,26 @@ class SlackExport:
         days = (name for folder, files in self._layout.days.items() if folder.startswith(root) for _, name in files)
         return find_team_in(read_start(self._folder, name) for name in islice(days, MAX_SCANNED_FILES))
 
+    def _place_canvases(self) -> dict[str, list[dict[str, Any]]]:
+        """The messages that share canvases, by channel; those of no channel that is read are named."""
+        places: dict[str, dict[str, dict[str, Any]]] = {}
+        folders = {folder: id_ for id_, (_, folder) in self._channels.items()}
+        listed = [(row, list_shares(row)) for root in self._layout.roots for row in self._read_list(root, CANVAS_LIST)]
+        for folder, name in self._layout.canvases.items():
+            listed += [(row, [folders.get(folder, "")]) for row in read_rows(self._folder, name)]
+        for row, shares in listed:
+            message, known = share_canvas(row), [each for each in shares if each in self._channels]
+            if message is None or not known:
+                self.omissions.note("canvases", name=get_text(row, "title", "name", "id"))
+                continue
+            for channel in known:
+                places.setdefault(channel, {})[get_text(row, "id")] = message
+        return {channel: list(found.values()) for channel, found in places.items()}
+
     def _note_unread(self) -> None:
         """Name what is in the export and is not read."""
+        for name in self._layout.others:
+            self.omissions.note("other files", name=name)
         for each in self._layout.nested:
             self.omissions.note("folders that are exports of their own", name=each)
         for root in self._layout.roots:

@@ -19,7 +19,7 @@ from engine.errors import (
 from engine.parsers.archives.iwork import is_iwork
 from engine.parsers.base import MIN_BOMB_SIZE, ZIP_ERRORS
 from engine.parsers.encodings.text_formats import detect_text, find_text_format, is_text
-from engine.parsers.formats.old_office.locks import is_locked
+from engine.parsers.formats.old_office.locks import is_from_before_1997, is_locked
 from engine.parsers.registry import PARSERS, find_by_extension, supported_formats_hint, zip_formats
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _detect_ole_format(extension: str, data: bytes) -> str:
     if _ENCRYPTED_STREAM in data or is_locked(data):
         raise EncryptedFile("The file is locked with a password.")
     file_format = find_by_extension(extension)
-    if not file_format or PARSERS[file_format].container != "ole":
+    if not file_format or PARSERS[file_format].container != "ole" or is_from_before_1997(data):
         raise UnsupportedFormat(
             "The file is in an old Office format.", hint="Save it in a current format and add that."
         )

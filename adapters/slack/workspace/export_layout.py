@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LISTS = ("users.json", "channels.json", "groups.json", "mpims.json", "dms.json")
+# What Slack lists beside: some of it is content, which is read or named by its rows.
+OTHER_LISTS = ("canvases.json", "lists.json", "huddle_transcripts.json")
+CANVAS_FILE = "canvas_in_the_conversation.json"
 TEAM_FOLDER = re.compile(r"teams/[^/]+/")
 DAY_FILE = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
 CHANNEL_FILE = re.compile(r"(?:.*[-_])?([CGD][A-Z0-9]{6,})(?:-\d+(?:\.\d+)?)?\.json")
 CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{6,}")
 ATTACHMENT = re.compile(r"(F[A-Z0-9]{6,})-.+")
 DIRECT_NAME = re.compile(r"mpdm-.+|D[A-Z0-9]{6,}")
-DATABASE = "slackdump.sqlite"
-DATABASE_HINT = "Convert it first: slackdump convert -f export FOLDER."
+STORE = re.compile(r"slackdump\.sqlite|[CGD][A-Z0-9]{6,}\.json\.gz")  # how slackdump stores what it reads
+STORE_HINT = "Convert it first: slackdump convert -f export FOLDER."
 TEAM_ID = re.compile(rb'"(?:team|source_team|user_team|team_id)": ?"(T[A-Z0-9]{1,40})"|files-pri\\?/(T[A-Z0-9]{1,40})-')
 
 
@@ -36,13 +39,16 @@ class ExportLayout:
 
     `roots`: the folders with lists of channels, the shortest first; each ends in "/", or is empty. `days`: the files of
     each channel's folder with the day of each, oldest first. `uploads`: files that people shared, by id. `nested`:
-    folders that look like further exports.
+    folders that look like further exports. `canvases`: the list of the canvases of each channel's folder. `others`:
+    files that are none of these.
     """
 
     roots: tuple[str, ...]
     days: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     uploads: dict[str, str] = field(default_factory=dict)
     nested: tuple[str, ...] = ()
+    canvases: dict[str, str] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
 
     def find_root(self, path: str) -> str:
         """The root to which a path belongs."""
@@ -51,8 +57,8 @@ class ExportLayout:
 
 def find_layout(names: Sequence[str], now: datetime) -> ExportLayout:
     """The layout of an export. Raises InvalidDocument if this is none."""
-    if any(name.rpartition("/")[2] == DATABASE for name in names) and not _list_roots(names):
-        raise InvalidDocument("This is a database of slackdump, not an export.", hint=DATABASE_HINT)
+    if any(STORE.fullmatch(name.rpartition("/")[2]) for name in names) and not _list_roots(names):
+        raise InvalidDocument("This is an archive of slackdump, not an export.", hint=STORE_HINT)
     found = _list_roots(names) or (["" for name in names if CHANNEL_FILE.fullmatch(name.rpartition("/")[2])][:1])
     if not found:
         raise InvalidDocument("This is no such export: it has neither users.json nor channels.json.")
@@ -60,7 +66,9 @@ def find_layout(names: Sequence[str], now: datetime) -> ExportLayout:
     roots = [each for each in found if each == main or TEAM_FOLDER.fullmatch(each.removeprefix(main))]
     layout = ExportLayout(tuple(roots), nested=tuple(each for each in found if each not in roots))
     for name in names:
-        if name.startswith(main) and not name.startswith(layout.nested):
+        if not name.startswith(main):
+            layout.others.append(name)
+        elif not name.startswith(layout.nested):
             _place_file(layout, name, now)
     for files in layout.days.values():
         files.sort()
@@ -75,15 +83,18 @@ def _list_roots(names: Iterable[str]) -> list[str]:
 
 def _place_file(layout: ExportLayout, name: str, now: datetime) -> None:
     folder, _, file = name.rpartition("/")
-    if match := DAY_FILE.fullmatch(file):
-        if is_past(match[1], now):
-            layout.days.setdefault(folder, []).append((match[1], name))
+    if (match := DAY_FILE.fullmatch(file)) and is_past(match[1], now):
+        layout.days.setdefault(folder, []).append((match[1], name))
+    elif file == CANVAS_FILE:
+        layout.canvases[folder] = name
     elif "/__uploads/" in f"/{name}":
         layout.uploads[folder.rpartition("/")[2]] = name
     elif folder.endswith("attachments") and (match := ATTACHMENT.fullmatch(file)):
         layout.uploads[match[1]] = name
     elif (match := CHANNEL_FILE.fullmatch(file)) and f"{folder}/".removeprefix("/") in {*layout.roots, "/"}:
         layout.days.setdefault(f"{layout.find_root(name)}{match[1]}", []).append(("", name))
+    elif file not in {*LISTS, *OTHER_LISTS}:
+        layout.others.append(name)
 
 
 def invent_id(folder: str) -> str:

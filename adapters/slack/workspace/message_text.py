@@ -24,6 +24,7 @@ NO_FALLBACK = re.compile(r"\[no preview available\]|This (?:content|message) can
 WORD = re.compile(r"\w+")
 LABELED_CHANNEL = re.compile(r"<(#\w+)\|[^<>]*>")
 EXTERNAL, LIST = "external", "list"
+MENTIONED_FILES = frozenset({"file_comment", "file_mention"})  # messages about a file that another message shared
 SERVICES = {"gdrive": "Google Drive", "onedrive": "OneDrive", "dropbox": "Dropbox", "box": "Box"}
 
 
@@ -147,10 +148,12 @@ def _hide_channels(text: str) -> str:
 
 
 def _name_files(payload: Row, *, all_of_them: bool = False) -> Iterator[str]:
-    """Name the files that are not read, with what Slack says of their content."""
+    """Name the files that are not read, with what Slack says of their content, and the one that a comment is about."""
     for file in get_rows(payload, "files"):
         if all_of_them or is_unread_file(file):
             yield _name_file(file)
+    if payload.get("subtype") in MENTIONED_FILES and (file := get_row(payload, "file")):
+        yield _name_file(file)
 
 
 def _name_file(file: Row) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from adapters.common.json_fields import get_row, get_rows, get_text
-from adapters.slack.workspace.message_text import is_unread_file, render_message
+from adapters.slack.workspace.message_text import MENTIONED_FILES, is_unread_file, render_message
 from bot.platform.models import Message, Upload
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ USER_SUBTYPES = frozenset(
 )  # other subtypes are notices, unless they bring a file
 CANVAS_KIND = "application/vnd.slack-docs"
 CANVAS_TYPES = frozenset({"quip", "canvas", CANVAS_KIND})
-MENTIONED_FILES = frozenset({"file_comment", "file_mention"})  # messages about a file that another message shared
 DELETED_FILE_MODE = "tombstone"  # mode of a deleted file; hidden_by_limit is not deletion
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.errors import InvalidDocument
 from engine.models import Omission
 from engine.parsers.base import IS_PICTURE, Attachment, EmbeddedPicture, ParsedFile, count_parts
-from engine.parsers.dates import is_default_time, parse_date
 from engine.parsers.formats.opendocument.content import ContentReader
-from engine.parsers.formats.opendocument.text import check_encryption
+from engine.parsers.formats.opendocument.text import check_encryption, read_part, read_saved_time
 from engine.parsers.formats.openxml.comments import slide_comments
 from engine.parsers.formats.openxml.drawings import drawing_blocks
 from engine.parsers.formats.openxml.embedded import embedded_files
@@ -21,14 +20,17 @@ from engine.parsers.passages import Block, passages_by_part, render_table
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Iterator, Sequence
     from xml.etree.ElementTree import Element
 
 _SLIDE_NAME = re.compile(r"ppt/slides/slide(\d+)\.xml")
 _TITLE_TYPES = frozenset({"title", "ctrTitle"})
 # Placeholders that repeat on every slide.
 _REPEATED_TYPES = frozenset({"dt", "ftr", "hdr", "sldNum"})
+_WORDED_TYPES = frozenset({"ftr", "hdr"})  # those that say more than a date or a number
+_REPEATED = "header and footer"
+_DECLARED, _CLASSES = ("header-decl", "footer-decl"), frozenset({"header", "footer"})
+_FIELD = re.compile(r"<[^<>]*>")
 _BREAKS = {"br": "\n", "line-break": "\n", "tab": "\t", "s": " "}
 
 
@@ -36,12 +38,12 @@ def parse_pptx(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001
     """Passages labeled "slide 7: Title". Raises CorruptFile."""
     parts = PartReader(XmlArchive(data))
     slides = [_read_slide(parts, number, part) for number, part in enumerate(_pptx_slides(parts.archive), 1)]
-    passages = passages_by_part((_label_slide(each.number, each.title), each.blocks) for each in slides)
+    passages = passages_by_part(_label_all(slides, (text for each in slides for text in each.repeated)))
     if not any(each.has_picture for each in slides):
         parts.raise_if_empty(passages)
     return replace(
         _with_unread(ParsedFile(name, passages, omissions=tuple(parts.omissions)), slides),
-        saved_at=_saved_time(parts.archive, "docProps/core.xml"),
+        saved_at=read_saved_time(parts.archive, "docProps/core.xml"),
         embedded=_pptx_pictures(parts.archive),
         attachments=tuple(file for each in slides for file in each.files),
     )
@@ -57,22 +59,26 @@ def parse_odp(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 
         _Slide(number, _odp_title(page), list(_odp_blocks(reader, page)), any(True for _ in find_all(page, "image")))
         for number, page in enumerate(find_all(archive.parse("content.xml"), "page"), 1)
     ]
-    passages = passages_by_part((_label_slide(each.number, each.title), each.blocks) for each in slides)
+    passages = passages_by_part(_label_all(slides, _odp_repeated(archive, reader.omissions)))
     return replace(
         _with_unread(ParsedFile(name, passages, omissions=tuple(reader.omissions)), slides),
-        saved_at=_saved_time(archive, "meta.xml"),
+        saved_at=read_saved_time(archive, "meta.xml"),
         embedded=_odp_pictures(archive),
     )
 
 
 class _Slide(NamedTuple):
-    """A slide as blocks, none for one that could not be read or holds a picture alone."""
+    """A slide as blocks, none for one that could not be read or holds a picture alone.
+
+    `repeated`: its header and footer, and those of its notes.
+    """
 
     number: int
     title: str
     blocks: list[Block]
     has_picture: bool
     files: tuple[Attachment, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
 def _with_unread(parsed: ParsedFile, slides: Sequence[_Slide]) -> ParsedFile:
@@ -85,6 +91,12 @@ def _with_unread(parsed: ParsedFile, slides: Sequence[_Slide]) -> ParsedFile:
         omissions=omissions,
         coverage=count_parts(len(slides) - len(pictures) - damaged, len(slides), "slide"),
     )
+
+
+def _label_all(slides: Iterable[_Slide], repeated: Iterable[str]) -> Iterator[tuple[str, list[Block]]]:
+    """The slides with their labels, then each header and footer once."""
+    yield from ((_label_slide(each.number, each.title), each.blocks) for each in slides)
+    yield _REPEATED, [Block(text, 0, 0, "item") for text in dict.fromkeys(repeated)]
 
 
 def _label_slide(number: int, title: str) -> str:
@@ -111,12 +123,6 @@ def _odp_pictures(archive: XmlArchive) -> Iterator[EmbeddedPicture]:
                 yield EmbeddedPicture(f"{_label_slide(number, _odp_title(page))}, picture", archive.read(target))
 
 
-def _saved_time(archive: XmlArchive, part: str) -> datetime | None:
-    root = archive.parse(part)
-    times = (parse_date(each.text or "") for tag in ("modified", "date", "created") for each in find_all(root, tag))
-    return next((time for time in times if time and not is_default_time(time)), None)
-
-
 def _pptx_slides(archive: XmlArchive) -> list[str]:
     """The parts of the slides in the order of the presentation, else by number."""
     parts = related_parts(archive, "ppt/presentation.xml")
@@ -138,14 +144,23 @@ def _read_slide(parts: PartReader, number: int, part: str) -> _Slide:
         return _Slide(number, "", [], has_picture=False)
     relations = parts.relations(part)
     blocks = [*_shape_blocks(slide), *drawing_blocks(parts, relations, place)]
+    repeated = [*_repeated_texts(slide)]
     for each in relations:
         if each.type == "notesSlide" and (notes := parts.read(each.target, f"{place}, notes")) is not None:
             text = "\n".join(block.text for block in _shape_blocks(notes, skipped=_REPEATED_TYPES | {"sldImg"}))
             blocks += [Block(f"Notes: {text}", 0, 0)] if text else []
+            repeated += _repeated_texts(notes)
         elif each.type == "comments" and (comments := parts.read(each.target, f"{place}, comments")) is not None:
             blocks += [Block(text, 0, 0, "item") for text in slide_comments(parts, comments)]
     files = tuple(embedded_files(parts, relations, place))
-    return _Slide(number, _pptx_title(slide), blocks, any(True for _ in find_all(slide, "blip")), files)
+    has_picture = any(True for _ in find_all(slide, "blip"))
+    return _Slide(number, _pptx_title(slide), blocks, has_picture, files, tuple(repeated))
+
+
+def _repeated_texts(element: Element) -> Iterator[str]:
+    for shape in find_all(element, "sp"):
+        if _placeholder(shape) in _WORDED_TYPES and (text := _text_of(shape)):
+            yield text
 
 
 def _shape_blocks(element: Element, skipped: frozenset[str] = _REPEATED_TYPES) -> Iterator[Block]:
@@ -181,6 +196,16 @@ def _odp_blocks(reader: ContentReader, page: Element) -> Iterator[Block]:
     for each in notes:
         if text := "\n".join(block.text for block in reader.read(each)):
             yield Block(f"Notes: {text}", 0, 0)
+
+
+def _odp_repeated(archive: XmlArchive, omissions: list[Omission]) -> Iterator[str]:
+    """The declared headers and footers, and those of master slides; not the names of their fields, such as <footer>."""
+    declared = (each for tag in _DECLARED for each in find_all(archive.parse("content.xml"), tag))
+    masters = find_all(read_part(archive, "styles.xml", omissions), "master-page")
+    frames = (each for page in masters for each in find_all(page, "frame") if attribute(each, "class") in _CLASSES)
+    for text in (*("".join(each.itertext()).strip() for each in declared), *map(_text_of, frames)):
+        if any(map(str.isalpha, text)) and not _FIELD.fullmatch(text):
+            yield text
 
 
 def _odp_title(page: Element) -> str:

@@ -14,7 +14,7 @@ from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Omission, Passage
 from engine.parsers.base import DAMAGED, EmbeddedPicture, stream_passages
 from engine.parsers.formats.opendocument.sheets import SheetReader
-from engine.parsers.formats.opendocument.text import check_encryption
+from engine.parsers.formats.opendocument.text import check_encryption, read_part
 from engine.parsers.formats.openxml.number_formats import format_number, plain_number
 from engine.parsers.formats.openxml.part_names import with_usual_names
 from engine.parsers.formats.openxml.workbook import WorkbookParts
@@ -24,13 +24,17 @@ from engine.parsers.passages import Block, group_blocks, join_blocks
 from engine.text.cleanup import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from engine.parsers.base import ParsedFile
     from engine.parsers.formats.openxml.sheet_styles import Formats
 
 _PICTURES = "Pictures/"
 _NO_CELLS = "it is not a sheet of cells"
+_BINARY_PART, _ONLY_CELLS = "xl/workbook.bin", "only the cells of a binary workbook are read"
+_BESIDE_CELLS = re.compile(r"xl/(comments|drawings|charts|diagrams|embeddings|media)")
+_REPEATED = "header and footer"
+_WORDS = re.compile(r": .*?[^\W\d_]{2,}\W+[^\W\d_]{2,}", re.DOTALL)  # more than "Page 1", which every program writes
 _EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
 _HAS_TIME = re.compile(r"h|s", re.IGNORECASE)
 # Dates that are read in one way only: years first, names of months, or points between the numbers.
@@ -46,6 +50,8 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     if "opendocument" in mime:
         parsed = stream_passages(name, number_passages(_opendocument_passages(data)))
         return replace(parsed, embedded=_list_pictures(data))
+    if "openxml" in mime and _BINARY_PART in (names := XmlArchive(data).names):
+        return _parse_binary(name, data, names)
     data = with_usual_names(data) if "openxml" in mime else data
     parts = WorkbookParts(data) if "openxml" in mime else None
     files = tuple(parts.list_files()) if parts else ()
@@ -53,6 +59,13 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     parsed = stream_passages(name, number_passages(_workbook_passages(data, parts)))
     pictures = parts.list_pictures() if parts else ()
     return replace(parsed, attachments=files, omissions=(*unread, *parsed.omissions), embedded=pictures)
+
+
+def _parse_binary(name: str, data: bytes, parts: Collection[str]) -> ParsedFile:
+    """The cells of an XLSB file, whose other parts are named."""
+    beside = sorted({found[1] for part in parts if (found := _BESIDE_CELLS.match(part))})
+    parsed = stream_passages(name, number_passages(_workbook_passages(data, None)))
+    return replace(parsed, omissions=(*parsed.omissions, *(Omission(each, _ONLY_CELLS) for each in beside)))
 
 
 def _list_pictures(data: bytes) -> Iterator[EmbeddedPicture]:
@@ -78,6 +91,10 @@ def _opendocument_passages(data: bytes) -> Iterator[Passage | Omission]:
             for part, group in enumerate(group_blocks(blocks), 1):
                 text = clean_multiline(join_blocks(group))
                 yield Passage(f"t{number}.{kind}{part}", text, f"{label}, {kind}")
+    styles = read_part(archive, "styles.xml", reader.content.omissions)
+    repeated = [each for each in reader.content.read_repeated(styles) if _WORDS.search(each.text)]
+    for part, group in enumerate(group_blocks(repeated), 1):
+        yield Passage(f"header{part}", clean_multiline(join_blocks(group)), _REPEATED)
     yield from reader.content.omissions
 
 

@@ -10,6 +10,8 @@ _MIN_CHARACTERS, _MIN_WORDS = 60, 20
 # On readable documents (tables of numbers and forms among them) these shares are above 0.8, below 0.35 and above 0.9.
 _MIN_ALPHANUMERIC, _MAX_SINGLE, _MIN_PRONOUNCEABLE = 0.6, 0.5, 0.65
 _MIN_IN_WORDS = 0.25  # of the characters in words that can be spoken: then signs and single letters say nothing
+# Longer words, and the share of them that can be spoken: then single letters are those of formulas and of tables.
+_MIN_LONGER, _MIN_SPOKEN = 8, 0.85
 _SAMPLE_SIZE = 200_000
 _WORD = re.compile(r"[^\W\d_]+")
 _LEADERS = re.compile(r"([^\w\s]|_)(?:[ \t]{0,3}\1){2,}")  # dots that lead to a number, rules, fields to be filled
@@ -33,10 +35,12 @@ def is_garbled(text: str) -> bool:
     latin = [word for word in words if word[0] < "\u0250"]
     if len(latin) < _MIN_WORDS or 2 * len(latin) < len(words):
         return False
-    if not has_words and sum(len(word) == 1 for word in latin) > _MAX_SINGLE * len(latin):
-        return True
     longer = [word for word in latin if len(word) > 2 and not word.isupper()]
-    return len(longer) >= _MIN_WORDS and sum(map(_is_word, longer)) < _MIN_PRONOUNCEABLE * len(longer)
+    spoken = sum(map(_is_word, longer))
+    has_prose = has_words or (len(longer) >= _MIN_LONGER and spoken >= _MIN_SPOKEN * len(longer))
+    if not has_prose and sum(len(word) == 1 for word in latin) > _MAX_SINGLE * len(latin):
+        return True
+    return len(longer) >= _MIN_WORDS and spoken < _MIN_PRONOUNCEABLE * len(longer)
 
 
 def _is_word(word: str) -> bool:

@@ -106,6 +106,7 @@ def test_notices_and_unreadable_rows_are_counted_and_everything_else_is_read(tmp
         "notices, such as who joined a channel": 2,
         "messages that cannot be read": 2,
         "canvases": 1,
+        "other files": 1,
     }
 
 

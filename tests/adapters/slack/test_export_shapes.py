@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ async def test_an_old_message_has_one_file_and_comments_on_files_are_messages(tm
     [page] = source.read_pages(channel.location)
     assert [(each.author, each.text) for each in page] == [
         ("U1", "<@U1> uploaded a file"),
-        ("U2", "Zinc?"),
+        ("U2", "Zinc?\nFile “plan.txt”"),
         ("U2", "To all"),
     ]
     assert [each.uploads for each in page] == [(Upload("F1", "plan.txt", 7, "text/plain", ""),), (), ()]
@@ -123,8 +124,9 @@ async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: P
     replies = [slack_message("U2", number / 100, "Mina.", thread_ts=ts_at(0)) for number in range(1, MAX_ITEMS + 2)]
     dump["messages"] = [root | {"slackdump_thread_replies": replies}]
     assert len(read_all(build(tmp_path / "long", {"C0ABCDEF1.json": dump}))["C0ABCDEF1"]) == MAX_ITEMS + 2
-    with pytest.raises(InvalidDocument, match="slackdump"):
-        build(tmp_path / "other", {"slackdump.sqlite": b"SQLite"})
+    for name in ("slackdump.sqlite", "C0ABCDEF1.json.gz"):
+        with pytest.raises(InvalidDocument, match="slackdump"):
+            build(tmp_path / name, {name: b"SQLite"})
 
 
 def test_the_workspace_is_found_in_messages_or_one_is_proposed(tmp_path: Path) -> None:
@@ -139,6 +141,61 @@ def test_the_workspace_is_found_in_messages_or_one_is_proposed(tmp_path: Path) -
     assert (
         read_all(build(tmp_path / "bare", {**files, f"roof/{DAY}": bare}, workspace=proposed))["roof"][0][0] == proposed
     )
+
+
+def build_canvas(id_: str, title: str, hours: float, *channels: str) -> dict[str, Any]:
+    shares = [{"team": TEAM, "channel": each} for each in channels]
+    return {
+        "id": id_,
+        "title": title,
+        "created": int(float(ts_at(hours * 60))),
+        "mimetype": "application/vnd.slack-docs",
+        "filetype": "quip",
+        "mode": "quip",
+        "user": "U1",
+        "url_private_download": f"https://files.slack.com/files-pri/{TEAM}-{id_}/download/canvas",
+        "shares": shares,
+    }
+
+
+def test_canvases_are_files_of_their_channels(tmp_path: Path) -> None:
+    later = f"{START + timedelta(days=3):%Y-%m-%d}.json"
+    files = {
+        "users.json": [slack_user("U1", "Ada")],
+        "channels.json": [{"id": "C1", "name": "roof"}, {"id": "C2", "name": "yard"}],
+        f"roof/{DAY}": [slack_message("U1", 0, "Slates.")],
+        f"roof/{later}": [slack_message("U1", 3 * 24 * 60, "Nails.")],
+        "roof/canvas_in_the_conversation.json": [build_canvas("F1", "Gutter plan", 2)],
+        "canvases.json": [
+            build_canvas("F1", "Gutter plan", 2, "C1"),
+            build_canvas("F2", "Tools", 3, "C1", "C2", "C9"),
+            build_canvas("F3", "Private notes", 4, "D0ABCDEF1"),
+        ],
+    }
+    source = build(tmp_path, files)
+    found = {
+        channel.name: [
+            [upload.name for upload in each.uploads] or each.text
+            for page in source.read_pages(channel.location)
+            for each in page
+        ]
+        for channel in source.list_channels()
+    }
+    assert found == {"roof": ["Slates.", ["Gutter plan"], ["Tools"], "Nails."], "yard": [["Tools"]]}
+    assert source.omissions.list_all() == [Omission("canvases", name="Private notes")]
+
+
+def test_files_that_belong_to_nothing_are_named(tmp_path: Path) -> None:
+    files = {
+        "e/users.json": [slack_user("U1", "Ada")],
+        "e/channels.json": [{"id": "C1", "name": "roof"}],
+        f"e/roof/{DAY}": [slack_message("U1", 0, "Slates.")],
+        "e/roof/2026-13-45.json": [slack_message("U1", 0, "Never.")],
+        "e/roof/notes.txt": b"Zinc.",
+        "readme.txt": b"Ours.",
+    }
+    names = [each.name for each in build(tmp_path, files).omissions.list_all() if each.kind == "other files"]
+    assert names == ["e/roof/2026-13-45.json", "e/roof/notes.txt", "readme.txt"]
 
 
 def test_what_is_not_read_is_named(tmp_path: Path) -> None:

@@ -57,5 +57,49 @@ def test_attached_files_are_attachments() -> None:
     assert (attached.name, attached.data) == ("crew.csv", b"Name,Oar\nAda,2")
 
 
+def signed_pdf() -> bytes:
+    """A page that is signed once, with two attached files of one name."""
+    shown = b"BT /F1 9 Tf 4 8 Td (Approved by Solveig on 3 May) Tj ET"
+    file = b"<< /Type /Filespec /F (log.txt) /UF (log.txt) /EF << /F %d 0 R >> >>"
+    return assemble_pdf(
+        [
+            (
+                b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [5 0 R] /SigFlags 3 >>"
+                b" /Names << /EmbeddedFiles << /Names [(a) 8 0 R (b) 9 0 R] >> >> >>"
+            ),
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            (
+                b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Annots [5 0 R]"
+                b" /Resources << /Font << /F1 7 0 R >> >> >>"
+            ),
+            b"<< /Length 45 >>\nstream\nBT /F1 12 Tf 50 700 Td (Lease of berth 4) Tj ET\nendstream",
+            (
+                b"<< /Type /Annot /Subtype /Widget /FT /Sig /T (Tenant) /Rect [50 50 250 80] /F 4"
+                b" /V << /Type /Sig /Filter /Adobe.PPKLite >> /AP << /N 6 0 R >> >>"
+            ),
+            (
+                b"<< /Type /XObject /Subtype /Form /BBox [0 0 200 30] /Resources << /Font << /F1 7 0 R >> >>"
+                b" /Length %d >>\nstream\n%s\nendstream" % (len(shown), shown)
+            ),
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            file % 10,
+            file % 11,
+            b"<< /Type /EmbeddedFile /Length 9 >>\nstream\nDepth 2 m\nendstream",
+            b"<< /Type /EmbeddedFile /Length 9 >>\nstream\nDepth 3 m\nendstream",
+        ]
+    )
+
+
+def test_what_is_shown_where_a_page_is_signed_is_read() -> None:
+    parsed = parse("lease.pdf", signed_pdf(), "application/pdf")
+    assert ("p. 1, signature", "Approved by Solveig on 3 May") in [(each.label, each.text) for each in parsed.passages]
+    assert sum("Approved" in each.text for each in parsed.passages) == 1
+
+
+def test_attached_files_of_one_name_are_all_read() -> None:
+    attached = parse("lease.pdf", signed_pdf(), "application/pdf").attachments
+    assert [(each.name, each.data) for each in attached] == [("log.txt", b"Depth 2 m"), ("log.txt", b"Depth 3 m")]
+
+
 def test_a_picture_page_is_named_where_nothing_reads_pictures() -> None:
     assert name_pages([2, 4, 5, 6], NO_OCR) == [Omission("p. 2", NO_OCR), Omission("pp. 4–6", NO_OCR)]

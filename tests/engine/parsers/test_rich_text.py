@@ -35,3 +35,9 @@ def test_cells_of_a_table_are_apart() -> None:
     body = rb"\trowd\intbl Duty\cell Keeper\cell\row\trowd\intbl Pump\cell Ada\par Ben\cell\row\pard After\par}"
     [passage] = parse("a.rtf", FONTS % 0 + body, "").passages
     assert passage.text == "Duty | Keeper\n--- | ---\nPump | Ada; Ben\n\nAfter"
+
+
+def test_a_star_within_a_group_hides_no_text() -> None:
+    body = rb"{\loch\f0\*\cs7\cf0 The buoy is green}{\*\unknownword It is not}\par}"
+    [passage] = parse("a.rtf", FONTS % 0 + body, "").passages
+    assert passage.text == "The buoy is green"

@@ -1,4 +1,4 @@
-"""Whether an old Office file is locked with a password: its headers say so in the open."""
+"""Whether an old Office file is locked with a password, or of before 1997: its headers say so in the open."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ _DOC_ENCRYPTED = 0x0100  # a flag of the header of a Word file, at its byte 10
 _FILE_PASS, _END_OF_STREAM = 0x2F, 0x0A  # records of a workbook: it is locked from here on; the end of the globals
 _PPT_ENCRYPTED = b"\xdf\xc4\xd1\xf3"  # the token at byte 12 of the stream of the current user
 _MAX_RECORDS = 200
+_FIRST_WORD = 0xA5EC  # the header of a Word file since 1997 begins with this; those before with smaller numbers
+_WORD_MARKS = range(0xA59B, _FIRST_WORD)
 
 
 def is_locked(data: bytes) -> bool:
@@ -25,6 +27,17 @@ def is_locked(data: bytes) -> bool:
                 return bool(ole.openstream("Current User").read(16)[12:16] == _PPT_ENCRYPTED)
             stream = next((each for each in ("Workbook", "Book") if ole.exists(each)), "")
             return bool(stream) and _has_file_pass(ole.openstream(stream).read(64_000))
+    except (OSError, ValueError, IndexError, struct.error):
+        return False
+
+
+def is_from_before_1997(data: bytes) -> bool:
+    """Whether the file is of Word 6, Word 95 or PowerPoint 4, whose formats are others than those of 1997."""
+    try:
+        with olefile.OleFileIO(BytesIO(data)) as ole:
+            if ole.exists("WordDocument"):
+                return struct.unpack_from("<H", ole.openstream("WordDocument").read(2))[0] in _WORD_MARKS
+            return bool(ole.exists("PP40") and not ole.exists("PowerPoint Document"))
     except (OSError, ValueError, IndexError, struct.error):
         return False
 

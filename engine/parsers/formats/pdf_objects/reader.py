@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Of PDFium's public headers.
 _NOTES = frozenset({1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})  # kinds of annotations in which people type
-_FILE, _WIDGET = 17, 20
+_FILE, _WIDGET, _SIGNATURE = 17, 20, 7
 _CHECK_BOX, _RADIO = 2, 3
 _CHOICES = frozenset({4, 5})
 _FIELD_KINDS = frozenset({_CHECK_BOX, _RADIO, *_CHOICES, 6})
@@ -27,6 +27,8 @@ _ON = frozenset({"yes", "on", "1", "true", ""})
 _MAX_ANNOTATIONS, _MAX_ATTACHMENTS = 20_000, 200
 _MANY_LINES = 30
 _LARGE_SHARE, _SHORT_TEXT = 0.5, 80  # of a page that is a scan with a stamp or a page number as text
+
+_Frame = tuple[float, float, float, float]  # left, bottom, right, top
 
 
 @dataclass(slots=True)
@@ -64,26 +66,35 @@ def _read_document(document: PdfDocument, found: PdfObjects) -> None:
         except pypdfium2.PdfiumError:
             found.omissions.append(Omission(f"p. {number}", DAMAGED))
             continue
-        _read_page(page, number, form, found)
+        frames = _read_page(page, number, form, found)
         page.close()
+        if frames:
+            found.texts.setdefault(number, []).extend(_read_signatures(document, number, frames))
     is_read = any(label == "form" for texts in found.texts.values() for label, _ in texts)
     if not is_read and (values := read_xfa_values(document)):
         found.texts.setdefault(1, []).append(("form", values))
     for at in range(min(document.count_attachments(), _MAX_ATTACHMENTS)):
-        with suppress(pypdfium2.PdfiumError):
+        try:
             attached = document.get_attachment(at)
             name = clean_single_line(attached.get_name()) or f"attachment {at + 1}"
+        except pypdfium2.PdfiumError:
+            found.omissions.append(Omission(f"attachment {at + 1}", DAMAGED))
+        else:
             _add_attachment(found, name, attached.raw)
 
 
-def _read_page(page: PdfPage, number: int, form: Any, found: PdfObjects) -> None:
+def _read_page(page: PdfPage, number: int, form: Any, found: PdfObjects) -> list[_Frame]:
+    """Read the annotations of a page, and whether it is a picture; returns where it is signed."""
     import pypdfium2.raw as pdfium  # noqa: PLC0415  - loads slowly
 
     values: list[str] = []
+    frames: list[_Frame] = []
     for at in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), _MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page.raw, at)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        if kind == _WIDGET and form:
+        if kind == _WIDGET and form and pdfium.FPDFAnnot_GetFormFieldType(form, annotation) == _SIGNATURE:
+            frames += _frame_of(annotation)
+        elif kind == _WIDGET and form:
             values += [line] if (line := _field_line(form, annotation)) and line not in values else []
         elif kind in _NOTES and (note := clean_multiline(_annotation_text(annotation, b"Contents"))):
             author = clean_single_line(_annotation_text(annotation, b"T"))
@@ -97,6 +108,34 @@ def _read_page(page: PdfPage, number: int, form: Any, found: PdfObjects) -> None
         found.pictures.add(number)
     if number in found.pictures or _is_drawn(page):
         found.drawn.add(number)
+    return frames
+
+
+def _frame_of(annotation: Any) -> list[_Frame]:
+    """Where an annotation is shown; nothing if it is not."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415  - loads slowly
+
+    frame = pdfium.FS_RECTF()
+    is_shown = pdfium.FPDFAnnot_GetRect(annotation, frame) and frame.right > frame.left and frame.top > frame.bottom
+    return [(frame.left, frame.bottom, frame.right, frame.top)] if is_shown else []
+
+
+def _read_signatures(document: PdfDocument, number: int, frames: list[_Frame]) -> Iterator[tuple[str, str]]:
+    """What a page shows where it is signed, such as who signed it when; that is part of the page once it is flat."""
+    import pypdfium2  # noqa: PLC0415  - loads slowly
+    import pypdfium2.raw as pdfium  # noqa: PLC0415  - loads slowly
+
+    with suppress(pypdfium2.PdfiumError):
+        page = document[number - 1]
+        before = [page.get_textpage().get_text_bounded(*frame) for frame in frames]
+        pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
+        page.close()
+        page = document[number - 1]
+        for frame, printed in zip(frames, before, strict=True):
+            text = clean_multiline(page.get_textpage().get_text_bounded(*frame))
+            if text and text != clean_multiline(printed):
+                yield "signature", text
+        page.close()
 
 
 def _field_line(form: Any, annotation: Any) -> str:
@@ -159,8 +198,8 @@ def _add_attachment(found: PdfObjects, name: str, raw: Any) -> None:
     buffer = ctypes.create_string_buffer(max(size.value, 1))
     if not size.value or not pdfium.FPDFAttachment_GetFile(raw, buffer, size.value, size):
         found.omissions.append(Omission(f"attachment {name}", DAMAGED))
-    elif all(each.name != name for each in found.attachments):
-        found.attachments.append(Attachment(name, buffer.raw[: size.value]))
+    elif (attached := Attachment(name, buffer.raw[: size.value])) not in found.attachments:
+        found.attachments.append(attached)
 
 
 def _is_picture(page: PdfPage) -> bool:

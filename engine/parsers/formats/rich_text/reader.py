@@ -69,6 +69,7 @@ class RichTextReader:
         self._bytes = bytearray()
         self._to_skip = 0
         self._is_starred = False
+        self._is_at_start = False  # of a group: only there a star marks a destination
         self._texts: dict[str, list[str]] = {}
         self._line: list[str] = []
         self._cells: list[str] = []
@@ -104,7 +105,7 @@ class RichTextReader:
                 raise DocumentTooLarge("The document is nested too deeply.")
             self._stack.append(self._state)
             self._state = replace(self._state)
-            self._to_skip = 0
+            self._to_skip, self._is_at_start = 0, True
         elif token.kind == "}":
             self._end_group()
         else:
@@ -139,7 +140,7 @@ class RichTextReader:
 
     def _handle_word(self, word: bytes, number: int | None) -> None:
         name, self._is_over = word.decode("ascii"), False
-        is_starred, self._is_starred = self._is_starred, False
+        is_starred, self._is_starred, self._is_at_start = self._is_starred, False, False
         if action := self._words.get(name):
             action(self, 1 if number is None else number)
         elif (
@@ -168,13 +169,13 @@ class RichTextReader:
             used = min(self._to_skip, len(data))
             self._to_skip -= used
             data = data[used:]
-        self._is_starred = False
+        self._is_starred = self._is_at_start = False
         self._bytes += data
 
     def _add_symbol(self, symbol: bytes) -> None:
         if symbol == b"*":
             self._flush()
-            self._is_starred = True
+            self._is_starred = self._is_at_start
         elif self._to_skip:
             self._to_skip -= 1
         elif symbol in vocabulary.BYTES:
