@@ -34,7 +34,7 @@ _NO_CELLS = "it is not a sheet of cells"
 _BINARY_PART, _ONLY_CELLS = "xl/workbook.bin", "only the cells of a binary workbook are read"
 _BESIDE_CELLS = re.compile(r"xl/(comments|drawings|charts|diagrams|embeddings|media)")
 _REPEATED = "header and footer"
-_WORDS = re.compile(r": .*?[^\W\d_]{2,}\W+[^\W\d_]{2,}", re.DOTALL)  # more than "Page 1", which every program writes
+_WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+\W++[^\W\d_]{2}")  # more than "Page 1", which every program writes
 _EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
 _HAS_TIME = re.compile(r"h|s", re.IGNORECASE)
 # Dates that are read in one way only: years first, names of months, or points between the numbers.
@@ -92,7 +92,7 @@ def _opendocument_passages(data: bytes) -> Iterator[Passage | Omission]:
                 text = clean_multiline(join_blocks(group))
                 yield Passage(f"t{number}.{kind}{part}", text, f"{label}, {kind}")
     styles = read_part(archive, "styles.xml", reader.content.omissions)
-    repeated = [each for each in reader.content.read_repeated(styles) if _WORDS.search(each.text)]
+    repeated = [each for each in reader.content.read_repeated(styles) if _WORDS.search(each.text.partition(": ")[2])]
     for part, group in enumerate(group_blocks(repeated), 1):
         yield Passage(f"header{part}", clean_multiline(join_blocks(group)), _REPEATED)
     yield from reader.content.omissions
