@@ -47,6 +47,7 @@ WORDS = {
     "entity": "graph Mina",
     "duplicates": "duplicates",
     "merge": "correct merge Mino Mina",
+    "split": 'correct split Mina "Mina (boat)" --type place',
     "separate": "correct separate Mino Otto",
     "describe": 'correct describe Mina "Sells tickets."',
     "hide": "correct hide Mina",
@@ -80,6 +81,7 @@ ARGV = {
     "entity": ("graph", "Mina"),
     "duplicates": ("duplicates",),
     "merge": ("correct", "merge", "Mino", "Mina"),
+    "split": ("correct", "split", "Mina", "Mina (boat)", "--type", "place"),
     "separate": ("correct", "separate", "Mino", "Otto"),
     "describe": ("correct", "describe", "Mina", "Sells tickets."),
     "hide": ("correct", "hide", "Mina"),
@@ -141,8 +143,8 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
             requests.Separate("Mino", "Otto"), "POST", correct, {"action": "separate", "name": "Mino", "other": "Otto"}
         ),
         "split": Sample(
-            requests.Split("Mina", "Mina (boat)", document="minutes"),
-            *("POST", correct, {"action": "split", "name": "Mina", "other": "Mina (boat)", "document": "minutes"}),
+            requests.Split("Mina", "Mina (boat)", type="place"),
+            *("POST", correct, {"action": "split", "name": "Mina", "other": "Mina (boat)", "type": "place"}),
         ),
         "describe": Sample(
             requests.SetDescription("Mina", "Sells tickets."),

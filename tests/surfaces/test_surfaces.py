@@ -28,7 +28,7 @@ REFUSED = {"NotAllowed", "NotPermitted", "NotFound", "InvalidToken"}
 NO_TOKENS: tuple[Who, ...] = ("owner", "page")
 # Rows whose sample finds nothing: what is said then is as good as done.
 NOTHING_THERE = {"remove-answer", "upload", "undo", "check-token", "revoke-token", "log-out", "confirm-retention"}
-ONCE = {"forget", "remove-expert"}  # what is gone is gone
+ONCE = {"forget", "remove-expert", "split"}  # what is gone is gone
 TOKEN_ROWS = [each for each in ROWS if each.permission is not None]
 by_name = pytest.mark.parametrize("row", TOKEN_ROWS, ids=lambda each: each.name)
 MEETS: dict[Least, set[Who]] = {
