@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 from bot.text.speech import phrases
 from bot.text.speech.addressee import is_for_others
 from bot.text.speech.chat_sentences import SHORTCODE, Sentence, normalize_word, split_sentences
-from bot.text.speech.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced
+from bot.text.speech.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced, is_unspaced_thanks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -38,7 +38,7 @@ MAX_CHATTER_WORDS = 9
 MAX_ELLIPSIS_WORDS, MAX_UNMARKED_ELLIPSIS_WORDS = 8, 6
 MAX_FRAGMENT_WORDS = 7
 
-_LAUGHTER = re.compile(r"lma+o+|lo+l+|(?:ha){2,}h?|(?:he){2,}|(?:ja){2,}|x+d+|mdr+|ptdr+")
+_LAUGHTER = re.compile(r"lma+o+|lo+l+|(?:ha){2,}h?|(?:h[ei]){2,}|(?:ja){2,}|x+d+|mdr+|ptdr+|k{3,}|(?:rs){2,}|w{3,}")
 _LAUGHING_MARKS = (";)", ";-)", ":P", ":p", ":D", "xD", "/s")
 # What begins like a request and is none: "list is wrong", "explain that to my boss".
 _IDIOM = re.compile(
@@ -76,7 +76,11 @@ def is_small_talk(text: str) -> bool:
     """Whether a message is only thanks, praise or emoji, and needs no answer."""
     has_data = any(mark in text for mark in ("://", "`", ">", '"', "“"))
     sentences = split_sentences(text)
-    return bool(text.strip()) and not has_data and all(not s.is_question and _is_chatter(s.words) for s in sentences)
+    return bool(text.strip()) and not has_data and all(map(_is_small_talk_sentence, sentences))
+
+
+def _is_small_talk_sentence(sentence: Sentence) -> bool:
+    return not sentence.is_question and (_is_chatter(sentence.words) or is_unspaced_thanks("".join(sentence.words)))
 
 
 def is_question_sentence(sentence: Sentence) -> bool:
@@ -134,8 +138,10 @@ def _find_start(words: Words, patterns: Collection[Words]) -> Words:
 
 def _is_chatter(words: Sequence[str]) -> bool:
     """Whether the words are only thanks, praise or interjections (rule 1)."""
-    known = all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in words)
-    return known and len(words) <= MAX_CHATTER_WORDS and not phrases.INTERJECTIONS.isdisjoint(words)
+    bare = [word for word in words if not _LAUGHTER.fullmatch(word)]
+    known = all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in bare)
+    exclaims = len(bare) < len(words) or not phrases.INTERJECTIONS.isdisjoint(bare)
+    return known and len(words) <= MAX_CHATTER_WORDS and exclaims
 
 
 def _classify_request(words: Words, sentence: Sentence) -> Verdict | None:
@@ -224,17 +230,22 @@ def _is_question(words: Words, sentence: Sentence) -> bool:
     """Whether a question word, or a verb before its subject, makes a question (rule 6)."""
     marked = sentence.is_question
     if words[0] in phrases.PREPOSITIONS and words[1:2] and words[1] in phrases.QUESTION_WORDS:
+        if len(words) == 2:  # "since when"
+            return True
         words = words[1:]
     if words[0] in phrases.QUESTION_WORDS:
         alone = len(words) == 1 and words[0] in phrases.AMBIGUOUS_WORDS - {"when", "where", "why"}
         return (marked and not alone) or _is_unmarked_question(words) or _asks_what_happened(words)
-    if words[-1] in {"quand", "où", "combien"}:
-        return {"pas", "sais"}.isdisjoint(words)
+    if words[-1] in phrases.LAST_QUESTION_WORDS or (words[0] == "cest" and words[1:2] and words[1] in phrases.IN_PLACE):
+        return _NOT_KNOWING.isdisjoint(words)
     if len(words) > 2 and words[0] in phrases.AUXILIARIES | phrases.NEGATED:
         return marked or _is_inverted(words)
     if len(words) > 1 and words[0] in phrases.INVERTED:
         return marked or words[0] in phrases.UNMARKED_INVERTED or _is_german_question(words)
     return marked and any(_asks(clause) for clause in sentence.clauses[1:])
+
+
+_NOT_KNOWING = phrases.parse_words("pas sais não nao sei no sé nimporte")
 
 
 def _is_unmarked_question(words: Words) -> bool:
@@ -284,6 +295,8 @@ def _names_wanted(words: Words, sentence: Sentence) -> bool:
     """Whether the words name what is wanted: "link to the runbook?", "tl;dr"."""
     if words[0] == "tldr":
         return True
+    if len(words) > 1 and words[0] in phrases.ARTICLES:
+        words = words[1:]
     return sentence.is_question and words[0] in phrases.WANTED and len(words) <= MAX_FRAGMENT_WORDS
 
 
