@@ -46,6 +46,9 @@ _REMEMBER = re.compile(
 _INFORMING = re.compile(
     r"(?:just |only |nur |kurz |só )?"
     r"(?:fyi|(?:a )?heads[ -]up|for (?:your|the) (?:information|record)|(?:just )?so you know"
+    r"|(?:don['’]?t|do not|never) forget|nicht vergessen|vergiss (?:bitte )?nicht|denkt? dran"
+    r"|no (?:te |se )?olvid(?:es|en|e)"
+    r"|n['’]oubli(?:e|ez|ons) pas|não (?:se |te )?esque[çc](?:[ae]|as|am)"
     r"|in case you did(?:n['’]?t| not) know|(?:kurz )?zur (?:info|kenntnis|information)|zu deiner info(?:rmation)?"
     r"|damit du(?:['’]?s| es) weißt|para que (?:lo )?(?:sepas|conste|quede constancia)|para tu info(?:rmación)?"
     r"|te informo|te aviso|pour (?:ton |votre )?info(?:rmation)?|à titre d['’]info(?:rmation)?|sache que"
@@ -60,7 +63,7 @@ _ABOUT_MENTIONED = re.compile(
 )
 _REMEMBER_UNSPACED = re.compile(
     r"覚えて(?:おいて)?(?:ください|ね)?|メモ(?:して)?[:：、]|記録して|记住|记一下|備忘|补充一下|更正|訂正"
-    r"|^(?:ちなみに|参考まで|念のため|お知らせ|共有)|顺便说"
+    r"|^.{0,12}忘れ(?:ないで|ずに)|^别忘|^(?:ちなみに|参考まで|念のため|お知らせ|共有)|顺便说"
 )
 # After a single word a mark must follow: "no, at nine", not "no idea" or "wrong channel".
 _CONTRADICTION = re.compile(
@@ -164,7 +167,7 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     """What a message that addresses the bot is; `is_direct`: nobody else reads it, so that it is never an aside."""
     body = strip_mention(text)
     without = " ".join(MENTION.sub(" ", body).split())
-    sentences = split_sentences(body)
+    sentences = split_sentences(without)
     if without and (called := _classify_call(without)):
         return called
     if not is_direct and (_ABOUT_MENTIONED.search(text) or passing_mentions.points_to_bot(text)):
@@ -259,7 +262,7 @@ def _is_declarative(sentence: Sentence) -> bool:
     if is_unspaced(together):
         return bool(_STATED_UNSPACED.search(together))
     words = sentence.words
-    while len(words) > 1 and (words[0] in phrases.INTERJECTIONS or words[0] in phrases.CONJUNCTIONS):
+    while len(words) > 1 and words[0] in phrases.LEADING:
         words = words[1:]
     if len(words) < 3 or words[0] in _NO_SUBJECTS:
         return len(words) >= 4 and words[0] in phrases.PREPOSITIONS and _find_verb(words) > 1

@@ -3,7 +3,8 @@
 A message points others to the bot, whatever else it asks, if one of these holds:
 1. It ends with the mention after a copying word: "The lease is signed. cc @bot".
 2. A verb of asking stands right before the mention, and no question is put to it there: "just ask @bot".
-3. A particle that marks an object follows the mention, in a language without blanks: "@botに聞いて".
+3. It says what the bot did, with the mention as the subject: "@bot se equivocó ayer".
+4. A particle that marks an object follows the mention, in a language without blanks: "@botに聞いて".
 
 A message that asks nothing speaks of the bot if the mention stands inside it, or begins it as the subject of a verb.
 """
@@ -15,7 +16,6 @@ import re
 from bot.text.speech import phrases
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.mentions import MENTION, strip_mention
-from bot.text.speech.question_rules import is_small_talk
 
 MAX_ASIDE_WORDS = 3  # besides the mention: "cc @bot", "fyi @bot please"
 
@@ -41,12 +41,22 @@ _JUDGING = phrases.parse_words(
     génial utile muito ótimo bom demais top
     """
 )
+# A past tense without a subject, which only the mention can be: "@bot se equivocó ayer".
+_PAST = re.compile(
+    r"(?:hat|hatte|war) (?:gestern|heute|mal|nur|mir|uns|schon|nichts|nie|immer|wieder|neulich|leider)\b"
+    r"|(?:s['’]est|m['’]a|nous a|l['’]a|n['’]a (?:pas|rien)|a (?:\w+é|dit|répondu))\b"
+    r"|(?:(?:se|no|me|nos|lo|não) )*(?:\w{2,}ó|dijo|supo|sabía|disse|sabia|soube|\w{3,}[oi]u)\b",
+    re.IGNORECASE,
+)
+_BEFORE = phrases.LEADING | phrases.FILLERS
 _GERMAN = phrases.parse_words("haben wir ich man ist sind hat wird gibt der die das den dem zum zur im am beim für")
 
 
 def points_to_bot(text: str) -> bool:
     """Whether a message copies the bot in, or tells others to ask it."""
-    if _COPIED_AT_END.search(text[-MAX_END:]):
+    body = strip_mention(text)
+    reports = body != text.strip() and _PAST.match(body) and not _asks_after(body)
+    if reports or _COPIED_AT_END.search(text[-MAX_END:]):
         return True
     if (found := _OBJECT.search(text)) and not _asks_after(text[found.end() :]):
         return True
@@ -65,8 +75,8 @@ def speaks_of_bot(text: str, body: str) -> bool:
     if body != text.strip():  # it begins with the mention: "@bot is really useful"
         return _is_predicate(words)
     found = MENTION.search(text)
-    if found is None or is_small_talk(text[: found.start()]):  # "hey @bot who pays"
-        return False
+    if found is None or _BEFORE.issuperset(text[: found.start()].casefold().replace(",", " ").split()):
+        return False  # "hey @bot who pays"
     after = text[found.end() :]
     return bool(after.strip(" .!,;:")) and after[:1] not in {":", ","}
 

@@ -44,6 +44,16 @@ GREETINGS = parse_words("hi hello hey hiya yo hallo moin servus hola salut bonjo
 WISHES = parse_words("good guten gute buenos buenas bom boa")
 TIMES_OF_DAY = parse_words("morning afternoon evening morgen tag abend días dias tardes noches dia tarde noite")
 GREETED = parse_words("there bot all again everyone zusammen todos a tous à tout le monde du threadlore")
+# What praises the bot: "you are the best".
+YOU_ARE = parse_phrases("you are, youre, ur, u are, u r, du bist, tes, tu es, eres, você é, vc é, tu és, es-tu, sei")
+PRAISE = parse_words(
+    """
+    best beste bester great awesome amazing brilliant smart helpful useful quick fast genius lifesaver hero star legend
+    champ toll klasse spitze super schlau schnell schatz held meilleur meilleure génial géniale super fort top mejor
+    genial increíble crack máquina campeón lista listo demais incrível melhor fera ótimo campeão ein eine der die das
+    the a an so really le la trop un une el muy un o muito uma einfach
+    """
+)
 LAUGHTER = parse_words(
     """
     lol lmao rofl haha hehe hihi xd joy sweat_smile laughing smirk stuck_out_tongue rolling_on_the_floor_laughing
@@ -138,6 +148,8 @@ PROPOSALS = parse_words(
     """
 )
 CONJUNCTIONS = parse_words("and but or nor plus und oder aber sowie y o e pero et ou mais ma en")
+# What may stand before a sentence, or before the mention of whom it addresses.
+LEADING = INTERJECTIONS | CONJUNCTIONS | parse_words("so then also dann alors donc entonces então")
 PREPOSITIONS = parse_words(
     """
     on at in since until by for from to with within without during about under of before after seit ab bis mit für von
@@ -195,6 +207,7 @@ WANTED = parse_words(
 ARTICLES = parse_words("the a an any der die das den ein eine el la los las un una le les une o os as um uma")
 LAST_QUESTION_WORDS = parse_words("quand où combien comment quanto onde quando quem")
 IN_PLACE = parse_words("qui quoi quand où combien comment quel quelle")  # "c'est quoi le code"
+TELLING_VERBS = parse_words("kostet kosten dauert heißt bedeutet gilt braucht")  # after them "denn" is no effect
 CONDITIONS = parse_words("if when once unless where")  # before a "you" that means anybody
 PAST = parse_words("did was were has")
 RIGHTS = parse_words("can could may must should do need allowed i")  # with these, "my" things are a matter of rules

@@ -138,6 +138,9 @@ def _find_start(words: Words, patterns: Collection[Words]) -> Words:
 
 def _is_chatter(words: Sequence[str]) -> bool:
     """Whether the words are only thanks, praise or interjections (rule 1)."""
+    if start := _find_start(tuple(words), phrases.YOU_ARE):  # "you are the best, thanks"
+        rest = words[len(start) :]
+        return bool(rest) and (phrases.PRAISE | phrases.INTERJECTIONS | phrases.FILLERS).issuperset(rest)
     bare = [word for word in words if not _LAUGHTER.fullmatch(word)]
     known = all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in bare)
     exclaims = len(bare) < len(words) or not phrases.INTERJECTIONS.isdisjoint(bare)
@@ -170,7 +173,8 @@ def _classify_personal(words: Words, sentence: Sentence) -> Verdict | None:
 def _is_for_effect(words: Words, sentence: Sentence) -> bool:
     """Whether the words contain a phrase for effect, a negated question, or a tag that seeks consent."""
     first, marked = words[0], sentence.is_question
-    if not phrases.EFFECT.isdisjoint(words[1:]) or _find_start(words, phrases.RHETORICAL) or words == ("why", "not"):
+    effect = phrases.EFFECT - ({"denn"} if words[1:2] and words[1] in phrases.TELLING_VERBS else set())
+    if not effect.isdisjoint(words[1:]) or _find_start(words, phrases.RHETORICAL) or words == ("why", "not"):
         return True
     if (first in {"how", "why"} and "still" in words) or ("ever" in words and first not in phrases.PAST):
         return True
@@ -236,7 +240,11 @@ def _is_question(words: Words, sentence: Sentence) -> bool:
     if words[0] in phrases.QUESTION_WORDS:
         alone = len(words) == 1 and words[0] in phrases.AMBIGUOUS_WORDS - {"when", "where", "why"}
         return (marked and not alone) or _is_unmarked_question(words) or _asks_what_happened(words)
-    if words[-1] in phrases.LAST_QUESTION_WORDS or (words[0] == "cest" and words[1:2] and words[1] in phrases.IN_PLACE):
+    if (
+        words[-1] in phrases.LAST_QUESTION_WORDS
+        or "combien" in words
+        or (words[0] == "cest" and words[1:2] and words[1] in phrases.IN_PLACE)
+    ):
         return _NOT_KNOWING.isdisjoint(words)
     if len(words) > 2 and words[0] in phrases.AUXILIARIES | phrases.NEGATED:
         return marked or _is_inverted(words)

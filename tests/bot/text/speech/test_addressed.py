@@ -35,6 +35,9 @@ question: where is it that we keep the keys
 question: was hat das Team zum Umzug entschieden | oye, donde guardamos las cintas | cuando llega el pedido
 statement: fyi the electrician rings at noon | heads up, no water on Friday | zur Info, Anlieferung nur noch über Tor 2
 statement: pour info, plus de café au deuxième | para que lo sepas, hoy sin ascensor | só para avisar, reunião às dez
+statement: don't forget: boots on the roof from Monday | vergiss nicht, Montag ist Inventur
+statement: no te olvides, el lunes hay visita | n'oubliez pas : badge obligatoire | não esqueçam: crachá obrigatório
+statement: 鍵を忘れないで、玄関は7時に閉まる
 statement: ちなみに駐車場は満車です | das stimmt so nicht, der Kurs findet im Saal statt
 statement: ce n'est plus le cas, la cave appartient au voisin | the courier comes on Tuesday
 statement: no, the fence is built by Brandt since yesterday | remember: the gate code is 4711
@@ -54,6 +57,7 @@ statement: いいえ、ブラントが建てます | 覚えて：門のコード
 statement: 密码是4711 | 不对，是布兰特 | please note that the meeting starts at nine
 statement: keep in mind: guests need a badge | Ada has the key | She lives in Lyon now
 statement: The price was changed to 40 euros. It is valid from May. | heads up: the server moves on Sunday
+thanks: you're a lifesaver | du bist klasse, danke | t'es trop fort | eres genial | você é incrível | 天才！
 thanks: génial, merci | valeu, ajudou! | kkkkk | www | どうもありがとうございます | 承知しました | gute Nacht
 thanks: thanks! | great, thank you | 👍 | danke dir | ok cool
 introduction: what can you do? | who are you? | how do you work? | help me | are you there?
@@ -72,6 +76,8 @@ aside: I asked @ yesterday and it knew nothing | @ is really useful, try it | cc
 aside: did you know that @ can read files?
 aside: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @ | who pays? cc @
 aside: frag mal @, der kennt das | demande à @ | pregúntale a @ mañana | pergunta pro @ | @に聞いてください
+aside: @ hat mir nichts gesagt | @ m'a donné trois réponses | @ no supo la respuesta | @ acertou de novo
+question: so @ does the lift run | und @ wer zahlt das
 aside: @ ist echt praktisch | @ couldn't tell me
 question: ask for @: who pays? | question for @: who pays? | @は鍵の場所を知っていますか
 statement: remember @: the gate code is 4711
