@@ -33,6 +33,7 @@ from engine.text.word_lists import ATTRIBUTE_WORDS, STOP_WORDS, word_set
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from engine.llm.offline.names.types import NamedEntity
     from engine.models import ChatTurn
 
 _PERSON_PRONOUNS = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
@@ -83,6 +84,11 @@ _ASKING = word_set(
 _QUESTION_WORDS = _ASKING - word_set(
     "is are was were do does did can could will would should has have had must may ist sind hat kann"
 ) | word_set("was")
+_KIND_ASKED = re.compile(  # the type of answer that a question with another subject needs, too
+    r"\A(?:\W|and |but |und |y |et |e )*(when|where|how (?:many|much|long|far|old|often)|wann|wo"
+    r"|wie (?:viele?|lange|oft|weit)|cuándo|dónde|cuántos|cuántas|quand|où|combien|quando|onde|quantos|quantas)\b",
+    re.IGNORECASE,
+)
 _WHO = frozenset({"who", "wer", "quién", "qui", "quem"})
 _PREPOSITION = re.compile(
     r"\A(on|at|in|for|with|without|from|until|since|after|before|by|during|am|im|für|mit|bei|seit|ab|en|para|con|pour"
@@ -98,7 +104,8 @@ _MAX_CARRIED = 4
 MAX_WORD_LENGTH = 80
 _QUOTED = re.compile(r"\[\d{1,9}\]|[“”]")
 _CHAT_ATTRIBUTION = re.compile(
-    rf"^[ \t]*+[-*•]?[ \t]*+([^\W\d_][^:(“\n]{{1,60}}?) \({MESSAGE_TIME}(?: UTC)?\):", re.MULTILINE
+    rf"^[ \t]*+[-*•]?[ \t]*+(?:[^:(“\n]{{1,40}}: )?+([^\W\d_][^:(“\n]{{1,60}}?) \({MESSAGE_TIME}(?: UTC)?\):",
+    re.MULTILINE,
 )
 
 
@@ -200,7 +207,8 @@ def _list_missing(fragment: str, former: Exchange) -> list[str]:
     head = [word for word in words if not is_stop_word(word)]
     if any(stem(word) in _ATTRIBUTES for word in head):
         return subject or asked
-    return _without_rest(asked, former.question, subject, len(_telling(fragment))) or subject
+    rest = _without_rest(asked, former.question, subject, len(_telling(fragment))) or subject
+    return [*(found[1].lower() for found in _KIND_ASKED.finditer(former.question)), *rest]
 
 
 def _without_rest(asked: Sequence[str], question: str, subject: Sequence[str], count: int) -> list[str]:
@@ -251,7 +259,8 @@ def _without_phrase(asked: Sequence[str], question: str, preposition: str) -> li
 def _without_asked(asked: Sequence[str], fragment: str, question: str) -> list[str]:
     """The words without what a question asked for, if a fragment that begins with a question word asks otherwise."""
     words = split_words(fragment)
-    if not words or words[0].casefold() not in _QUESTION_WORDS or not _telling(fragment):
+    asks = bool(words) and (_is_asking(words[0]) or not _ATTRIBUTES.isdisjoint(map(stem, words)))
+    if not asks or not _telling(fragment):
         return list(asked)
     after = [word for word in split_words(question)[1:] if not is_stop_word(word)]
     replaced = {stem(word) for word in after[:1]} | _ATTRIBUTES
@@ -293,11 +302,11 @@ class Topics:
         """The names of an exchange."""
         speakers = [match[1] for match in _CHAT_ATTRIBUTION.finditer(exchange.answer)]
         facts = ExcerptFacts(index_people(speakers))
-        texts = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub("", exchange.answer)), exchange.question
-        named = [name for text in texts for part in split_sentences(text) for name in find_entities(part, facts)]
-        found = [name for name in named if not _is_asking(name.name)]
+        quoted = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub("", exchange.answer))
+        first = quoted.strip().partition("\n")[0]  # later passages may be about something else
+        found, near = _find_names((quoted, exchange.question), facts), _find_names((first, exchange.question), facts)
         people = (name.name for name in found if name.type == "person" or _can_be_person(name.name, name.type))
-        things = (name.name for name in found if name.type != "person")
+        things = (name.name for name in near if name.type != "person")
         return cls(_by_frequency(people), _by_frequency(things), _by_frequency(speakers))
 
     def choose_person(self, question: str) -> str:
@@ -306,6 +315,12 @@ class Topics:
         told = [each for each in self.people if each.casefold() not in known]
         new = [each for each in self.things if each[:1].isupper() and each.isalpha() and each not in question]
         return next(iter([*told, *self.people, *new, *self.speakers]), "")
+
+
+def _find_names(texts: Iterable[str], facts: ExcerptFacts) -> list[NamedEntity]:
+    """The names in some texts, in order; a question word is none."""
+    found = [name for text in texts for part in split_sentences(text) for name in find_entities(part, facts)]
+    return [name for name in found if not _is_asking(name.name)]
 
 
 def _can_be_person(name: str, kind: str) -> bool:

@@ -13,7 +13,7 @@ HISTORY = (
         "- Hanna Karim (2026-02-20 19:40 UTC): “I promise to bring back the brushes to Torfield Ltd.” [2]",
     ),
 )
-TOPICS = " (Hanna Karim, L-19, Locker L-19, Torfield Ltd, rents, tenant, promise)"
+TOPICS = " (Hanna Karim, L-19, Locker L-19, rents, tenant, promise)"
 ASKED = "L-19, rents, locker, tenant, promise"
 
 
@@ -52,6 +52,10 @@ OWNER = exchange("Who owns billing?", "Ada owns billing.")
 DESKS = exchange("How many desks are in Bergen?", "Bergen has 14 desks.")
 FAIR = exchange("When does the craft fair take place?", "The craft fair takes place on 2 May.")
 KILN = exchange("¿Cuánto cuesta el Horno Rubí?", "El Horno Rubí cuesta 70 euros.")
+REPLACED = (
+    ChatTurn("user", "Who owns the login?"),
+    ChatTurn("assistant", "- Until 2026-03-01: Ada (2026-02-20 19:40 UTC): “The login is owned by nobody.” [1]"),
+)
 SAW = exchange("Was kostet die Säge Bora?", "Die Säge Bora kostet 90 Euro.")
 PRESS = exchange("窯ホムラの価格は？", "窯ホムラの価格は9万円です。")
 LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim.")
@@ -69,18 +73,19 @@ LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim."
         (FENCE, "and the price?", "fence"),
         (FENCE, "since when?", "fence, builds"),
         (FENCE, "how much does it cost?", "Nagel, fence"),
-        (POOL, "and the sauna?", "open"),
+        (POOL, "and the sauna?", "when, open"),
         (MILL, "where was it bought?", "mill, rose7"),
         (MILL, "who sharpens it?", "mill, rose7"),
         (DESKS, "and in Oslo?", "desks"),
         (LEAD, "no, I mean Heron", "leads, project"),
         (LEAD, "nein, ich meine Heron", "leads, project"),
         (SAW, "und der Hobel Puma?", "kostet"),
-        (FAIR, "and the book market?", "place"),
-        (FAIR, "no, the book market", "place"),
+        (FAIR, "and the book market?", "when, place"),
+        (FAIR, "no, the book market", "when, place"),
         (KILN, "¿y quién es la dueña?", "Horno Rubí"),
         (SAW, "und wer schärft sie?", "Säge Bora"),
         (PRESS, "炉カガリは？", "価格"),
+        (REPLACED, "its deadline?", "login"),
         (PRESS, "担当は？", "窯ホムラ"),
         (POOL, "and on Sundays?", "pool, open"),
         (LEAD, "and the Heron project?", "leads"),
