@@ -35,7 +35,7 @@ Words = tuple[str, ...]
 _CALLS = phrases.parse_words("test testing ping start prueba prova teste テスト")
 _REMEMBER = re.compile(
     r"(?:please |pls |bitte |por favor,? |merci de |s'il te plaît,? )?"
-    r"(?:remember|note|save|keep in mind|bear in mind|make a note|take note|correction"
+    r"(?:remember|note|save|keep in mind|bear in mind|make a note|take note|jot down|write down|correction"
     r"|reminder|merke?(?: dir| euch)?|notiere?(?: dir)?|schreib (?:dir )?auf"
     r"|fürs protokoll|korrektur|recuerda|anota|apunta|toma nota|ten en cuenta|guarda|corrección"
     r"|souviens-toi|retiens|note bien|prends note|à noter|pour mémoire"
@@ -74,7 +74,7 @@ _CONTRADICTION = re.compile(
     r"(?:not (?:true|right|correct)|wrong|incorrect|outdated|out of date|old|no longer (?:true|right|correct))"
     r"|das (?:ist|stimmt) (?:so |leider )?(?:nicht|falsch|veraltet|überholt)(?: mehr| ganz| richtig| korrekt)?"
     r"|eigentlich"
-    r"|(?:eso )?(?:no es|ya no es|está|es) (?:así|cierto|correcto|incorrecto|mal|falso|verdad)|en realidad"
+    r"|(?:eso )?(?:(?:ya )?no es (?:así|cierto|correcto|verdad)|(?:está|es) (?:mal|falso|incorrecto))|en realidad"
     r"|c['’]est (?:faux|périmé|(?:pas|plus) (?:vrai|exact|correct|ça|le cas|à jour))|pas exact|en fait"
     r"|ce n['’]est (?:pas|plus) (?:vrai|exact|correct|ça|le cas|à jour)"
     r"|isso (?:(?:já )?não é|(?:não )?(?:está|tá)) (?:mais )?(?:verdade|certo|errado|assim|desatualizado)"
@@ -156,6 +156,9 @@ _IMPERATIVES = phrases.parse_words(
 _CLEFT = phrases.parse_words("is ist est es é são")
 _COPULAS = phrases.parse_words("its it it’s c’est cest es é são das dies ce esto isso")
 _ASKING = phrases.QUESTION_WORDS | phrases.WHETHER - {"is", "si"} | phrases.parse_words("que that dass die der das")
+_WHETHER_TRUE = re.compile(
+    r"(?:is it|is that|it is|stimmt es|es|é|c['’]?est) (?:true|verdad|cierto|verdade|vrai|dass)\b"
+)
 _POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 _STATED_UNSPACED = re.compile(
@@ -266,7 +269,7 @@ def _is_declarative(sentence: Sentence) -> bool:
         words = words[1:]
     if len(words) < 3 or words[0] in _NO_SUBJECTS:
         return len(words) >= 4 and words[0] in phrases.PREPOSITIONS and _find_verb(words) > 1
-    if _POLITE.search(" ".join(words[:5])):
+    if _POLITE.search(opening := " ".join(words[:5])) or _WHETHER_TRUE.match(opening):
         return False
     if words[0] in phrases.FIRST_PERSON and not _WANTING.isdisjoint(words[1:5]):
         return False

@@ -26,9 +26,11 @@ INTERJECTIONS = parse_words(
     alles klar stimmt richtig hallo moin servus hola bitte vale perfecto claro bueno bien buena buenas sí jajaja
     dale estupendo entendido salut bonjour coucou parfait accord daccord oui non ouais bon bro bruh dude fr voilà bref
     formidable top bene perfetto grande mooi génial ptdr mdr valeu beleza blz ótimo legal maravilha oi olá opa tchau
-    bonsoir adiós nacht noches oye ei ey eh escuta écoute
+    bonsoir adiós estupendo impeccable spitze nacht noches oye ei ey eh escuta écoute
     """
 )
+THANKS = parse_words("thanks thank thx ty tysm danke merci gracias obrigado obrigada valeu grazie")
+EXACTLY = parse_words("exactly precisely just genau justo exactamente exactement exatamente era")
 FILLERS = parse_words(
     """
     a lot so much very many you u for the that this it its is was to know sense makes really indeed all everyone both

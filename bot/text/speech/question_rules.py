@@ -80,7 +80,22 @@ def is_small_talk(text: str) -> bool:
 
 
 def _is_small_talk_sentence(sentence: Sentence) -> bool:
-    return not sentence.is_question and (_is_chatter(sentence.words) or is_unspaced_thanks("".join(sentence.words)))
+    if sentence.is_question:
+        return False
+    joined = ["".join(clause) for clause in sentence.clauses]
+    return _is_chatter(sentence.words) or all(map(is_unspaced_thanks, joined)) or _gives_thanks(sentence)
+
+
+def _gives_thanks(sentence: Sentence) -> bool:
+    """Whether a sentence thanks for something, or says that something was exactly right."""
+    words, clauses = sentence.words, sentence.clauses
+    if len(words) > MAX_CHATTER_WORDS or not phrases.QUESTION_WORDS.isdisjoint(words[:-4]):
+        return False
+    if len(clauses) == 1:
+        return words[0] in phrases.THANKS and len(words) > 1
+    if len(clauses[0]) == 1 and clauses[-1][0] in phrases.THANKS and len(clauses) == 2:
+        return True
+    return _is_chatter(clauses[0]) and clauses[1][0] in phrases.EXACTLY
 
 
 def is_question_sentence(sentence: Sentence) -> bool:
@@ -265,7 +280,9 @@ def _is_unmarked_question(words: Words) -> bool:
         return len(rest) > 1 or rest[0] in {"is", "are", "was"}
     if first in {"who", "was"}:
         return (
-            rest[0].endswith("s") if first == "who" else _is_inverted(words) or rest[0] in phrases.AFTER_AMBIGUOUS_WORD
+            rest[0].endswith("s") or rest[0] == "else"
+            if first == "who"
+            else _is_inverted(words) or rest[0] in phrases.AFTER_AMBIGUOUS_WORD
         )
     if first not in phrases.AMBIGUOUS_WORDS:
         return first != "qué" or len(rest) > 1

@@ -98,9 +98,7 @@ async def test_a_command_in_a_message_is_explained_or_the_nearest_one(bot: BotFi
     assert bot.platform.replies == []
 
 
-@pytest.mark.parametrize(
-    "text", ["<@ada> can you look? <@BOT> found nothing", "<@ada>: who pays, <@BOT> is out"]
-)
+@pytest.mark.parametrize("text", ["<@ada> can you look? <@BOT> found nothing", "<@ada>: who pays, <@BOT> is out"])
 async def test_a_message_to_a_colleague_that_mentions_the_bot_is_left_alone(bot: BotFixture, text: str) -> None:
     async with bot.run_bot() as running:
         said = await say(bot, running, text)
