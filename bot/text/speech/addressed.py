@@ -34,7 +34,8 @@ Words = tuple[str, ...]
 
 _CALLS = phrases.parse_words("test testing ping start prueba prova teste テスト")
 _REMEMBER = re.compile(
-    r"(?:please |pls |bitte |por favor,? |merci de |s'il te plaît,? )?"
+    r"(?:please |pls |bitte |(?:a )?(?:small|quick|kleine|kurze|petite|pequeña|pequena) "
+    r"|por favor,? |merci de |s'il te plaît,? )?"
     r"(?:remember|note|save|keep in mind|bear in mind|make a note|take note|jot down|write down|correction"
     r"|reminder|merke?(?: dir| euch)?|notiere?(?: dir)?|schreib (?:dir )?auf"
     r"|fürs protokoll|korrektur|recuerda|anota|apunta|toma nota|ten en cuenta|guarda|corrección"
@@ -128,7 +129,8 @@ _FINITE = phrases.parse_words(
     belongs needs takes lives works runs owns uses happens expires closes opens pays said says told decided agreed
     comes goes arrives stays gets does
     ist sind waren wird werden wurde wurden haben habe kostet kosten heißt beginnt endet gehört kommt bleibt gilt
-    liegt steht zieht macht baut bringt fährt übernimmt muss müssen kann können soll sollen
+    liegt steht zieht liegen stehen kommen gehen bleiben gehören beginnen enden gelten ziehen machen
+    macht baut bringt fährt übernimmt muss müssen kann können soll sollen
     son está están era eran fue fueron será serán tiene tienen cuesta cuestan empieza termina vive trabaja
     viene llega sale abre cierra queda
     est sont était étaient sera seront coûte coûtent ont commence appartient vient arrive ouvre habite

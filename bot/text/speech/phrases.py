@@ -26,7 +26,7 @@ INTERJECTIONS = parse_words(
     alles klar stimmt richtig hallo moin servus hola bitte vale perfecto claro bueno bien buena buenas sí jajaja
     dale estupendo entendido salut bonjour coucou parfait accord daccord oui non ouais bon bro bruh dude fr voilà bref
     formidable top bene perfetto grande mooi génial ptdr mdr valeu beleza blz ótimo legal maravilha oi olá opa tchau
-    bonsoir adiós estupendo impeccable spitze nacht noches oye ei ey eh escuta écoute
+    bonsoir adiós bom boa estupendo impeccable spitze nacht noches oye ei ey eh escuta écoute
     """
 )
 THANKS = parse_words("thanks thank thx ty tysm danke merci gracias obrigado obrigada valeu grazie")

@@ -57,8 +57,9 @@ statement: いいえ、ブラントが建てます | 覚えて：門のコード
 statement: 密码是4711 | 不对，是布兰特 | please note that the meeting starts at nine
 statement: keep in mind: guests need a badge | Ada has the key | She lives in Lyon now
 statement: The price was changed to 40 euros. It is valid from May. | heads up: the server moves on Sunday
-thanks: thanks for the list of keys | ideal, gracias a todos | ok, genau das Bild | それです、助かりました
+thanks: muito bom | thanks for the list of keys | ideal, gracias a todos | ok, genau das Bild | それです、助かりました
 question: es cierto que el lunes no abrimos | is it true that the pool is shut | price of the pump, thanks
+statement: quick correction, two rooms are free | die Schilder hängen und stehen ab heute im Hof
 statement: jot down: the ladder is at Hob's
 thanks: you're a lifesaver | du bist klasse, danke | t'es trop fort | eres genial | você é incrível | 天才！
 thanks: génial, merci | valeu, ajudou! | kkkkk | www | どうもありがとうございます | 承知しました | gute Nacht
