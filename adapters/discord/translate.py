@@ -10,6 +10,7 @@ import discord
 
 from adapters.discord.guild.message_text import render_message
 from bot.platform.models import Location, Message, Person, Upload
+from bot.text.speech.mentions import calls_another
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +71,7 @@ def message_of(message: discord.Message, location: Location, me: discord.abc.Sno
         title=thread.name if thread is not None and thread.id == message.id else "",
         own=message.author.id == me.id,
         addressed=not by_bot and (not location.workspace or is_addressed(message, me)),
+        calls_another=calls_another(rendered.text, (str(me.id),)),
         replies_to=_reply_target_id(message),
         forwarded=rendered.forwarded,
         previews=rendered.previews,

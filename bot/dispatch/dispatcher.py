@@ -17,10 +17,10 @@ from bot.answers.request import request_from_command, request_from_message, star
 from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
 from bot.commands.help import introduce
-from bot.commands.table import run_command
+from bot.commands.table import list_commands, run_command
 from bot.dispatch.feedback_replies import FeedbackReplies
 from bot.dispatch.reply_policy import ReplyPolicy
-from bot.dispatch.review_phrases import parse_review_command
+from bot.dispatch.review_phrases import parse_command_name, parse_review_command
 from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import SOURCE_LANGUAGE, gettext, use_language
 from bot.ingest.messages import is_for_bot
@@ -219,11 +219,23 @@ class Dispatcher:
             await self._greet(message, call, speech)
         elif not overheard and (found := parse_review_command(words)):
             await self._run_command(replace(call, command=found[0], words=found[1]))
+        elif not overheard and await self._explain_command(call, words):
+            return
         elif not await self._reply_policy.handle_stop(message) and not await self.answer_service.answer(
             request_from_message(message, overheard=overheard)
         ):
             await self.ingest_service.ingest_unaddressed(message)
             await self.ingest_service.links.ingest(message)
+
+    async def _explain_command(self, call: CommandInvoked, words: str) -> bool:
+        """Explain the command that a message names, or the nearest one; False if it names none."""
+        traits = self.context.platform_for(call.location).traits
+        name = parse_command_name(words, traits.command_prefix)
+        if name and name in list_commands(traits):
+            await self._run_command(replace(call, words=name))
+        elif name:
+            await self._run_command(replace(call, command=name))
+        return bool(name)
 
     async def _is_too_late(self, message: Message) -> bool:
         """Whether a message is a question that is too old to be answered, and whose answer was not begun."""

@@ -65,6 +65,8 @@ class ReplyPolicy:
     async def classify(self, message: Message) -> Speech:
         """What a message that addresses the bot is. Raises PlatformError."""
         speech = classify_addressed(message.text)
+        if message.calls_another and speech != "statement":
+            return "aside"
         if speech != "aside":
             return speech
         channel = await self._context.audience.get_channel_info(message.location)

@@ -1,4 +1,4 @@
-"""Commands in the words of a message to the bot: "verify this", "correct: On Friday." Pure."""
+"""Commands in the words of a message to the bot: "verify this", "correct: On Friday.", "/status". Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,20 @@ _VERIFY_LINK = re.compile(r"(?:verify|approve|take) (?P<link>\S++)(?: as (?:the|
 _CORRECT = re.compile(
     r"(?:correct|correction|correct answer|the correct answer is):\s*+(?P<text>.++)", re.IGNORECASE | re.DOTALL
 )
+
+_NAMED = re.compile(r"[/!](?P<name>[a-z][a-z-]{1,30})(?:\s++(?P<rest>\S++).*+)?", re.IGNORECASE | re.DOTALL)
+
+
+def parse_command_name(text: str, prefix: str) -> str:
+    """The command that a message to the bot names as people type commands; empty if it names none.
+
+    `prefix`: of commands on the platform, such as "/threadlore ".
+    """
+    found = _NAMED.fullmatch(text.strip())
+    if found is None:
+        return ""
+    is_prefix = found["name"].casefold() == prefix.strip(" /").casefold()
+    return (found["rest"] or "help" if is_prefix else found["name"]).casefold()
 
 
 def parse_review_command(text: str) -> tuple[str, str] | None:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 def is_for_bot(message: Message) -> bool:
     """Whether a message asks the bot or commands it; what it is told is a message like any other."""
+    if message.calls_another:
+        return False
     return message.addressed and classify_addressed(message.text) not in {"statement", "aside"}
 
 

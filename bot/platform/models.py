@@ -134,6 +134,7 @@ class Message:
 
     `edited` changes when the author edits it, and not when a preview is added. `title`: of a forum post. `own`: the
     bot is the author. `addressed`: to the bot, as in MessageReceived; messages of a history have it too.
+    `calls_another`: it begins with a mention of somebody else, and mentions the bot only later.
     `replies_to`: the message outside of its thread that it answers, on platforms with such replies.
     `forwarded`: messages of others that the author shared, each with its author and place. `previews`: what the
     platform shows of the pages behind its links, often later.
@@ -150,6 +151,7 @@ class Message:
     title: str = ""
     own: bool = False
     addressed: bool = False
+    calls_another: bool = False
     replies_to: str = ""
     forwarded: str = ""
     previews: str = ""

@@ -14,6 +14,7 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import AnswerFooter, Card, Channel, ListedChannel, Location, Message, Person, Upload
 from bot.platform.ports import MessageLimits, Reaction, ReplyTarget, ThreadPage
 from bot.platform.traits import PlatformTraits
+from bot.text.speech.mentions import calls_another
 from engine.errors import DocumentTooLarge, InvalidDocument
 from tests.support.clock import ManualClock, ShiftedClock
 
@@ -184,6 +185,7 @@ class FakePlatform:
         self.advance(after)
         made = Message(f"m{self._count}", place, author, text, self._time, tuple(uploads), "", by_bot, title)
         made = replace(made, replies_to=replies_to, addressed=_mentions_bot(made))
+        made = replace(made, calls_another=calls_another(text, ("BOT",)))
         self.people.setdefault(author, Person(author, author.title(), is_bot=by_bot))
         self.messages.append(made)
         self.posted[made.id] = made

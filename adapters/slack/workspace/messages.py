@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.common.json_fields import get_row, get_rows, get_text
 from adapters.slack.workspace.message_text import MENTIONED_FILES, is_unread_file, render_message
 from bot.platform.models import Message, Upload
+from bot.text.speech.mentions import calls_another
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +92,7 @@ def parse_message(payload: Mapping[str, Any], channel: Location, identity: BotId
         edited=str((payload.get("edited") or {}).get("ts") or ""),
         by_bot=is_by_bot(payload),
         addressed=not is_by_bot(payload) and is_bot_mentioned(rendered.text, identity),
+        calls_another=calls_another(rendered.text, (identity.user,)),
         forwarded=rendered.forwarded,
         previews=rendered.previews,
     )

@@ -3,24 +3,26 @@
 A question is the default: a statement that is taken for a question costs an answer, a question that is taken for a
 statement is lost. The first rule decides that applies:
 
-1. Nothing but thanks, praise or greetings: thanks.
-2. It asks about the bot itself ("what can you do?"), or only calls it: introduction.
-3. It asks, requests, or contains a question mark: question.
-4. It begins with a request to remember, or with a contradiction that goes on: statement.
-5. It mentions the bot in passing ("cc @bot", "I asked @bot yesterday", "@bot is useful"): aside.
-6. It has a subject before a finite verb, and no word that asks between them: statement.
+1. It asks about the bot itself ("what can you do?"), greets it, or only calls it: introduction.
+2. Nothing but thanks or praise: thanks.
+3. It copies the bot in, or points others to it ("cc @bot", "just ask @bot"): aside.
+4. It asks, requests, or contains a question mark: question.
+5. It begins with a request to remember, or with a contradiction that goes on: statement.
+6. It mentions the bot in passing ("I asked @bot yesterday", "@bot is useful"): aside.
+7. It has a subject before a finite verb, and no word that asks between them: statement.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Literal
 
-from bot.text.speech import phrases
+from bot.text.speech import passing_mentions, phrases
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.mentions import MENTION, strip_mention
 from bot.text.speech.question_rules import is_question_sentence, is_small_talk
-from bot.text.speech.unspaced_questions import is_unspaced
+from bot.text.speech.unspaced_questions import is_unspaced, is_unspaced_greeting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -30,17 +32,29 @@ if TYPE_CHECKING:
 Speech = Literal["question", "statement", "thanks", "introduction", "aside"]
 Words = tuple[str, ...]
 
-MAX_ASIDE_WORDS = 3  # besides the mention: "cc @bot", "fyi @bot please"
-
 _CALLS = phrases.parse_words("test testing ping start prueba prova teste テスト")
-_COPIED = phrases.parse_words("cc fyi ping via with and also + & please pls bitte con avec com mit und y et e")
 _REMEMBER = re.compile(
-    r"(?:please |pls |bitte |por favor,? |merci de |s'il te plaît,? )?"
-    r"(?:remember|note|save|keep in mind|bear in mind|make a note|take note|for the record|fyi|heads up|correction"
-    r"|for your information|reminder|merke?(?: dir| euch)?|notiere?(?: dir)?|zur info|zu deiner info(?:rmation)?"
-    r"|fürs protokoll|korrektur|recuerda|anota|apunta|toma nota|ten en cuenta|para que conste|corrección"
-    r"|para tu información|souviens-toi|retiens|note bien|prends note|à noter|pour info|pour mémoire"
-    r"|lembra(?:-te|-se)?|lembre(?:-se)?|anote|tome nota|para constar|correção|para sua informação)\b",
+    r"(?:please |pls |bitte |(?:a )?(?:small|quick|kleine|kurze|petite|pequeña|pequena) "
+    r"|por favor,? |merci de |s'il te plaît,? )?"
+    r"(?:remember|note|save|keep in mind|bear in mind|make a note|take note|jot down|write down|correction"
+    r"|reminder|merke?(?: dir| euch)?|notiere?(?: dir)?|schreib (?:dir )?auf"
+    r"|fürs protokoll|korrektur|recuerda|anota|apunta|toma nota|ten en cuenta|guarda|corrección"
+    r"|souviens-toi|retiens|note bien|prends note|à noter|pour mémoire"
+    r"|lembra(?:-te|-se)?|lembre(?:-se)?|anote|tome nota|correção)\b",
+    re.IGNORECASE,
+)
+# What introduces nothing but a statement, whatever its verb.
+_INFORMING = re.compile(
+    r"(?:just |only |nur |kurz |só )?"
+    r"(?:fyi|(?:a )?heads[ -]up|for (?:your|the) (?:information|record)|(?:just )?so you know"
+    r"|(?:don['’]?t|do not|never) forget|nicht vergessen|vergiss (?:bitte )?nicht|denkt? dran"
+    r"|no (?:te |se )?olvid(?:es|en|e)"
+    r"|n['’]oubli(?:e|ez|ons) pas|não (?:se |te )?esque[çc](?:[ae]|as|am)"
+    r"|in case you did(?:n['’]?t| not) know|(?:kurz )?zur (?:info|kenntnis|information)|zu deiner info(?:rmation)?"
+    r"|damit du(?:['’]?s| es) weißt|para que (?:lo )?(?:sepas|conste|quede constancia)|para tu info(?:rmación)?"
+    r"|te informo|te aviso|pour (?:ton |votre )?info(?:rmation)?|à titre d['’]info(?:rmation)?|sache que"
+    r"|je t['’]informe"
+    r"|(?:pra|para) (?:sua info(?:rmação)?|constar|você saber|avisar|informar|registrar)|fique sabendo)\b",
     re.IGNORECASE,
 )
 _THAT = re.compile(r"(?:[:,–—-]|(?:this|das|esto|ceci|isto) ?[:–—]|(?:that|dass|de que|que)\b)", re.IGNORECASE)
@@ -50,55 +64,77 @@ _ABOUT_MENTIONED = re.compile(
 )
 _REMEMBER_UNSPACED = re.compile(
     r"覚えて(?:おいて)?(?:ください|ね)?|メモ(?:して)?[:：、]|記録して|记住|记一下|備忘|补充一下|更正|訂正"
+    r"|^.{0,12}忘れ(?:ないで|ずに)|^别忘|^(?:ちなみに|参考まで|念のため|お知らせ|共有)|顺便说"
 )
 # After a single word a mark must follow: "no, at nine", not "no idea" or "wrong channel".
 _CONTRADICTION = re.compile(
-    r"(?:(?:no+|nope|nah|wrong|incorrect|not true|not quite|nein|falsch|stimmt nicht|incorrecto|falso|non|não|errado)"
+    r"(?:(?:no+|nope|nah|wrong|incorrect|not true|not quite|nein|nee?|nö|falsch|stimmt nicht|incorrecto"
+    r"|falso|equivocado|non|faux|não|nao|errado)"
     r"\s{0,3}[,.;:!–—-]\s{0,3}"
     r"|(?:actually|(?:that|this|it)(?:'|’)?s? (?:is |was )?"
     r"(?:not (?:true|right|correct)|wrong|incorrect|outdated|out of date|old|no longer (?:true|right|correct))"
-    r"|das (?:ist|stimmt) (?:nicht|falsch|veraltet)(?: mehr)?|eigentlich"
-    r"|eso (?:no es|ya no es|está) (?:cierto|correcto|mal)|en realidad"
-    r"|c(?:'|’)est faux|c(?:'|’)est périmé|pas exact|en fait"
-    r"|isso (?:não é|está) (?:verdade|certo|errado)|na verdade)[\s,.;:!–—-]{1,4})(?=\S)",
+    r"|das (?:ist|stimmt) (?:so |leider )?(?:nicht|falsch|veraltet|überholt)(?: mehr| ganz| richtig| korrekt)?"
+    r"|eigentlich"
+    r"|(?:eso )?(?:(?:ya )?no es (?:así|cierto|correcto|verdad)|(?:está|es) (?:mal|falso|incorrecto))|en realidad"
+    r"|c['’]est (?:faux|périmé|(?:pas|plus) (?:vrai|exact|correct|ça|le cas|à jour))|pas exact|en fait"
+    r"|ce n['’]est (?:pas|plus) (?:vrai|exact|correct|ça|le cas|à jour)"
+    r"|isso (?:(?:já )?não é|(?:não )?(?:está|tá)) (?:mais )?(?:verdade|certo|errado|assim|desatualizado)"
+    r"|na verdade)[\s,.;:!–—-]{1,4})(?=\S)",
     re.IGNORECASE,
 )
 _CONTRADICTION_UNSPACED = re.compile(
     r"(?:いいえ|違います|違う|ちがいます|いや|不对|不是|错了|其实)[、。,，\s]*(?=.{3})"
 )
+# Compared without accents, which people leave out.
 _ABOUT_BOT = re.compile(
-    r"(?:so |and |hey |hi |hello |ok |okay )?(?:"
-    r"(?:what|who) (?:are|r) (?:you|u)(?: for| good for| exactly)?|what can (?:you|u) do(?: for (?:me|us)| here)?"
-    r"|what do you (?:do|know)(?: here)?|how (?:do|does|can) (?:you|this|i|we) (?:work|help|help me|use (?:you|this))"
-    r"|how can you help(?: me| us)?|help(?: me| us)?|are you (?:there|here|up|awake|online|alive|ok|working)"
-    r"|what (?:is|are) (?:this|your) (?:bot|commands|features)|what questions can i ask(?: you)?"
-    r"|can you help(?: me| us)?|introduce yourself|show me what you can do|who made you"
-    r"|was kannst du(?: alles| tun| machen)?|wer bist du|was bist du|wie funktionierst du|hilf mir|hilfe|bist du da"
-    r"|kannst du (?:mir )?helfen|was weißt du|wie benutze ich dich"
-    r"|qué puedes hacer(?: por mí)?|quién eres|qué eres|cómo funcionas|ayuda|ayúdame|estás ahí"
-    r"|puedes ayudarme|qué sabes"
-    r"|que (?:peux|sais)[ -]tu(?: faire)?|tu peux faire quoi|qui es[ -]tu|comment (?:ça marche|fonctionnes[ -]tu)"
-    r"|aide|aide[ -]moi|tu es là|peux[ -]tu m(?:'|’)?aider"
-    r"|o que (?:você|vc|tu) (?:pode|podes|sabe|sabes|faz)(?: fazer)?|quem (?:é você|és tu)"
-    r"|como (?:você )?funciona(?:s)?"
-    r"|ajuda|me ajuda|ajuda-me|você está aí|estás aí|pode me ajudar)",
+    r"(?:so |and |hey |hi |hello |ok |okay |hallo |hola |oi |salut |bonjour )?(?:"
+    r"(?:what|who) (?:are|r) (?:you|u)(?: for| good for)?|what can (?:you|u) do(?: for (?:me|us))?"
+    r"|what do you (?:do|know)|how (?:do|does|can) (?:you|this|i|we) (?:work|help|help me|use (?:you|this))"
+    r"|how can you help(?: me| us)?|help(?: me| us)?(?: please)?|what are you (?:able to do|capable of)"
+    r"|are you (?:there|here|up|awake|online|alive|ok|working)"
+    r"|what (?:is|are) (?:this|your|the) (?:bot|commands|features|skills)|what questions can i ask(?: you)?"
+    r"|what (?:things )?can i (?:ask|do)(?: you| with you)?|can you help(?: me| us)?|introduce yourself"
+    r"|show me what you can do|who made you"
+    r"|was (?:kannst|konntest|tust|machst) du(?: tun| machen)?|(?:wer|was) bist du|wofur bist du (?:da|gut)"
+    r"|wie funktionierst du|hilf mir|hilfe(?: bitte)?|bist du (?:da|wach|online)|kannst du (?:mir |uns )?helfen"
+    r"|was (?:weißt|weisst) du|wie (?:benutze|nutze) ich dich|wobei kannst du (?:mir |uns )?helfen"
+    r"|stell dich(?: bitte)? vor"
+    r"|que (?:puedes|sabes) hacer(?: por mi)?|quien eres(?: tu)?|que eres|que haces|como funcionas|ayuda|ayudame"
+    r"|estas ahi|puedes ayudar(?:me|nos)|que sabes|para que sirves|en que puedes ayudar(?:me|nos)?|presentate"
+    r"|que (?:peux|sais|fais)[ -]tu(?: faire)?|tu (?:peux|sais) faire quoi|tu fais quoi|(?:tu es|t['’]es) (?:qui|quoi)"
+    r"|qu['’]est[ -]ce que tu (?:peux|sais) faire|qui es[ -]tu|comment (?:ca marche|(?:tu )?fonctionnes(?:[ -]tu)?)"
+    r"|a quoi (?:tu sers|sers[ -]tu)|aide|aide[ -](?:moi|nous)|(?:tu es|t['’]es) la|(?:tu )?peux[ -]?(?:tu )?m['’]aider"
+    r"|presente[ -]toi"
+    r"|o que (?:e que )?(?:voce|vc|tu) (?:(?:pode|podes|sabe|sabes|consegue) (?:fazer)?|faz|e|sabe)"
+    r"|quem (?:e|es) (?:voce|vc|tu)|(?:voce|vc|tu) (?:e|es) quem|como (?:voce |vc )?funciona(?:s)?"
+    r"|ajuda|me ajuda|ajuda-me"
+    r"|(?:voce|vc) (?:esta|ta) ai|estas ai|(?:voce |vc )?pode me ajudar|(?:pra|para) que (?:voce|vc) serve"
+    r"|(?:no|em) que (?:voce|vc) pode (?:me )?ajudar|se apresent[ae]"
+    r")(?: exactly| here| then| again| all| for| alles| denn| eigentlich| genau| exactement| exactamente| mesmo| please"
+    r"| bitte| por favor| aqui| hier| ici)*",
     re.IGNORECASE,
 )
 _ABOUT_BOT_UNSPACED = re.compile(
-    r"(?:あなたは|君は)?(?:何|なに)が(?:できます|できる)(?:の|のです)?か?|(?:あなたは|君は)?誰(?:です)?か?|使い方(?:は|を教えて(?:ください)?)?"
-    r"|助けて(?:ください)?|いますか|ヘルプ|你(?:能|会|可以)(?:做|干)?(?:什么|啥)|你是谁|怎么用|帮(?:我|帮我|助)"
+    r"(?:あなたは|君は|きみは)?(?:(?:何|なに)が(?:できます|できる)(?:の|のです|んです)?か?|(?:誰|だれ|何者)(?:です|なの)?か?)"
+    r"|使い方(?:は|を教えて(?:ください)?)?|自己紹介(?:して(?:ください)?)?|助けて(?:ください)?|いますか|ヘルプ"
+    r"|(?:何|なに)を(?:してくれるの|してくれますか|知っていますか|知ってるの)"
+    r"|你(?:能|会|可以)(?:做|干)?(?:什么|啥)|你是谁|怎么用|帮(?:我|帮我|助)"
 )
+_ACCENTS = re.compile("[\u0300-\u036f]")
 # Finite verbs that a subject may stand before. The second list has the same form as an English noun or article.
 _FINITE = phrases.parse_words(
     """
     is are was were isnt arent wasnt werent im its were theyre hes shes has hasnt havent have had will wont would
     can cant cannot could must should shouldnt may might became becomes means costs moved changed starts ends begins
     belongs needs takes lives works runs owns uses happens expires closes opens pays said says told decided agreed
+    comes goes arrives stays gets does
     ist sind waren wird werden wurde wurden haben habe kostet kosten heißt beginnt endet gehört kommt bleibt gilt
-    liegt steht zieht muss müssen kann können soll sollen
+    liegt steht zieht liegen stehen kommen gehen bleiben gehören beginnen enden gelten ziehen machen
+    macht baut bringt fährt übernimmt muss müssen kann können soll sollen
     son está están era eran fue fueron será serán tiene tienen cuesta cuestan empieza termina vive trabaja
-    est sont était étaient sera seront coûte coûtent ont commence appartient
-    é são foi foram será tem têm custa custam começa fica mora trabalha
+    viene llega sale abre cierra queda
+    est sont était étaient sera seront coûte coûtent ont commence appartient vient arrive ouvre habite
+    é são foi foram será tem têm custa custam começa fica mora trabalha vem chega sai abre fecha mudou ficou
     """
 )
 _FINITE_ELSEWHERE = phrases.parse_words("war hat es a")
@@ -122,6 +158,9 @@ _IMPERATIVES = phrases.parse_words(
 _CLEFT = phrases.parse_words("is ist est es é são")
 _COPULAS = phrases.parse_words("its it it’s c’est cest es é são das dies ce esto isso")
 _ASKING = phrases.QUESTION_WORDS | phrases.WHETHER - {"is", "si"} | phrases.parse_words("que that dass die der das")
+_WHETHER_TRUE = re.compile(
+    r"(?:is it|is that|it is|stimmt es|es|é|c['’]?est) (?:true|verdad|cierto|verdade|vrai|dass)\b"
+)
 _POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 _STATED_UNSPACED = re.compile(
@@ -133,29 +172,31 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     """What a message that addresses the bot is; `is_direct`: nobody else reads it, so that it is never an aside."""
     body = strip_mention(text)
     without = " ".join(MENTION.sub(" ", body).split())
-    sentences = split_sentences(body)
+    sentences = split_sentences(without)
     if without and (called := _classify_call(without)):
         return called
-    if not is_direct and _ABOUT_MENTIONED.search(text):
+    if not is_direct and (_ABOUT_MENTIONED.search(text) or passing_mentions.points_to_bot(text)):
         return "aside"
     if not sentences or _asks(without, sentences):
         return "question"
     if is_told(without):
         return "statement"
-    if not is_direct and _is_aside(text, body):
+    if not is_direct and passing_mentions.speaks_of_bot(text, body):
         return "aside"
     return "statement" if all(map(_is_declarative, sentences)) else "question"
 
 
 def _classify_call(text: str) -> Speech | None:
     """The verdict about a text that is no more than a call, thanks, or a question about the bot itself."""
-    if _asks_about_bot(text):
+    if _asks_about_bot(text) or _is_greeting(text):
         return "introduction"
     return "thanks" if is_small_talk(text) else None
 
 
 def is_told(text: str) -> bool:
     """Whether a text without mentions begins with a request to remember, or contradicts and goes on."""
+    if found := _INFORMING.match(text):
+        return len(text[found.end() :].split()) > 1 or is_unspaced(text)
     if found := _REMEMBER.match(text):
         rest = text[found.end() :].lstrip()
         introduced = _THAT.match(rest)
@@ -195,7 +236,21 @@ def _asks_about_bot(text: str) -> bool:
     bare = text.strip(" ?!.…¿¡？！。:,").strip()
     if not bare or bare.casefold() in _CALLS:
         return bool(text.strip())
-    return bool(_ABOUT_BOT.fullmatch(bare) or _ABOUT_BOT_UNSPACED.fullmatch(bare))
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", bare))
+    return bool(_ABOUT_BOT.fullmatch(plain) or _ABOUT_BOT_UNSPACED.fullmatch(bare))
+
+
+def _is_greeting(text: str) -> bool:
+    """Whether a text only greets: "hi", "bom dia"."""
+    found = split_sentences(text)
+    words = [word for sentence in found for word in sentence.words]
+    if is_unspaced(together := "".join(words)):
+        return is_unspaced_greeting(together)
+    greets = not phrases.GREETINGS.isdisjoint(words) or (
+        not phrases.TIMES_OF_DAY.isdisjoint(words) and not phrases.WISHES.isdisjoint(words)
+    )
+    known = phrases.GREETINGS | phrases.TIMES_OF_DAY | phrases.WISHES | phrases.GREETED
+    return greets and known.issuperset(words)
 
 
 def _asks(text: str, sentences: Sequence[Sentence]) -> bool:
@@ -206,31 +261,17 @@ def _asks(text: str, sentences: Sequence[Sentence]) -> bool:
     return any(map(is_question_sentence, rest))
 
 
-def _is_aside(text: str, body: str) -> bool:
-    """Whether a text mentions the bot in passing; `body` is what follows a leading mention."""
-    words = [word for word in MENTION.sub(" ", text).casefold().replace(":", " ").replace(",", " ").split() if word]
-    if len(words) <= MAX_ASIDE_WORDS and words and all(word in _COPIED for word in words):
-        return True
-    if body != text.strip():  # it begins with the mention: "@bot is really useful"
-        return words[:1] != [] and words[0] in {"is", "was", "has", "can", "knows", "said", "told", "did", "does"}
-    found = MENTION.search(text)
-    if found is None or is_small_talk(text[: found.start()]):  # "hey @bot who pays"
-        return False
-    after = text[found.end() :]
-    return bool(after.strip(" .!,;:")) and after[:1] not in {":", ","}
-
-
 def _is_declarative(sentence: Sentence) -> bool:
     """Whether a sentence has a subject before a finite verb, and no word that asks between them (rule 6)."""
     together = "".join(sentence.words)
     if is_unspaced(together):
         return bool(_STATED_UNSPACED.search(together))
     words = sentence.words
-    while len(words) > 1 and (words[0] in phrases.INTERJECTIONS or words[0] in phrases.CONJUNCTIONS):
+    while len(words) > 1 and words[0] in phrases.LEADING:
         words = words[1:]
     if len(words) < 3 or words[0] in _NO_SUBJECTS:
         return len(words) >= 4 and words[0] in phrases.PREPOSITIONS and _find_verb(words) > 1
-    if _POLITE.search(" ".join(words[:5])):
+    if _POLITE.search(opening := " ".join(words[:5])) or _WHETHER_TRUE.match(opening):
         return False
     if words[0] in phrases.FIRST_PERSON and not _WANTING.isdisjoint(words[1:5]):
         return False

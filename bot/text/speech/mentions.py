@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 MENTION = re.compile(r"<@[!&]?\w+(?:\|[^>]*)?>")
 _LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?(\w++)(?:\|[^>]*+)?>[\s,:]*+(?:<@[!&]?\1(?:\|[^>]*+)?>[\s,:]*+)*+")
+
+_PERSON = re.compile(r"\s*+<@!?(\w++)(?:\|[^>]*+)?>[\s,:&]*+")
+
+
+def calls_another(text: str, bot_ids: Collection[str]) -> bool:
+    """Whether a text begins with mentions of people, and mentions the bot only later; `bot_ids`: of the bot."""
+    at, called = 0, False
+    while found := _PERSON.match(text, at):
+        if found[1] in bot_ids:
+            return False
+        at, called = found.end(), True
+    return called and any(f"<@{mark}{each}" in text[at:] for each in bot_ids for mark in ("", "!"))
 
 
 def strip_mention(text: str) -> str:

@@ -25,16 +25,35 @@ INTERJECTIONS = parse_words(
     obrigada bedankt tack genial klasse prima toll passt genau gut ja nein nee doch jo jup jaja tja naja ach achso aja
     alles klar stimmt richtig hallo moin servus hola bitte vale perfecto claro bueno bien buena buenas sí jajaja
     dale estupendo entendido salut bonjour coucou parfait accord daccord oui non ouais bon bro bruh dude fr voilà bref
-    formidable top bene perfetto grande mooi
+    formidable top bene perfetto grande mooi génial ptdr mdr valeu beleza blz ótimo legal maravilha oi olá opa tchau
+    bonsoir adiós bom boa estupendo impeccable spitze nacht noches oye ei ey eh escuta écoute
     """
 )
+THANKS = parse_words("thanks thank thx ty tysm danke merci gracias obrigado obrigada valeu grazie")
+EXACTLY = parse_words("exactly precisely just genau justo exactamente exactement exatamente era")
 FILLERS = parse_words(
     """
     a lot so much very many you u for the that this it its is was to know sense makes really indeed all everyone both
     again helps helped help helpful me just what i needed wanted point idea stuff one job work bot answer info sir mate
     man guys folks then now too enough youre in on sounds looks by with and but though dir euch ihnen vielen herzlichen
     sehr das hat hilft mir schön für die und ihr te lo la por todo de nada muy beaucoup bonne ça marche va à tous pour
-    alors très mille tante
+    alors très mille tante ajudou ajudar ayudó muito ajuda aidé ma tudo mesmo mucho nacht night noite noches nuit
+    journée soirée dia día días tag abend guten gute bom boa bon buenos tarde tardes noch
+    """
+)
+# A greeting: one of GREETINGS, or a wish for a time of day.
+GREETINGS = parse_words("hi hello hey hiya yo hallo moin servus hola salut bonjour bonsoir coucou oi olá ola opa ciao")
+WISHES = parse_words("good guten gute buenos buenas bom boa")
+TIMES_OF_DAY = parse_words("morning afternoon evening morgen tag abend días dias tardes noches dia tarde noite")
+GREETED = parse_words("there bot all again everyone zusammen todos a tous à tout le monde du threadlore")
+# What praises the bot: "you are the best".
+YOU_ARE = parse_phrases("you are, youre, ur, u are, u r, du bist, tes, tu es, eres, você é, vc é, tu és, es-tu, sei")
+PRAISE = parse_words(
+    """
+    best beste bester great awesome amazing brilliant smart helpful useful quick fast genius lifesaver hero star legend
+    champ toll klasse spitze super schlau schnell schatz held meilleur meilleure génial géniale super fort top mejor
+    genial increíble crack máquina campeón lista listo demais incrível melhor fera ótimo campeão ein eine der die das
+    the a an so really le la trop un une el muy un o muito uma einfach
     """
 )
 LAUGHTER = parse_words(
@@ -118,7 +137,8 @@ NOT_YOU = parse_words("du te je")  # in a French question, which one of FRENCH s
 FRENCH = parse_words("le la les des est sont une et quel quelle qui où quand combien mon si suis")
 PEOPLE = parse_words(
     """
-    we us anyone anybody someone somebody everyone everybody guys folks jemand wir alguien nosotros quelquun
+    we us anyone anybody someone somebody everyone everybody guys folks jemand wir alguien nosotros quelquun alguém
+    alguem
     """
 )
 WEEKDAYS = parse_words("monday tuesday wednesday thursday friday saturday sunday")
@@ -130,6 +150,8 @@ PROPOSALS = parse_words(
     """
 )
 CONJUNCTIONS = parse_words("and but or nor plus und oder aber sowie y o e pero et ou mais ma en")
+# What may stand before a sentence, or before the mention of whom it addresses.
+LEADING = INTERJECTIONS | CONJUNCTIONS | parse_words("so then also dann alors donc entonces então")
 PREPOSITIONS = parse_words(
     """
     on at in since until by for from to with within without during about under of before after seit ab bis mit für von
@@ -142,7 +164,8 @@ NEGATED = parse_words("isnt arent wasnt werent doesnt dont didnt cant couldnt wo
 INVERTED = parse_words(
     """
     ist sind war hat wird werden kann darf muss müssen soll sollen gilt gibt gibts steht kostet braucht läuft hay está
-    están se es y faut-il est-ce il é são tem há foi pode precisa fica
+    están se es y faut-il est-ce il é são tem há foi pode precisa fica tiene tienen cuesta cuestan sirve existe queda
+    funciona custa custam serve
     """
 )
 UNMARKED_INVERTED = parse_words("gibts gilt hay est-ce faut-il")
@@ -150,12 +173,13 @@ QUESTION_WORDS = parse_words(
     """
     who whom whose what which when where why how wer wen wem wessen was wann wo wohin woher warum wieso weshalb wieviel
     wie welche welcher welches welchen welchem wozu womit wofür quién quiénes qué cuándo dónde cuánto cuánta cuántos
-    cuántas cuál cuáles cómo qui quand où combien comment pourquoi quel quelle quels quelles chi dove quando quanto
-    quanti quale perché quem qual quais onde quanta quantos quantas hoe hoeveel waar wanneer waarom welke wat
+    cuántas cuál cuáles cómo donde adonde cual cuales quien quienes cuando cuanto cuanta cuantos cuantas qui quand où
+    combien comment pourquoi quel quelle quels quelles chi dove quando quanto quanti quale
+    perché quem qual quais onde quanta quantos quantas hoe hoeveel waar wanneer waarom welke wat
     """
 )
 # Question words that also begin statements and exclamations; without a mark, one of AFTER_AMBIGUOUS_WORD must follow.
-AMBIGUOUS_WORDS = parse_words("what when where why how was wie wat")
+AMBIGUOUS_WORDS = parse_words("what when where why how was wie wat cuando donde quien cual")
 AFTER_AMBIGUOUS_WORD = parse_words(
     """
     time often much many long far else for exactly happens happened about ist sind kostet kosten macht gibt heißt
@@ -178,9 +202,14 @@ FRAGMENT_STARTS = PREPOSITIONS | parse_words("any only same even also the list e
 WANTED = parse_words(
     """
     link links source sources docs doc documentation example examples summary details tldr more quelle quellen beispiel
-    enlace fuente ejemplo lien exemple resumo fonte exemplo deadline price owner status eta
+    enlace fuente ejemplo lien exemple resumo fonte exemplo deadline price owner status eta preis frist precio plazo
+    prix délai preço prazo resumen résumé zusammenfassung
     """
 )
+ARTICLES = parse_words("the a an any der die das den ein eine el la los las un una le les une o os as um uma")
+LAST_QUESTION_WORDS = parse_words("quand où combien comment quanto onde quando quem")
+IN_PLACE = parse_words("qui quoi quand où combien comment quel quelle")  # "c'est quoi le code"
+TELLING_VERBS = parse_words("kostet kosten dauert heißt bedeutet gilt braucht")  # after them "denn" is no effect
 CONDITIONS = parse_words("if when once unless where")  # before a "you" that means anybody
 PAST = parse_words("did was were has")
 RIGHTS = parse_words("can could may must should do need allowed i")  # with these, "my" things are a matter of rules

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 from bot.text.speech import phrases
 from bot.text.speech.addressee import is_for_others
 from bot.text.speech.chat_sentences import SHORTCODE, Sentence, normalize_word, split_sentences
-from bot.text.speech.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced
+from bot.text.speech.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced, is_unspaced_thanks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -38,7 +38,7 @@ MAX_CHATTER_WORDS = 9
 MAX_ELLIPSIS_WORDS, MAX_UNMARKED_ELLIPSIS_WORDS = 8, 6
 MAX_FRAGMENT_WORDS = 7
 
-_LAUGHTER = re.compile(r"lma+o+|lo+l+|(?:ha){2,}h?|(?:he){2,}|(?:ja){2,}|x+d+|mdr+|ptdr+")
+_LAUGHTER = re.compile(r"lma+o+|lo+l+|(?:ha){2,}h?|(?:h[ei]){2,}|(?:ja){2,}|x+d+|mdr+|ptdr+|k{3,}|(?:rs){2,}|w{3,}")
 _LAUGHING_MARKS = (";)", ";-)", ":P", ":p", ":D", "xD", "/s")
 # What begins like a request and is none: "list is wrong", "explain that to my boss".
 _IDIOM = re.compile(
@@ -76,7 +76,26 @@ def is_small_talk(text: str) -> bool:
     """Whether a message is only thanks, praise or emoji, and needs no answer."""
     has_data = any(mark in text for mark in ("://", "`", ">", '"', "“"))
     sentences = split_sentences(text)
-    return bool(text.strip()) and not has_data and all(not s.is_question and _is_chatter(s.words) for s in sentences)
+    return bool(text.strip()) and not has_data and all(map(_is_small_talk_sentence, sentences))
+
+
+def _is_small_talk_sentence(sentence: Sentence) -> bool:
+    if sentence.is_question:
+        return False
+    joined = ["".join(clause) for clause in sentence.clauses]
+    return _is_chatter(sentence.words) or all(map(is_unspaced_thanks, joined)) or _gives_thanks(sentence)
+
+
+def _gives_thanks(sentence: Sentence) -> bool:
+    """Whether a sentence thanks for something, or says that something was exactly right."""
+    words, clauses = sentence.words, sentence.clauses
+    if len(words) > MAX_CHATTER_WORDS or not phrases.QUESTION_WORDS.isdisjoint(words[:-4]):
+        return False
+    if len(clauses) == 1:
+        return words[0] in phrases.THANKS and len(words) > 1
+    if len(clauses[0]) == 1 and clauses[-1][0] in phrases.THANKS and len(clauses) == 2:
+        return True
+    return _is_chatter(clauses[0]) and clauses[1][0] in phrases.EXACTLY
 
 
 def is_question_sentence(sentence: Sentence) -> bool:
@@ -134,8 +153,13 @@ def _find_start(words: Words, patterns: Collection[Words]) -> Words:
 
 def _is_chatter(words: Sequence[str]) -> bool:
     """Whether the words are only thanks, praise or interjections (rule 1)."""
-    known = all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in words)
-    return known and len(words) <= MAX_CHATTER_WORDS and not phrases.INTERJECTIONS.isdisjoint(words)
+    if start := _find_start(tuple(words), phrases.YOU_ARE):  # "you are the best, thanks"
+        rest = words[len(start) :]
+        return bool(rest) and (phrases.PRAISE | phrases.INTERJECTIONS | phrases.FILLERS).issuperset(rest)
+    bare = [word for word in words if not _LAUGHTER.fullmatch(word)]
+    known = all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in bare)
+    exclaims = len(bare) < len(words) or not phrases.INTERJECTIONS.isdisjoint(bare)
+    return known and len(words) <= MAX_CHATTER_WORDS and exclaims
 
 
 def _classify_request(words: Words, sentence: Sentence) -> Verdict | None:
@@ -164,7 +188,8 @@ def _classify_personal(words: Words, sentence: Sentence) -> Verdict | None:
 def _is_for_effect(words: Words, sentence: Sentence) -> bool:
     """Whether the words contain a phrase for effect, a negated question, or a tag that seeks consent."""
     first, marked = words[0], sentence.is_question
-    if not phrases.EFFECT.isdisjoint(words[1:]) or _find_start(words, phrases.RHETORICAL) or words == ("why", "not"):
+    effect = phrases.EFFECT - ({"denn"} if words[1:2] and words[1] in phrases.TELLING_VERBS else set())
+    if not effect.isdisjoint(words[1:]) or _find_start(words, phrases.RHETORICAL) or words == ("why", "not"):
         return True
     if (first in {"how", "why"} and "still" in words) or ("ever" in words and first not in phrases.PAST):
         return True
@@ -224,17 +249,26 @@ def _is_question(words: Words, sentence: Sentence) -> bool:
     """Whether a question word, or a verb before its subject, makes a question (rule 6)."""
     marked = sentence.is_question
     if words[0] in phrases.PREPOSITIONS and words[1:2] and words[1] in phrases.QUESTION_WORDS:
+        if len(words) == 2:  # "since when"
+            return True
         words = words[1:]
     if words[0] in phrases.QUESTION_WORDS:
         alone = len(words) == 1 and words[0] in phrases.AMBIGUOUS_WORDS - {"when", "where", "why"}
         return (marked and not alone) or _is_unmarked_question(words) or _asks_what_happened(words)
-    if words[-1] in {"quand", "où", "combien"}:
-        return {"pas", "sais"}.isdisjoint(words)
+    if (
+        words[-1] in phrases.LAST_QUESTION_WORDS
+        or "combien" in words
+        or (words[0] == "cest" and words[1:2] and words[1] in phrases.IN_PLACE)
+    ):
+        return _NOT_KNOWING.isdisjoint(words)
     if len(words) > 2 and words[0] in phrases.AUXILIARIES | phrases.NEGATED:
         return marked or _is_inverted(words)
     if len(words) > 1 and words[0] in phrases.INVERTED:
         return marked or words[0] in phrases.UNMARKED_INVERTED or _is_german_question(words)
     return marked and any(_asks(clause) for clause in sentence.clauses[1:])
+
+
+_NOT_KNOWING = phrases.parse_words("pas sais não nao sei no sé nimporte")
 
 
 def _is_unmarked_question(words: Words) -> bool:
@@ -246,7 +280,9 @@ def _is_unmarked_question(words: Words) -> bool:
         return len(rest) > 1 or rest[0] in {"is", "are", "was"}
     if first in {"who", "was"}:
         return (
-            rest[0].endswith("s") if first == "who" else _is_inverted(words) or rest[0] in phrases.AFTER_AMBIGUOUS_WORD
+            rest[0].endswith("s") or rest[0] == "else"
+            if first == "who"
+            else _is_inverted(words) or rest[0] in phrases.AFTER_AMBIGUOUS_WORD
         )
     if first not in phrases.AMBIGUOUS_WORDS:
         return first != "qué" or len(rest) > 1
@@ -284,6 +320,8 @@ def _names_wanted(words: Words, sentence: Sentence) -> bool:
     """Whether the words name what is wanted: "link to the runbook?", "tl;dr"."""
     if words[0] == "tldr":
         return True
+    if len(words) > 1 and words[0] in phrases.ARTICLES:
+        words = words[1:]
     return sentence.is_question and words[0] in phrases.WANTED and len(words) <= MAX_FRAGMENT_WORDS
 
 

@@ -22,6 +22,19 @@ _RETORTS = re.compile(
     r"大丈夫(?:です)?か?|いい(?:です)?か?|何|なに|え|は|ね|でしょ|なるほど(?:ね|です)?|是吗|真的吗?|真的假的|对吗|好吗|对吧|什么|行吗)"
 )
 _LAUGHS = re.compile(r"(?:笑|草|ｗ|w|哈)$")
+_THANKS = re.compile(
+    r"(?:どうも|本当に|ほんとに|とても|すごく|いつも|大変|めっちゃ)*"
+    r"(?:ありがとう?|サンキュー|あざす|感謝(?:です|します)?|助か(?:ります|りました|る|った)|どうも)"
+    r"(?:ございま(?:す|した))?(?:です)?(?:ね|よ)?"
+    r"|(?:まさに|ちょうど)?(?:これ|それ)(?:です|でした|だ)(?:ね)?|ばっちり(?:です)?|(?:了解|承知)(?:です|しました|いたしました)?|(?:わか|分か)(?:りました|った)|なるほど(?:です)?ね?|おっけー?|オッケー"
+    r"|お疲れ(?:様|さま)?(?:です|でした)?|最高(?:です)?|天才|神|素晴らしい|すばらしい|すごい(?:です)?ね?|いい(?:です)?ね|さすが(?:です)?ね?|完璧(?:です)?|おやすみ(?:なさい)?"
+    r"|[笑草wｗ]+|谢谢(?:你|您|大家)?了?|多谢|感谢|好的|好吧|明白了?|收到|知道了|辛苦了|晚安|太好了|厉害"
+)
+_GREETINGS = re.compile(
+    r"こんにち[はわ]|こんばん[はわ]|おはよ(?:うございます|う)?|(?:はじ|初)めまして|やあ|もしもし"
+    r"|[你您]好|大家好|早上?好?|晚上好"
+)
+_CLOSED = re.compile(r"(?:の|いくら|いつ|どこ|誰|だれ|何|なに|なぜ|なんで|どれ|どちら|どっち|どう)$")  # "誰が決めたの"
 _STATED = re.compile(
     r"(?:よね|だね|ですね|じゃん|でしょ|というか|とか|しか|いつか|どこか|なにか|何か|そうか|ものか|[よこそとのぼもろおご]うかな?)$"
 )
@@ -52,7 +65,8 @@ def classify_unspaced(
     ends_as_question = bool(_ENDINGS.search(sentence)) and not (
         _STATED.search(sentence) and not _GUESSED.search(sentence)
     )
-    wondering = bool(_INTERROGATIVES.search(sentence)) and (asks or not _KANA.search(sentence))
+    closes = asks or not _KANA.search(sentence) or bool(_CLOSED.search(sentence))
+    wondering = bool(_INTERROGATIVES.search(sentence)) and closes
     if ends_as_question or wondering or (informs and _REQUESTS.search(sentence)):
         return "question"
     return "question" if asks and not interrupted and not _STATED.search(sentence) else "unclear"
@@ -61,3 +75,13 @@ def classify_unspaced(
 def calls_somebody(sentence: str) -> bool:
     """Whether it begins with somebody's name and title, and does not speak about them."""
     return bool(_TITLED.match(sentence))
+
+
+def is_unspaced_thanks(sentence: str) -> bool:
+    """Whether it is nothing but thanks, praise or consent."""
+    return bool(_THANKS.fullmatch(sentence))
+
+
+def is_unspaced_greeting(sentence: str) -> bool:
+    """Whether it is nothing but a greeting."""
+    return bool(_GREETINGS.fullmatch(sentence))

@@ -8,6 +8,7 @@ What a follow-up names itself replaces what it names of the question before; onl
 3. It names another subject ("and the pump?"): what was asked of the former subject.
 4. It asks for another attribute ("and the price?"): the former subject.
 5. It begins with a preposition ("and on Sundays?"): all but what the same preposition named before.
+   A question of its own ("who built it?") replaces what was asked, and keeps of what.
 6. It is whole ("and what about the price of the pump?"): nothing.
 
 The person who is quoted in an answer is never carried over, unless nobody else can be meant.
@@ -26,11 +27,13 @@ from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.words import content_words, is_generic, is_stop_word, split_words, stem
 from engine.text.message_line import MESSAGE_TIME
 from engine.text.names import normalize_name
+from engine.text.scripts.unspaced import has_unspaced
 from engine.text.word_lists import ATTRIBUTE_WORDS, STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from engine.llm.offline.names.types import NamedEntity
     from engine.models import ChatTurn
 
 _PERSON_PRONOUNS = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
@@ -40,22 +43,51 @@ _REFERENCES = re.compile(
     r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!will )(?<!has )(?<!have )(?<!be )(?<!been )\bthere\b"
     r"(?! (?:is|are|was|were|will|has)\b)"
     r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$"
-    r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|eles)\b",
+    r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles|dele|dela"
+    r"|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)",
     re.IGNORECASE,
 )
 _CONTINUATION = re.compile(
-    r"\A\W*(?:(?:and|but|or|also|so|ok(?:ay)?|then|und|aber|oder|y|pero|et|mais|e|mas)\b[\s,]*)*"
+    r"\A\W*(?:(?:no|nein|non|não)\s*,\s*)?(?:(?:sorry|pardon)[\s,]+)?"
+    r"(?:(?:i mean|i meant|ich mein(?:e|te)|me refiero a|quiero decir"
+    r"|je (?:parle d[eu]|veux dire|voulais dire)|quero dizer|or rather)\b[\s,]*)?"
+    r"(?:(?:and|but|or|also|so|ok(?:ay)?|then|und|aber|oder|y|pero|et|mais|e|mas)\b[\s,]*)*"
     r"(?:(?:what|how) about|what of|what if|was ist mit|wie (?:ist es|steht es|sieht es aus) mit|qué hay de|qué tal"
     r"|qu(?:'|’)en est-il d[eu]|et (?:pour )?|e quanto a|e)?\b[\s,]*",
     re.IGNORECASE,
 )
+_RETURN = re.compile(
+    r"\A\W*(?:(?:and|so|ok(?:ay)?|und|also|y|et|e|now)\b[\s,]*)*(?:(?:go(?:ing)? |com(?:e|ing) )?back to|returning to"
+    r"|(?:noch ?mal )?zurück zu[rm]?|volv(?:iendo|amos) al?"
+    r"|pour revenir (?:à|aux?)|revenons (?:à|aux?)|voltando (?:ao?|à)s?)"
+    r"\s(?P<topic>[^:,;.?!–—]{2,60})[:,;.?!–—]*\s*(?P<rest>.*)",
+    re.IGNORECASE,
+)
 _UNSPACED_CONTINUATION = re.compile(r"\A(?:では|じゃあ|それで|で、|那么?|那)[、,]?")
+_TOPIC_ALONE = re.compile(r"\A([^のをが\s、。]{1,30}?)(?:は|も|なら|だと)?(?:どう(?:です)?か?)?[？?]*\Z")
+_ATTRIBUTE_OF = re.compile(
+    r"\A(?P<subject>[^はがを、。]{1,30})の(?P<asked>[^のはがを、。？?]{1,15})(?:は|が|を|[？?]|\Z)"
+    r"|\A(?P<topic>[^はがを、。]{1,30})(?:は|が)(?P<rest>[^？?]{1,40})"
+)
+_UNSPACED_ATTRIBUTE = re.compile(
+    r"(?:価格|値段|料金|費用|担当者?|責任者|期限|締め?切り?|日程|日時|時間|場所|住所|理由|番号|連絡先|電話|予算|保証|色"
+    r"|サイズ|重さ|在庫|名前|リンク|状態)\Z"
+)
 _ASKING = word_set(
     """
     who whom whose what which when where why how is are was were do does did can could will would should has have had
     must may wer wen wem was wann wo wohin woher warum wie welche welcher welches ist sind hat kann quién qué cuándo
     dónde cómo cuánto cuál qui quand où comment combien pourquoi quel quelle quem quando onde como quanto qual
+    quelle quels quelles quienes quiénes cuánta cuántos cuántas cuáles quanta quantos quantas quais à
     """
+)
+_QUESTION_WORDS = _ASKING - word_set(
+    "is are was were do does did can could will would should has have had must may ist sind hat kann"
+) | word_set("was")
+_KIND_ASKED = re.compile(  # the type of answer that a question with another subject needs, too
+    r"\A(?:\W|and |but |und |y |et |e )*(when|where|how (?:many|much|long|far|old|often)|wann|wo"
+    r"|wie (?:viele?|lange|oft|weit)|cuándo|dónde|cuántos|cuántas|quand|où|combien|quando|onde|quantos|quantas)\b",
+    re.IGNORECASE,
 )
 _WHO = frozenset({"who", "wer", "quién", "qui", "quem"})
 _PREPOSITION = re.compile(
@@ -63,7 +95,7 @@ _PREPOSITION = re.compile(
     r"|avec|em|no|na|com)\b",
     re.IGNORECASE,
 )
-_OWNER = re.compile(r"\b(?:of|von|vom|der|des|del|de|du|da|do)\b|\w['’]s\b|の|的", re.IGNORECASE)
+_OWNER = re.compile(r"(?<=\w )(?:of|von|vom|der|des|del|de|du|da|do)\b|\w['’]s\b|の|的", re.IGNORECASE)
 # The subject of a question: what its last article, or "of" without one, introduces.
 _ARTICLES = r"the|a|an|our|my|your|this|der|die|das|dem|den|des|unser\w*|el|la|los|las|le|les|l['’]|o|os|as|nosso|nossa"
 _SUBJECT = re.compile(rf"\b(?:{_ARTICLES}|of|about)\s+(?=((?:[\w’'.-]+\s*){{1,4}}))", re.IGNORECASE)
@@ -72,7 +104,8 @@ _MAX_CARRIED = 4
 MAX_WORD_LENGTH = 80
 _QUOTED = re.compile(r"\[\d{1,9}\]|[“”]")
 _CHAT_ATTRIBUTION = re.compile(
-    rf"^[ \t]*+[-*•]?[ \t]*+([^\W\d_][^:(“\n]{{1,60}}?) \({MESSAGE_TIME}(?: UTC)?\):", re.MULTILINE
+    rf"^[ \t]*+[-*•]?[ \t]*+(?:[^:(“\n]{{1,40}}: )?+([^\W\d_][^:(“\n]{{1,60}}?) \({MESSAGE_TIME}(?: UTC)?\):",
+    re.MULTILINE,
 )
 
 
@@ -98,8 +131,20 @@ def list_exchanges(history: Sequence[ChatTurn]) -> list[Exchange]:
     return found
 
 
+def find_returned(question: str, exchanges: Sequence[Exchange]) -> tuple[str, Exchange] | None:
+    """The rest of a question that goes back to a topic ("back to the roof: who pays?"), and the exchange about that."""
+    found = _RETURN.match(question)
+    topic = {stem(word) for word in content_words(found["topic"])} if found else set()
+    if found is None or not topic:
+        return None
+    about = [each for each in exchanges if topic & {stem(word) for word in split_words(each.question)}]
+    return (found["rest"] or question, about[-1]) if about else None
+
+
 def complete_question(question: str, former: Exchange) -> str:
     """The question, with what it lacks of the exchange before it, in brackets at its end."""
+    if has_unspaced(question):
+        return _complete_unspaced(question, former.question)
     fragment = _strip_continuation(question)
     continues = fragment != question
     if refers := _REFERENCES.search(fragment):
@@ -111,6 +156,16 @@ def complete_question(question: str, former: Exchange) -> str:
     return _append(question, _list_missing(fragment, former))
 
 
+def _complete_unspaced(question: str, former: str) -> str:
+    """A topic alone ("プレス機は？") with what was asked before, an attribute alone ("担当は？") with its subject."""
+    asked, before = _TOPIC_ALONE.match(_UNSPACED_CONTINUATION.sub("", question)), _ATTRIBUTE_OF.match(former)
+    if asked is None or before is None:
+        return question
+    subject, predicate = before["subject"] or before["topic"], before["asked"] or before["rest"]
+    carried = subject if _UNSPACED_ATTRIBUTE.search(asked[1]) else predicate
+    return question if carried in question else f"{question} ({carried})"
+
+
 def _strip_continuation(question: str) -> str:
     found = _CONTINUATION.match(question)
     rest = question[found.end() :] if found else question
@@ -119,7 +174,8 @@ def _strip_continuation(question: str) -> str:
 
 def _telling(text: str) -> list[str]:
     """The content words that say something about the topic, and names of attributes."""
-    return [word for word in content_words(text) if not is_generic(word) or stem(word) in _ATTRIBUTES]
+    words = [word for word in content_words(text) if not _is_asking(word)]
+    return [word for word in words if not is_generic(word) or stem(word) in _ATTRIBUTES]
 
 
 def _is_whole(fragment: str, *, continues: bool) -> bool:
@@ -143,20 +199,31 @@ def _list_missing(fragment: str, former: Exchange) -> list[str]:
     subject, asked = _split_question(former.question)
     words = split_words(fragment)
     if found := _PREPOSITION.match(fragment):
-        return [*subject, *_without_phrase(asked, former.question, found[1])]
+        return _without_phrase([*subject, *asked], former.question, found[1])
     if not _telling(fragment):
         return [*Topics.find(former).people[:1], *subject, *asked]
     if words and words[0].casefold() in _ASKING:
-        return [*subject, *asked]
+        return [*subject, *_without_asked(asked, fragment, former.question)]
     head = [word for word in words if not is_stop_word(word)]
     if any(stem(word) in _ATTRIBUTES for word in head):
         return subject or asked
-    return asked or subject
+    rest = _without_rest(asked, former.question, subject, len(_telling(fragment))) or subject
+    return [*(found[1].lower() for found in _KIND_ASKED.finditer(former.question)), *rest]
+
+
+def _without_rest(asked: Sequence[str], question: str, subject: Sequence[str], count: int) -> list[str]:
+    """The words without those that follow the first of a subject, if what replaces it has so many words."""
+    words = split_words(question)
+    if len(subject) != 1 or subject[0] not in words:
+        return list(asked)
+    start = words.index(subject[0])
+    rest = words[start + 1 : start + count]
+    return [word for word in asked if word not in rest or word == asked[-1]]
 
 
 def _split_question(question: str) -> tuple[list[str], list[str]]:
     """The words for the subject of a question, and the content words for what is asked of it."""
-    named = [found.name for found in find_entities(question, ExcerptFacts())]
+    named = [found.name for found in find_entities(question, ExcerptFacts()) if not _is_asking(found.name)]
     phrases = [words for match in _SUBJECT.finditer(question) if (words := _trim(match[1]))]
     subject = list(dict.fromkeys(named + (phrases[-1] if phrases else [])))
     inside = {stem(word) for part in subject for word in split_words(part)}
@@ -167,6 +234,10 @@ def _split_question(question: str) -> tuple[list[str], list[str]]:
     if not asked and len(subject) > 1 and not named:
         return subject[:1], subject[1:]
     return subject, asked
+
+
+def _is_asking(word: str) -> bool:
+    return word.casefold() in _QUESTION_WORDS
 
 
 def _trim(phrase: str) -> list[str]:
@@ -182,6 +253,17 @@ def _without_phrase(asked: Sequence[str], question: str, preposition: str) -> li
     """The words without those that the same preposition introduced in the question."""
     found = re.search(rf"\b{re.escape(preposition)}\s+((?:\w+\s*){{1,3}})", question, re.IGNORECASE)
     replaced = {stem(word) for word in split_words(found[1])} if found else set()
+    return [word for word in asked if not replaced or not replaced.issuperset(map(stem, split_words(word)))]
+
+
+def _without_asked(asked: Sequence[str], fragment: str, question: str) -> list[str]:
+    """The words without what a question asked for, if a fragment that begins with a question word asks otherwise."""
+    words = split_words(fragment)
+    asks = bool(words) and (_is_asking(words[0]) or not _ATTRIBUTES.isdisjoint(map(stem, words)))
+    if not asks or not _telling(fragment):
+        return list(asked)
+    after = [word for word in split_words(question)[1:] if not is_stop_word(word)]
+    replaced = {stem(word) for word in after[:1]} | _ATTRIBUTES
     return [word for word in asked if stem(word) not in replaced]
 
 
@@ -190,6 +272,7 @@ def _resolve_reference(question: str, former: Exchange) -> str:
     if _PERSON_PRONOUNS.search(question) and (person := topics.choose_person(former.question)):
         return _replace_pronoun(question, person)
     subject, asked = _split_question(former.question)
+    asked = _without_asked(asked, _strip_continuation(question), former.question)
     return _append(question, [*topics.people[:1], *topics.things[:_MAX_CARRIED], *subject, *asked])
 
 
@@ -219,16 +302,25 @@ class Topics:
         """The names of an exchange."""
         speakers = [match[1] for match in _CHAT_ATTRIBUTION.finditer(exchange.answer)]
         facts = ExcerptFacts(index_people(speakers))
-        texts = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub("", exchange.answer)), exchange.question
-        found = [name for text in texts for part in split_sentences(text) for name in find_entities(part, facts)]
+        quoted = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub("", exchange.answer))
+        first = quoted.strip().partition("\n")[0]  # later passages may be about something else
+        found, near = _find_names((quoted, exchange.question), facts), _find_names((first, exchange.question), facts)
         people = (name.name for name in found if name.type == "person" or _can_be_person(name.name, name.type))
-        things = (name.name for name in found if name.type != "person")
+        things = (name.name for name in near if name.type != "person")
         return cls(_by_frequency(people), _by_frequency(things), _by_frequency(speakers))
 
     def choose_person(self, question: str) -> str:
         """The person whom a pronoun means: named, else a new name of the answer, else who is quoted."""
+        known = question.casefold()
+        told = [each for each in self.people if each.casefold() not in known]
         new = [each for each in self.things if each[:1].isupper() and each.isalpha() and each not in question]
-        return next(iter([*self.people, *new, *self.speakers]), "")
+        return next(iter([*told, *self.people, *new, *self.speakers]), "")
+
+
+def _find_names(texts: Iterable[str], facts: ExcerptFacts) -> list[NamedEntity]:
+    """The names in some texts, in order; a question word is none."""
+    found = [name for text in texts for part in split_sentences(text) for name in find_entities(part, facts)]
+    return [name for name in found if not _is_asking(name.name)]
 
 
 def _can_be_person(name: str, kind: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.entities import ExcerptFacts, find_entities
-from engine.llm.offline.follow_ups import complete_question, list_exchanges
+from engine.llm.offline.follow_ups import Exchange, complete_question, find_returned, list_exchanges
 from engine.llm.offline.words import content_words, is_generic, split_words, stem
 from engine.models import SearchQuery
 
@@ -23,9 +23,12 @@ def rewrite_query(text: str, history: Sequence[ChatTurn]) -> SearchQuery:
     Earlier follow-ups are completed first, so that a chain of them keeps its subject.
     """
     question = " ".join(text.split())
-    former = None
+    former, completed = None, list[Exchange]()
     for exchange in list_exchanges(history):
         former = exchange.complete(former)
+        completed.append(former)
+    if returned := find_returned(question, completed):
+        question, former = returned
     if former is not None:
         question = complete_question(question, former)
     return SearchQuery(question, *extract_keywords(question))

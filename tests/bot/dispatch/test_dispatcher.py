@@ -90,6 +90,26 @@ async def test_a_question_about_the_bot_gets_an_introduction_with_examples(bot: 
     assert bot.platform.replies == []
 
 
+@pytest.mark.parametrize("text", ["/digset", "/digest", "!digst of today"])
+async def test_a_command_in_a_message_is_explained_or_the_nearest_one(bot: BotFixture, text: str) -> None:
+    async with bot.run_bot() as running:
+        await say(bot, running, f"<@BOT> {text}")
+    card = bot.platform.private_messages[-1][1].text
+    assert ("digest" in card, "forget" in card) == (True, False)
+    assert bot.platform.replies == []
+
+
+@pytest.mark.parametrize("text", ["<@ada> can you look? <@BOT> found nothing", "<@ada>: who pays, <@BOT> is out"])
+async def test_a_message_to_a_colleague_that_mentions_the_bot_is_left_alone(bot: BotFixture, text: str) -> None:
+    async with bot.run_bot() as running:
+        said = await say(bot, running, text)
+        assert (bot.platform.replies, bot.platform.private_messages) == ([], [])
+        assert said.id not in bot.platform.reactions
+        assert text.rsplit(maxsplit=1)[-1] in await kept(bot)
+        await say(bot, running, f"<@ada> <@BOT> {ASKED}")
+        assert len(bot.platform.replies) == 1
+
+
 @with_settings(llm_model="canned")
 async def test_a_follow_up_waits_for_the_answer_before_it_and_has_it_as_history(bot: BotFixture) -> None:
     bot.language.reply = ("On Monday [1].",)

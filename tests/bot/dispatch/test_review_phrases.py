@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.dispatch.review_phrases import parse_review_command
+from bot.dispatch.review_phrases import parse_command_name, parse_review_command
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,19 @@ from bot.dispatch.review_phrases import parse_review_command
 )
 def test_only_plain_requests_are_commands(text: str, command: tuple[str, str] | None) -> None:
     assert parse_review_command(text) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("/status", "status"),
+        ("!Status now", "status"),
+        ("/threadlore stauts please", "stauts"),
+        ("/threadlore", "help"),
+        ("/etc/hosts", ""),
+        ("what does /status show", ""),
+        ("/ or", ""),
+    ],
+)
+def test_a_message_names_a_command_as_people_type_them(text: str, name: str) -> None:
+    assert parse_command_name(text, "/threadlore ") == name

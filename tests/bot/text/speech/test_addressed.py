@@ -32,6 +32,14 @@ question: did the vote pass | anything new on the roof | what I asked yesterday 
 question: draft a reply to Ada
 question: Ada's phone number | the one who signed the lease | I'd like to know who signs | need the vpn address
 question: where is it that we keep the keys
+question: was hat das Team zum Umzug entschieden | oye, donde guardamos las cintas | cuando llega el pedido
+statement: fyi the electrician rings at noon | heads up, no water on Friday | zur Info, Anlieferung nur noch über Tor 2
+statement: pour info, plus de café au deuxième | para que lo sepas, hoy sin ascensor | só para avisar, reunião às dez
+statement: don't forget: boots on the roof from Monday | vergiss nicht, Montag ist Inventur
+statement: no te olvides, el lunes hay visita | n'oubliez pas : badge obligatoire | não esqueçam: crachá obrigatório
+statement: 鍵を忘れないで、玄関は7時に閉まる
+statement: ちなみに駐車場は満車です | das stimmt so nicht, der Kurs findet im Saal statt
+statement: ce n'est plus le cas, la cave appartient au voisin | the courier comes on Tuesday
 statement: no, the fence is built by Brandt since yesterday | remember: the gate code is 4711
 statement: the gate code is 4711 | remember that the gate code is 4711 | remember the gate code is 4711
 statement: FYI we moved the release to 7 May | we moved the release to 7 May
@@ -49,8 +57,16 @@ statement: いいえ、ブラントが建てます | 覚えて：門のコード
 statement: 密码是4711 | 不对，是布兰特 | please note that the meeting starts at nine
 statement: keep in mind: guests need a badge | Ada has the key | She lives in Lyon now
 statement: The price was changed to 40 euros. It is valid from May. | heads up: the server moves on Sunday
+thanks: muito bom | thanks for the list of keys | ideal, gracias a todos | ok, genau das Bild | それです、助かりました
+question: es cierto que el lunes no abrimos | is it true that the pool is shut | price of the pump, thanks
+statement: quick correction, two rooms are free | die Schilder hängen und stehen ab heute im Hof
+statement: jot down: the ladder is at Hob's
+thanks: you're a lifesaver | du bist klasse, danke | t'es trop fort | eres genial | você é incrível | 天才！
+thanks: génial, merci | valeu, ajudou! | kkkkk | www | どうもありがとうございます | 承知しました | gute Nacht
 thanks: thanks! | great, thank you | 👍 | danke dir | ok cool
 introduction: what can you do? | who are you? | how do you work? | help me | are you there?
+introduction: hello | Moin! | bom dia | buenas tardes | おはようございます | good morning
+introduction: tu es qui ? | que sabes hacer | para que você serve | was kannst du eigentlich? | 自己紹介してください
 introduction: ? | test | what can you do for me? | was kannst du? | wer bist du?
 introduction: qué puedes hacer? | que peux-tu faire ? | o que você pode fazer? | 何ができますか？ | 你能做什么？
 introduction: help | hilf mir
@@ -62,6 +78,12 @@ question: it would be great if you could list the codes | the question is who pa
 IN_PASSING = """
 aside: I asked @ yesterday and it knew nothing | @ is really useful, try it | cc @ | fyi @
 aside: did you know that @ can read files?
+aside: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @ | who pays? cc @
+aside: frag mal @, der kennt das | demande à @ | pregúntale a @ mañana | pergunta pro @ | @に聞いてください
+aside: @ hat mir nichts gesagt | @ m'a donné trois réponses | @ no supo la respuesta | @ acertou de novo
+question: so @ does the lift run | und @ wer zahlt das
+aside: @ ist echt praktisch | @ couldn't tell me
+question: ask for @: who pays? | question for @: who pays? | @は鍵の場所を知っていますか
 statement: remember @: the gate code is 4711
 question: who builds the fence, @? | can @ tell us who builds the fence? | hey @ who builds the fence
 question: @ is the archive open | maybe @ knows who pays? | @

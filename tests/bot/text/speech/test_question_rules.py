@@ -47,6 +47,9 @@ question: And Bob? | What did Bob promise? | What did <@U1> promise in May? | Th
 question: 締め切りはいつですか | 田中さんはいつ来ますか | 要点をまとめてください | 这个什么时候开始
 question: ist das schon entschieden | ça ferme quand | I was wondering whether the pool is open
 question: Where is the entrance if you come by bike? | the fee, is it refundable? | isn't the archive shut?
+question: seit wann | para cuándo | c'est quand la réunion | el enlace? | o prazo? | der Link? | who else signed
+question: was kostet denn der Kurs | il faut combien de chaises | 会議室はどこ | funciona bien? | 誰が払うの
+unclear: não sei quando | n'importe comment | El garaje es donde pone A
 unclear: The ferry leaves at seven.
 unclear: je ne sais pas quand | 明日にしようかな | when I was there | did she pay? | is my hat ok?
 unclear: I was wondering if you could call them | I was wondering the same | marta me llamas luego?

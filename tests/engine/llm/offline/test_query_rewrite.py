@@ -13,7 +13,7 @@ HISTORY = (
         "- Hanna Karim (2026-02-20 19:40 UTC): “I promise to bring back the brushes to Torfield Ltd.” [2]",
     ),
 )
-TOPICS = " (Hanna Karim, L-19, Locker L-19, Torfield Ltd, rents, tenant, promise)"
+TOPICS = " (Hanna Karim, L-19, Locker L-19, rents, tenant, promise)"
 ASKED = "L-19, rents, locker, tenant, promise"
 
 
@@ -49,6 +49,15 @@ MILL = exchange("What is the price of the mill rose7?", "The price of the mill r
 FENCE = exchange("Who builds the fence?", "The fence is built by Nagel on 3 June.")
 POOL = exchange("When does the pool open?", "The pool opens at 9 on Mondays.")
 OWNER = exchange("Who owns billing?", "Ada owns billing.")
+DESKS = exchange("How many desks are in Bergen?", "Bergen has 14 desks.")
+FAIR = exchange("When does the craft fair take place?", "The craft fair takes place on 2 May.")
+KILN = exchange("¿Cuánto cuesta el Horno Rubí?", "El Horno Rubí cuesta 70 euros.")
+REPLACED = (
+    ChatTurn("user", "Who owns the login?"),
+    ChatTurn("assistant", "- Until 2026-03-01: Ada (2026-02-20 19:40 UTC): “The login is owned by nobody.” [1]"),
+)
+SAW = exchange("Was kostet die Säge Bora?", "Die Säge Bora kostet 90 Euro.")
+PRESS = exchange("窯ホムラの価格は？", "窯ホムラの価格は9万円です。")
 LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim.")
 
 
@@ -63,8 +72,21 @@ LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim."
         (FENCE, "what about the gate?", "builds"),
         (FENCE, "and the price?", "fence"),
         (FENCE, "since when?", "fence, builds"),
-        (FENCE, "how much does it cost?", "Nagel, fence, builds"),
-        (POOL, "and the sauna?", "open"),
+        (FENCE, "how much does it cost?", "Nagel, fence"),
+        (POOL, "and the sauna?", "when, open"),
+        (MILL, "where was it bought?", "mill, rose7"),
+        (MILL, "who sharpens it?", "mill, rose7"),
+        (DESKS, "and in Oslo?", "desks"),
+        (LEAD, "no, I mean Heron", "leads, project"),
+        (LEAD, "nein, ich meine Heron", "leads, project"),
+        (SAW, "und der Hobel Puma?", "kostet"),
+        (FAIR, "and the book market?", "when, place"),
+        (FAIR, "no, the book market", "when, place"),
+        (KILN, "¿y quién es la dueña?", "Horno Rubí"),
+        (SAW, "und wer schärft sie?", "Säge Bora"),
+        (PRESS, "炉カガリは？", "価格"),
+        (REPLACED, "its deadline?", "login"),
+        (PRESS, "担当は？", "窯ホムラ"),
         (POOL, "and on Sundays?", "pool, open"),
         (LEAD, "and the Heron project?", "leads"),
         (LEAD, "and the deadline?", "Falcon"),
@@ -88,7 +110,19 @@ def test_a_pronoun_means_whom_the_answer_names_before_whom_it_quotes(history: tu
     assert rewrite_query("where does he live?", history).question == whole
 
 
-@pytest.mark.parametrize("text", ["and " * 20_000, "the " * 20_000, "of the " * 10_000, "(" * 50_000])
+def test_a_pronoun_means_who_is_new_in_the_answer() -> None:
+    history = exchange("Who leads project Falcon?", "Project Falcon is led by Hanna Karim.")
+    assert rewrite_query("in which town does she live?", history).question == "in which town does Hanna Karim live?"
+
+
+@pytest.mark.parametrize("asked", ["back to the mill: who owns it?", "ok, zurück zur mill: who owns it?"])
+def test_a_question_goes_back_to_a_former_topic(asked: str) -> None:
+    assert rewrite_query(asked, (*MILL, *FENCE)).question == "who owns it? (mill, rose7)"
+
+
+@pytest.mark.parametrize(
+    "text", ["back to " * 20_000, "and " * 20_000, "the " * 20_000, "of the " * 10_000, "(" * 50_000]
+)
 def test_a_long_follow_up_takes_no_long_time(text: str) -> None:
     rewrite_query(text, MILL)
 

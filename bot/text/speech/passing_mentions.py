@@ -1,0 +1,93 @@
+"""Decide whether a message mentions the bot without speaking to it. Pure.
+
+A message points others to the bot, whatever else it asks, if one of these holds:
+1. It ends with the mention after a copying word: "The lease is signed. cc @bot".
+2. A verb of asking stands right before the mention, and no question is put to it there: "just ask @bot".
+3. It says what the bot did, with the mention as the subject: "@bot se equivocó ayer".
+4. A particle that marks an object follows the mention, in a language without blanks: "@botに聞いて".
+
+A message that asks nothing speaks of the bot if the mention stands inside it, or begins it as the subject of a verb.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bot.text.speech import phrases
+from bot.text.speech.chat_sentences import split_sentences
+from bot.text.speech.mentions import MENTION, strip_mention
+
+MAX_ASIDE_WORDS = 3  # besides the mention: "cc @bot", "fyi @bot please"
+
+MAX_END = 200  # characters at the end of a message in which it copies people in
+
+_COPIED = phrases.parse_words("cc fyi ping via with and also + & please pls bitte con avec com mit und y et e")
+_COPIED_AT_END = re.compile(rf"(?<!\w)(?:cc|fyi)[\s:]*(?:{MENTION.pattern}[\s,&+]*)+[.!)]*\Z", re.IGNORECASE)
+_ASKED = re.compile(
+    r"\b(?:ask|asks|asked|asking|frage?|fragt|fragen|gefragt|demande[rzs]?|demandé|demandons|pregunta|pregúntale"
+    r"|preguntale|preguntar|pregunté|pregunten|pergunt(?:a|e|ar|ei|em|ou)|consulta|consulte[rz]?)"
+    rf"(?: [\w’']+){{0,2}} {MENTION.pattern}(?P<after>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_OBJECT = re.compile(rf"{MENTION.pattern}\s*(?:さん|くん)?(?:に|を|が|って|とか|も|へ)(?=\S)")
+_PUT_TO = frozenset(":,-–—\n")
+_VERBS = phrases.parse_words(
+    "is was has can knows said told did does knew couldnt cant didnt doesnt isnt konnte wusste sagte meinte"
+)
+_COPULAS = phrases.parse_words("ist war es era est était é era foi")
+_JUDGING = phrases.parse_words(
+    """
+    echt wirklich sehr ganz super toll praktisch nützlich klasse cool muy genial útil buenísimo très vraiment pratique
+    génial utile muito ótimo bom demais top
+    """
+)
+# A past tense without a subject, which only the mention can be: "@bot se equivocó ayer".
+_PAST = re.compile(
+    r"(?:hat|hatte|war) (?:gestern|heute|mal|nur|mir|uns|schon|nichts|nie|immer|wieder|neulich|leider)\b"
+    r"|(?:s['’]est|m['’]a|nous a|l['’]a|n['’]a (?:pas|rien)|a (?:\w+é|dit|répondu))\b"
+    r"|(?:(?:se|no|me|nos|lo|não) )*(?:\w{2,}ó|dijo|supo|sabía|disse|sabia|soube|\w{3,}[oi]u)\b",
+    re.IGNORECASE,
+)
+_BEFORE = phrases.LEADING | phrases.FILLERS
+_GERMAN = phrases.parse_words("haben wir ich man ist sind hat wird gibt der die das den dem zum zur im am beim für")
+
+
+def points_to_bot(text: str) -> bool:
+    """Whether a message copies the bot in, or tells others to ask it."""
+    body = strip_mention(text)
+    reports = body != text.strip() and _PAST.match(body) and not _asks_after(body)
+    if reports or _COPIED_AT_END.search(text[-MAX_END:]):
+        return True
+    if (found := _OBJECT.search(text)) and not _asks_after(text[found.end() :]):
+        return True
+    asked = _ASKED.search(text)
+    if asked is None:
+        return False
+    after = asked["after"].lstrip(" ")
+    return not (after[:1] in _PUT_TO and after[:1] and _asks_after(after))
+
+
+def speaks_of_bot(text: str, body: str) -> bool:
+    """Whether a message that asks nothing mentions the bot in passing; `body` is what follows a leading mention."""
+    words = [word for word in MENTION.sub(" ", text).casefold().replace(":", " ").replace(",", " ").split() if word]
+    if len(words) <= MAX_ASIDE_WORDS and words and all(word in _COPIED for word in words):
+        return True
+    if body != text.strip():  # it begins with the mention: "@bot is really useful"
+        return _is_predicate(words)
+    found = MENTION.search(text)
+    if found is None or _BEFORE.issuperset(text[: found.start()].casefold().replace(",", " ").split()):
+        return False  # "hey @bot who pays"
+    after = text[found.end() :]
+    return bool(after.strip(" .!,;:")) and after[:1] not in {":", ","}
+
+
+def _is_predicate(words: list[str]) -> bool:
+    """Whether words say something about the bot that is mentioned before them; "was" may be German for "what"."""
+    first, rest = "".join(words[:1]).replace("'", "").replace("’", ""), words[1:]
+    if first == "was" and not _GERMAN.isdisjoint(rest):
+        return False
+    return first in _VERBS or (first in _COPULAS and bool(rest) and rest[0] in _JUDGING)
+
+
+def _asks_after(text: str) -> bool:
+    return any(sentence.is_question for sentence in split_sentences(strip_mention(text)))
