@@ -111,7 +111,7 @@ async def test_a_name_is_split_by_type_and_by_document_and_given_back(perform: P
     assert await known(perform, "Avon") == {"Avon is old.\nAvon sings."}
     done = last(await perform(Split("Avon", "Avon (town)", document=key)), Corrected)
     assert await known(perform, "Avon (town)") == {"Avon is old."}
-    await perform(UndoCorrection(id=done.undo))
+    await perform(UndoCorrection(done.change))
     with pytest.raises(NotFound):
         await get(perform, "Avon (town)")
 
