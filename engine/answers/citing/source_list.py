@@ -31,6 +31,7 @@ _ENTRY = re.compile(
     r"\s{0,6}(?:[-*•+]\s{1,8}|>\s?)?(?:[*_]{0,3})(?:\[\^?(?P<bracket>\d{1,4})\^?\]|【(?P<lens>\d{1,4})】|\((?P<round>\d{1,4})\)"
     r"|(?P<plain>\d{1,4})[.)]|(?P<label>[^\W\d_]{3,10})\s?(?P<word>\d{1,4})(?=\s{0,4}[:.–-]))[*_]{0,3}\s{0,4}[:.–-]?\s{0,4}(?P<rest>.*)",
 )
+_HTML_ENTRIES = re.compile(r"\s{0,6}(?:(?:</?[ou]l>|<li>[^<>]{1,300}</li>)\s{0,4}){1,40}", re.IGNORECASE)
 _BULLET = re.compile(r"\s{0,6}(?:[-*•+]\s{1,8})(?P<rest>.*)")
 _DEFINITION = re.compile(r"\s{0,3}\[\^?(?P<number>\d{1,4})\]:\s{0,4}(?P<rest>.*)")
 _INLINE = re.compile(
@@ -179,6 +180,8 @@ class SourceListFilter:
         found = _ENTRY.fullmatch(line.strip("\n"))
         if found:
             return self._names_given(found) and not _CITATION.search(found["rest"])
+        if _HTML_ENTRIES.fullmatch(line.strip("\n")):
+            return True
         bullet = _BULLET.fullmatch(line.strip("\n"))
         rest = _CITATION.sub("", bullet["rest"] if bullet else line).strip()
         return self._is_title(rest) or (bool(_RULE.fullmatch(line)))

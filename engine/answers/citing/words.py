@@ -16,6 +16,7 @@ SOURCE_WORDS = _words(
 LABELS = SOURCE_WORDS | _words(
     "src srcs ref refs réf réfs reference references cite cites cited citation citations citing doc docs document",
     "documents passage passages context contexts excerpt excerpts snippet snippets chunk chunks",
+    "sourceid sourceids docid documentid refid chunkid dok",
     "beleg belege dokument dokumente referenz referenzen fundstelle fundstellen textstelle auszug kontext",
     "documento documentos referencia referencias cita citas fragmento pasaje contexto",
     "référence références extrait extraits contexte",
