@@ -47,7 +47,7 @@ _TOO_LONG = re.compile(
     r"context.?(length|window)|maximum context|too many (input )?tokens|(prompt|input|request|string) is too long"
     r"|string too long|exceeds?.{0,40}(context|token|configured) (limit|length|size)|(?<!max_)tokens? exceed"
     r"|longer than the (model|maximum)|reduce (the length of )?(the|your) (message|prompt|input|request)"
-    r"|inputs?\W+tokens \+",
+    r"|inputs?\W+tokens \+|inputs\W+must have less than|maximum prompt length|payload size exceeds",
     re.IGNORECASE,
 )
 _OUTPUT_LIMIT = re.compile(r"max_\w*tokens\W{1,3}must be (less|at most|between|smaller)", re.IGNORECASE)

@@ -32,6 +32,7 @@ _LINK_KEYS = (
     ("keywords", "relationship_keywords", "type", "relation", "predicate"),
     ("description", "relationship_description"),
 )
+_ENTITY_LISTS, _RELATION_LISTS = ("entities", "nodes"), ("relationships", "relations", "edges")
 _FENCE = re.compile(r"\A```\w*|```\Z")
 _OBJECT_START = re.compile(r"\{\s*[\"'}]")
 _SEPARATORS = re.compile("[\n,;，；]")
@@ -42,8 +43,9 @@ def parse_json_extraction(reply: str) -> Extraction:
     entities: list[Object] = []
     relations: list[Object] = []
     for data in _fact_objects(reply):
-        entities += _object_list(data, "entities")
-        relations += _object_list(data, "relationships" if "relationships" in data else "relations")
+        lists = {key.lower(): key for key in data}
+        entities += _object_list(data, next((lists[key] for key in _ENTITY_LISTS if key in lists), ""))
+        relations += _object_list(data, next((lists[key] for key in _RELATION_LISTS if key in lists), ""))
     mentions = (build_mention(*(_any_field(item, keys) for keys in _MENTION_KEYS)) for item in entities)
     links = (build_link(*(_any_field(item, keys) for keys in _LINK_KEYS)) for item in relations)
     return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
@@ -71,7 +73,8 @@ def _decode_array(reply: str) -> list[Object] | None:
 
 def _holds_facts(value: object) -> bool:
     return isinstance(value, dict) and any(
-        isinstance(value.get(key), list) for key in ("entities", "relationships", "relations")
+        isinstance(items, list) and str(key).lower() in {*_ENTITY_LISTS, *_RELATION_LISTS}
+        for key, items in value.items()
     )
 
 

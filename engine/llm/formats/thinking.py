@@ -22,7 +22,7 @@ MAX_BLOCK_CHARACTERS = 20_000  # the same, of a block within the text whose end 
 
 _TAGS = (
     "think thinking thought thoughts reason reasoning reflection scratchpad analysis cot inner_monologue"
-    " internal_monologue antthinking seed:think mm:think longcat_think"
+    " internal_monologue internal_thoughts thought_process antthinking seed:think mm:think longcat_think"
 )
 
 

@@ -90,6 +90,7 @@ NO_JSON = pytest.mark.parametrize(
         (ProviderError("prompt is too long", 400), PromptTooLong, "The prompt is too long for the model m"),
         (ContextWindowExceededError("?", 400), PromptTooLong, "The prompt is too long for the model m"),
         (ProviderError("Reduce the length of the messages", 400), PromptTooLong, "The prompt is too long for the mod"),
+        (ProviderError("The maximum prompt length is 9", 400), PromptTooLong, "The prompt is too long for the model"),
         (ProviderError(OUTPUT_LIMIT, 400), BadModelSettings, "does not accept its settings: `max_tokens` must be less"),
         (ProviderError("API key not valid", 400), InvalidApiKey, "The key for the model m is not accepted: API key"),
         (ProviderError("Model Not Exist", 400), ModelNotFound, "The provider does not offer the model m: Model Not"),

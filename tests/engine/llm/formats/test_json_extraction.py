@@ -58,6 +58,7 @@ NO_OBJECTS += ['{"relationships": 3}', "", "null", "I found nothing.", "{", "{}"
         pytest.param(f"As {{asked}}, here it is: {OBJECT}", FULL, id="prose with a brace before"),
         pytest.param(f"{OBJECT}\nI hope this {{brace}} helps.", FULL, id="trailing brace in prose"),
         pytest.param(f"Here:\n```json\n{OBJECT}\n```\nDone {{brace}}.", FULL, id="fence in prose"),
+        pytest.param(OBJECT.replace("entities", "Nodes").replace("relationships", "edges"), FULL, id="other lists"),
         pytest.param(f"[{OBJECT}]", FULL, id="an array of it"),
         pytest.param(f"```json\n[{OBJECT}]\n```", FULL, id="a fenced array"),
         pytest.param(f'{{"result": {OBJECT}, "count": 2}}', FULL, id="within another object"),

@@ -24,6 +24,8 @@ TAGS = [
     "seed:think",
     "antThinking",
     "longcat_think",
+    "thought_process",
+    "internal_monologue",
 ]
 MARKED = [
     *(f"<{tag}>{THOUGHT}</{tag}>Ada [1]." for tag in TAGS),
