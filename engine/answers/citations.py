@@ -32,6 +32,8 @@ NUMBER_LIST = re.compile(
     re.IGNORECASE,
 )
 NUMBER_RANGE = re.compile(rf"(\d+)(?:\s*{HYPHEN}\s*(\d+))?")
+RANGE_TAIL = re.compile(rf" ?{HYPHEN} ?[\[【](\d{{1,4}})[\]】]")  # "[2]–[4]": the numbers between are meant too
+PARTIAL_RANGE = re.compile(rf" ?{HYPHEN} ?(?:[\[【]\d{{0,4}})?| |")
 YEAR = r"(?:19|20)\d\d"
 YEAR_OR_DATE = re.compile(rf"({YEAR})(?: ?{HYPHEN} ?({YEAR})|{HYPHEN}(?:0[1-9]|1[0-2])(?:{HYPHEN}[0-3]\d)?)?")
 MAX_DIGITS = 9  # of a number; a longer one was not given
@@ -129,7 +131,12 @@ class CitationRewriter(StreamRewriter):
         cited = None if edge["opening"] else self.parse_numbers(self.buffer[opening.end() : edge.start()])
         if cited is None:
             return RewriteStep(opening.end(), self.buffer[at : opening.end()])
-        return RewriteStep(edge.end(), self.render_citations(self.buffer[at : self.skip_spaces(at)], cited))
+        if len(cited) == 1 and PARTIAL_RANGE.fullmatch(self.buffer, edge.end()) and not final:
+            return None
+        end = edge.end()
+        if len(cited) == 1 and (found := RANGE_TAIL.match(self.buffer, end)) and int(found[1]) in self.given_numbers:
+            cited, end = self.list_given([(cited[0], max(cited[0], int(found[1])))]), found.end()
+        return RewriteStep(end, self.render_citations(self.buffer[at : self.skip_spaces(at)], cited))
 
     def rewrite_unclosed(self, at: int, opening: re.Match[str], *, final: bool) -> RewriteStep | None:
         """A bracket that is not closed yet: wait. At the end remove half a citation; defuse one that is too long."""
@@ -146,7 +153,7 @@ class CitationRewriter(StreamRewriter):
 
     def parse_numbers(self, content: str) -> list[int] | None:
         """The valid numbers in brackets, or None if the content does not read as a list of numbers."""
-        seen = CITATION_SUFFIX.sub("", visible_text(content))
+        seen = CITATION_SUFFIX.sub("", visible_text(content.replace("～", "–")))  # it is no mark of Markdown
         spans = [(_parse_number(low), _parse_number(high or low)) for low, high in NUMBER_RANGE.findall(seen)]
         if not spans or not NUMBER_LIST.fullmatch(seen):
             return self.parse_labeled(seen)

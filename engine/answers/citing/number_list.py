@@ -25,6 +25,7 @@ _TITLED = re.compile(
     r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:]{0,4})?(?P<number>\d{1,4})\s{0,4}"
     r"(?:[:,|]|(?<=\s)[–—-]\s|\((?=[^()]{3,100}\)\s{0,4}\Z))\s{0,4}(?=[^\W\d_][^\[\]]{2})"
 )
+_NUMERO = re.compile(r"\bn\.\s?[oº°]s?\b\.?", re.IGNORECASE)  # as in Spanish and Portuguese
 _COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
 _COMMUNITY_PART = re.compile(r"([^\W\d_]{1,20})\s{0,4}\(([^()]{0,100})\)")
 
@@ -55,7 +56,7 @@ def read_bracket(text: str) -> NumberList | None:
         return None
     if found := _COMMUNITY.match(text):
         return _read_community(text[found.end() :])
-    if listed := read_list(text.replace("(s)", ""), BRACKET_LABELS, is_bracketed=True):
+    if listed := read_list(_NUMERO.sub("no ", text.replace("(s)", "")), BRACKET_LABELS, is_bracketed=True):
         return listed
     titled = _TITLED.match(text)
     if titled is None or (titled["label"] and titled["label"].casefold() not in BRACKET_LABELS):
@@ -146,7 +147,7 @@ class _ListReader:
             self._is_loose = True
         elif self._last in {"label", "see"} and sign in _AFTER_LABEL:
             pass
-        elif sign in "#№" and self._last in {"start", "separator", "label"}:
+        elif sign in "#№" and (self._is_bracketed or self._is_labeled) and self._last != "number":
             self._is_labeled = True
         elif sign != "^":
             return False

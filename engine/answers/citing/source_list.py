@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.answers.citing.words import HEADINGS, LABELS
+from engine.answers.citing.words import HEADINGS, LABELS, is_heading, may_become_heading
 from engine.answers.links.visible_text import visible_text
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _ENTRY = re.compile(
     r"\s{0,6}(?:[-*•+]\s{1,8}|>\s?)?(?:[*_]{0,3})(?:\[\^?(?P<bracket>\d{1,4})\^?\]|【(?P<lens>\d{1,4})】|\((?P<round>\d{1,4})\)"
     r"|(?P<plain>\d{1,4})[.)]|(?P<label>[^\W\d_]{3,10})\s?(?P<word>\d{1,4})(?=\s{0,4}[:.–-]))[*_]{0,3}\s{0,4}[:.–-]?\s{0,4}(?P<rest>.*)",
 )
+_HTML_ENTRIES = re.compile(r"\s{0,6}(?:(?:</?[ou]l>|<li>[^<>]{1,300}</li>)\s{0,4}){1,40}", re.IGNORECASE)
 _BULLET = re.compile(r"\s{0,6}(?:[-*•+]\s{1,8})(?P<rest>.*)")
 _DEFINITION = re.compile(r"\s{0,3}\[\^?(?P<number>\d{1,4})\]:\s{0,4}(?P<rest>.*)")
 _INLINE = re.compile(
@@ -113,13 +114,13 @@ class SourceListFilter:
             return len(line) < MAX_ENTRY and (not line.strip() or bool(_may_be_entry(line)))
         if len(line) > MAX_ENTRY:
             return False
-        words = line.strip().lstrip("#*_ ").rstrip("*_: ：").casefold()
-        if len(line) <= MAX_HEADING and any(each.startswith(words) for each in HEADINGS):
+        words = line.strip().lstrip("#*_ ").rstrip("*_: ：").casefold().replace("(s)", "s").removesuffix("(s")
+        if len(line) <= MAX_HEADING and may_become_heading(words.removesuffix("(")):
             return True
         inline = _INLINE.match(line)
         return (
             _DEFINITION.match(line) is not None
-            or (inline is not None and _fold_heading(inline["words"]) in HEADINGS)
+            or (inline is not None and is_heading(_fold_heading(inline["words"])))
             or (bool(self._titles) and _may_be_numbered(line))
             or _DEFINITION_START.fullmatch(line) is not None
             or _FENCE_START.fullmatch(line) is not None
@@ -167,8 +168,8 @@ class SourceListFilter:
         return self._is_inline_list(line) or self._is_definition(line) or self._is_titled(line)
 
     def _is_heading(self, line: str) -> bool:
-        found = _HEADING.fullmatch(line) if len(line) <= MAX_HEADING else None
-        if found is None or _fold_heading(found["words"]) not in HEADINGS:
+        found = _HEADING.fullmatch(line.replace("(s)", "s")) if len(line) <= MAX_HEADING else None
+        if found is None or not is_heading(_fold_heading(found["words"])):
             return False
         return bool(_HEADING_MARK.search(line)) or len(line.split()) == 1
 
@@ -179,6 +180,8 @@ class SourceListFilter:
         found = _ENTRY.fullmatch(line.strip("\n"))
         if found:
             return self._names_given(found) and not _CITATION.search(found["rest"])
+        if _HTML_ENTRIES.fullmatch(line.strip("\n")):
+            return True
         bullet = _BULLET.fullmatch(line.strip("\n"))
         rest = _CITATION.sub("", bullet["rest"] if bullet else line).strip()
         return self._is_title(rest) or (bool(_RULE.fullmatch(line)))
@@ -195,7 +198,7 @@ class SourceListFilter:
     def _is_inline_list(self, line: str) -> bool:
         """Whether a line lists several sources with their titles: "Sources: [1] Plan, [2] Minutes"."""
         found = _INLINE.fullmatch(line.strip("\n")) if len(line) <= MAX_ENTRY else None
-        if found is None or _fold_heading(found["words"]) not in HEADINGS:
+        if found is None or not is_heading(_fold_heading(found["words"])):
             return False
         titles = [_fold(entry["title"]) for entry in _INLINE_ENTRY.finditer(found["list"])]
         named = all(titles) and (len(titles) > 1 or self._is_title(titles[0]))

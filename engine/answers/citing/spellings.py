@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 MAX_LIST = 80  # characters of a list in parentheses or a tag
 MIN_WORDS = 4  # of a clause that a number in parentheses can support
+MAX_RANGE = 40  # numbers between raised ones
 MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable
 LOOKAHEAD = 8  # characters after a number that decide what it means
 
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
-_SUPERSCRIPT = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧][{SUPERSCRIPTS}]{{1,4}}){{0,9}}⁾?")
+_SUPERSCRIPT = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧⁻][{SUPERSCRIPTS}]{{1,4}}){{0,9}}⁾?")
 _PARENTHESIS = re.compile(r"[(（]([^()（）\n]{1,80})[)）]")
 _PARTIAL_PARENTHESIS = re.compile(r"[(（]([^()（）\n]{0,80})\Z")
 _TAG = re.compile(
@@ -58,7 +59,7 @@ _PARTIAL_LATEX = re.compile(r"\$\s?(?:\^[\s\{\[\d,;\]\}–-]{0,50})?\Z")
 _COMMAND = re.compile(
     r"\\(?:cite[a-z]{0,6}|textsuperscript|footnotemark|footcite)\*?(?:\{([^{}\n]{1,60})\}|\[([\d, ]{1,40})\])"
 )
-_PARTIAL_COMMAND = re.compile(r"\\(?:[a-z]{1,14}\*?(?:[\{\[][^{}\[\]\n]{0,60})?)?\Z")
+_PARTIAL_COMMAND = re.compile(r"\\(?:[a-z]{1,16}\*?(?:[\{\[][^{}\[\]\n]{0,60})?)?\Z")
 _CELL = re.compile(r"\|([ \t]{0,20})([^|\n]{1,60}?)([ \t]{0,20})(?=\|)")
 _PARTIAL_CELL = re.compile(r"\|[^|\n]{0,100}\Z")
 _MARKER = re.compile(
@@ -75,7 +76,7 @@ _SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _HAN_CHARACTER = re.compile(rf"[{_HAN}]")
-_RUN = re.compile(rf"[{SUPERSCRIPTS}]+")
+_RUN = re.compile(rf"(⁻?)([{SUPERSCRIPTS}]+)")
 _BY_LENGTH = sorted(SOURCE_WORDS, key=len, reverse=True)
 _BARE_STARTS = sorted({word[:length] for word in SOURCE_WORDS for length in range(1, len(word))}, key=len, reverse=True)
 _NEXT = (
@@ -83,17 +84,17 @@ _NEXT = (
 )
 _BARE = re.compile(
     rf"(?P<label>{'|'.join(map(re.escape, _BY_LENGTH))})"
-    rf"(?P<gap>\s?(?:#|no\.\s?|nr\.\s?)?)(?P<list>\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}})",
+    rf"(?P<gap>\s?(?:[:：]\s?|#|no\.\s?|nr\.\s?)?)(?P<list>\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}})",
     re.IGNORECASE,
 )  # fmt: skip
 _BARE_START = re.compile(rf"(?:{'|'.join(map(re.escape, _BARE_STARTS))})\Z", re.IGNORECASE)
 _PARTIAL_BARE = re.compile(
-    rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?(?:#|n[or]?\.?\s?)?"
+    rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?(?:[:：]\s?|#|n[or]?\.?\s?)?"
     rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{LOOKAHEAD}}})?\Z",
     re.IGNORECASE,
 )
 _NO_BARE_END = re.compile(
-    r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
+    r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s(?:of|des|del|du|da|do|der)\s[^\W\d]|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
 )
 
 _SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s{0,8}\n|\s{0,8}\Z)")
@@ -239,14 +240,16 @@ class SpellingRewriter(StreamRewriter):
     def _read_superscript(self, written: str) -> list[int]:
         """The numbers; several digits are one number if it is given, else several. Empty if one was not given."""
         numbers: list[int] = []
-        for run in _RUN.findall(written):
+        for hyphen, run in _RUN.findall(written):
             digits = run.translate(_DIGITS)
+            if hyphen:
+                numbers += range(numbers[-1] + 1, min(int(digits), numbers[-1] + MAX_RANGE))
             numbers += [int(digits)] if int(digits) in self._given else map(int, digits)
         return numbers if all(number in self._given for number in numbers) else []
 
     def _can_be_raised(self, behind: str) -> bool:
         """Whether a raised number here is no exponent and no part of a unit or formula."""
-        if not _AFTER_SUPERSCRIPT.match(behind) or self.tail[-1:] in ("", "\n", "=", "+", "×", "*", "^", "("):
+        if not _AFTER_SUPERSCRIPT.match(behind) or self.tail[-1:] in ("", "\n", "=", "+", "×", "*", "^", "(", "⁻", "⁺"):
             return False
         last = self.tail[-1]
         if last.isdigit():
@@ -319,7 +322,9 @@ class SpellingRewriter(StreamRewriter):
         behind = self.buffer[found.end() : found.end() + LOOKAHEAD]
         thing = _LAST_WORD.search(self.tail)
         is_thing = _squeeze(found[0]) in self._copied or (thing is not None and thing[1].casefold() in THING_WORDS)
-        if listed is None or not listed.is_given(self._given) or _NO_BARE_END.match(behind) or is_thing:
+        is_label = found["gap"].strip() in {":", "："}  # "Source: 2" ends a line; "Source: 2 pages" counts pages
+        is_thing = is_thing or bool(_NO_BARE_END.match(behind)) or (is_label and not _SENTENCE_END.match(behind))
+        if listed is None or not listed.is_given(self._given) or is_thing:
             return self._keep(at, len(found["label"]))
         gap = "" if _is_han(found["label"][-1]) else " "
         return RewriteStep(found.end(), f"{found['label']}{gap}{listed.render()}")

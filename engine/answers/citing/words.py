@@ -16,6 +16,7 @@ SOURCE_WORDS = _words(
 LABELS = SOURCE_WORDS | _words(
     "src srcs ref refs réf réfs reference references cite cites cited citation citations citing doc docs document",
     "documents passage passages context contexts excerpt excerpts snippet snippets chunk chunks",
+    "sourceid sourceids docid documentid refid chunkid dok",
     "beleg belege dokument dokumente referenz referenzen fundstelle fundstellen textstelle auszug kontext",
     "documento documentos referencia referencias cita citas fragmento pasaje contexto",
     "référence références extrait extraits contexte",
@@ -74,3 +75,31 @@ HEADINGS = LABELS | {
     "bibliografía", "bibliografia", "bibliographie", "notas", "notes", "sources citées", "notes de bas de page",
     "参考資料", "参照元", "引用文献", "参考来源", "引用来源", "参考资料", "出典一覧",
 }  # fmt: skip
+# Words beside one of these in such a heading.
+HEADING_WORDS = _words(
+    "used consulted cited list of the and all verwendete genutzte zitierte und der verwendet consultadas utilizadas",
+    "citadas usadas de las y consultées utilisées citées les et das e",
+)
+
+_FIRST_WORDS = LABELS | _words("used consulted cited list verwendete genutzte zitierte")
+
+
+def may_become_heading(words: str) -> bool:
+    """Whether a line with these folded words, of which the last may be incomplete, may become such a heading."""
+    if any(each.startswith(words) for each in HEADINGS):
+        return True
+    *known, last = words.split() or [""]
+    if len(known) >= MAX_HEADING_WORDS or (known and known[0] not in _FIRST_WORDS):
+        return False
+    group = LABELS | HEADING_WORDS if known else _FIRST_WORDS
+    return all(each in LABELS | HEADING_WORDS for each in known) and any(each.startswith(last) for each in group)
+
+
+def is_heading(words: str) -> bool:
+    """Whether the folded words of a line are those of a heading of sources: "sources consulted", "cited sources"."""
+    parts = words.split()
+    is_named = any(each in LABELS for each in parts) and all(each in LABELS | HEADING_WORDS for each in parts)
+    return words in HEADINGS or (1 < len(parts) <= MAX_HEADING_WORDS and parts[0] in _FIRST_WORDS and is_named)
+
+
+MAX_HEADING_WORDS = 4

@@ -33,6 +33,7 @@ from engine.errors import (
 from engine.llm.wire.rejections import (
     ANY_PARAMETER,
     RESPONSE_FORMAT,
+    SERVER_ERRORS,
     Rejection,
     find_parameter,
     own_words,
@@ -45,9 +46,11 @@ if TYPE_CHECKING:
 _TOO_LONG = re.compile(
     r"context.?(length|window)|maximum context|too many (input )?tokens|(prompt|input|request|string) is too long"
     r"|string too long|exceeds?.{0,40}(context|token|configured) (limit|length|size)|(?<!max_)tokens? exceed"
-    r"|longer than the (model|maximum)",
+    r"|longer than the (model|maximum)|reduce (the length of )?(the|your) (message|prompt|input|request)"
+    r"|inputs?\W+tokens \+|inputs\W+must have less than|maximum prompt length|payload size exceeds",
     re.IGNORECASE,
 )
+_OUTPUT_LIMIT = re.compile(r"max_\w*tokens\W{1,3}must be (less|at most|between|smaller)", re.IGNORECASE)
 _NO_KEY = re.compile(
     r"api_key client option must be set|missing (api key|credentials)|missing \w+ api key", re.IGNORECASE
 )
@@ -180,10 +183,13 @@ def _named_error(name: str, rejection: Rejection, reason: str, *, is_quota: bool
             return OutOfCredit(f"The {'quota' if is_quota else 'credit'} for the model {name} is used up{reason}")
         case "credentials":
             return InvalidApiKey(f"No valid credentials are set for the model {name}{reason}", hint=_CREDENTIALS_HINT)
+        case "model":
+            return ModelNotFound(f"The provider does not offer the model {name}{reason}", hint=_NOT_FOUND_HINT)
         case "settings":
             return _settings_error(name, rejection, reason)
-        case "content":
-            return ModelRefused(f"{_ERROR_TEXTS[ModelRefused].format(model=name)}{reason}")
+        case "content" | "key" as cause:
+            kind = ModelRefused if cause == "content" else InvalidApiKey
+            return kind(f"{_ERROR_TEXTS[kind].format(model=name)}{reason}")
     return None
 
 
@@ -194,8 +200,10 @@ def _read_error(text: str, status: int | None, kind: type[ModelError]) -> Reject
     found = read_rejection(text, status)
     if found.cause in {"credit", "credentials"} or found.package:
         return found
-    names_content = found.cause == "content" or (status == FORBIDDEN and found.cause == "settings")
-    is_open = kind is RequestRejected or names_content or (kind is ModelUnavailable and bool(found.parameter))
+    names_cause = found.cause in {"content", "model"} or (status == FORBIDDEN and found.cause == "settings")
+    is_server = status is not None and status >= SERVER_ERRORS
+    of_server = kind is ModelUnavailable and (is_server or bool(found.parameter))
+    is_open = kind is RequestRejected or names_cause or of_server
     return found if is_open and status not in {None, UNAUTHORIZED, TOO_MANY} else Rejection("")
 
 
@@ -235,6 +243,8 @@ def _error_class(error: Exception, status: int | None, text: str) -> type[ModelE
         return class_by_status[status]
     if status not in TEXT_STATUSES or (status == BAD_REQUEST and _HTML_PAGE.search(text)):
         return ModelUnavailable
+    if _OUTPUT_LIMIT.search(text):
+        return RequestRejected
     if type(error).__name__ == "ContextWindowExceededError" or _TOO_LONG.search(text):
         return PromptTooLong
     if type(error).__name__ == "ContentPolicyViolationError":

@@ -27,7 +27,14 @@ from engine.llm.traits.description import describe_model
 from engine.llm.traits.reasoning import choose_effort
 from engine.llm.traits.refused_parameters import NEEDED
 from engine.llm.wire.prices import find_cost
-from engine.llm.wire.reply_parts import RawStream, accept_content_lists, find_refusal, flatten_content, refusal_error
+from engine.llm.wire.reply_parts import (
+    RawStream,
+    accept_content_lists,
+    find_refusal,
+    flatten_content,
+    keep_unprocessable_errors,
+    refusal_error,
+)
 from engine.memory import pause_garbage_collection
 
 if TYPE_CHECKING:
@@ -155,6 +162,7 @@ def load_litellm() -> Any:
         litellm: Any = importlib.import_module("litellm")
     release_parsed_tokenizer()
     accept_content_lists()
+    keep_unprocessable_errors()
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True

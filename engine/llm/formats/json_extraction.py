@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 
     Object = Mapping[str, object]
 
+MAX_WRAPPED = 20  # objects within another one, or an array, in which facts are looked for
 MAX_KEYWORDS, MAX_KEYWORD_CHARACTERS = 40, 400  # of one kind; a search has a few
 
 # Keys of the fields, first as asked for, then as models rename them.
-_MENTION_KEYS = ("name", "entity_name", "entity"), ("type", "entity_type"), ("description", "entity_description")
+_MENTION_KEYS = (
+    ("name", "entity_name", "entity", "title"),
+    ("type", "entity_type", "label", "category"),
+    ("description", "entity_description", "summary"),
+)
 _LINK_KEYS = (
-    ("source", "source_entity", "src_id", "from"),
-    ("target", "target_entity", "tgt_id", "to"),
-    ("keywords", "relationship_keywords", "type"),
+    ("source", "source_entity", "src_id", "from", "head", "subject"),
+    ("target", "target_entity", "tgt_id", "to", "tail", "object"),
+    ("keywords", "relationship_keywords", "type", "relation", "predicate"),
     ("description", "relationship_description"),
 )
+_ENTITY_LISTS, _RELATION_LISTS = ("entities", "nodes"), ("relationships", "relations", "edges")
 _FENCE = re.compile(r"\A```\w*|```\Z")
 _OBJECT_START = re.compile(r"\{\s*[\"'}]")
 _SEPARATORS = re.compile("[\n,;，；]")
@@ -34,13 +40,42 @@ _SEPARATORS = re.compile("[\n,;，；]")
 
 def parse_json_extraction(reply: str) -> Extraction:
     """The mentions and links of {"entities": [...], "relationships": [...]}; invalid items are dropped."""
-    data = parse_object(reply) or {}
-    mentions = (
-        build_mention(*(_any_field(item, keys) for keys in _MENTION_KEYS)) for item in _object_list(data, "entities")
-    )
-    related = "relationships" if "relationships" in data else "relations"
-    links = (build_link(*(_any_field(item, keys) for keys in _LINK_KEYS)) for item in _object_list(data, related))
+    entities: list[Object] = []
+    relations: list[Object] = []
+    for data in _fact_objects(reply):
+        lists = {key.lower(): key for key in data}
+        entities += _object_list(data, next((lists[key] for key in _ENTITY_LISTS if key in lists), ""))
+        relations += _object_list(data, next((lists[key] for key in _RELATION_LISTS if key in lists), ""))
+    mentions = (build_mention(*(_any_field(item, keys) for keys in _MENTION_KEYS)) for item in entities)
+    links = (build_link(*(_any_field(item, keys) for keys in _LINK_KEYS)) for item in relations)
     return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
+
+
+def _fact_objects(reply: str) -> list[Object]:
+    """The objects of a reply that hold lists of facts: the reply itself, or what it wraps in one object or array."""
+    data, _ = _decode_json(reply)
+    if data is None and (array := _decode_array(reply)) is not None:
+        return [item for item in array[:MAX_WRAPPED] if _holds_facts(item)]
+    if not isinstance(data, dict) or _holds_facts(data):
+        return [data] if isinstance(data, dict) else []
+    return [cast("Object", item) for item in list(data.values())[:MAX_WRAPPED] if _holds_facts(item)]
+
+
+def _decode_array(reply: str) -> list[Object] | None:
+    """The objects of a reply that is an array, or one object a line; None if it is neither."""
+    text = _FENCE.sub("", strip_thinking(reply).strip()).strip()
+    try:
+        data = json.loads(text, strict=False) if text.startswith("[") else None
+    except (ValueError, RecursionError):
+        return None
+    return [cast("Object", item) for item in data if isinstance(item, dict)] if isinstance(data, list) else None
+
+
+def _holds_facts(value: object) -> bool:
+    return isinstance(value, dict) and any(
+        isinstance(items, list) and str(key).lower() in {*_ENTITY_LISTS, *_RELATION_LISTS}
+        for key, items in value.items()
+    )
 
 
 def parse_json_excerpts(reply: str) -> tuple[list[tuple[int, Object]], bool]:

@@ -41,7 +41,27 @@ _TYPED_NAME = re.compile(r"\A([^()]{1,256}?)\s*\(([^()]{1,40})\)\Z")  # "Name (T
 _NUMBER = re.compile(r"\W{0,2}\d{1,3}(?:[.,]\d{1,3})?\W{0,2}")
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’)]?\Z")
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+# Tags of rows in other languages and forms.
+_FOREIGN_TAGS = {
+    word: tag
+    for tag, words in {
+        "entity": "entities entität entitäten entidad entidades entité entités entidade entità"
+        " エンティティ 实体 實體 엔티티",
+        "relation": "relations relationships beziehung beziehungen relación relaciones relação relações relazione"
+        " 関係 关系 關係 관계",
+    }.items()
+    for word in words.split()
+}
+_FOREIGN_TAG = re.compile(
+    rf"^([\W\d_]{{0,8}})({'|'.join(sorted(_FOREIGN_TAGS, key=len, reverse=True))})([*_`\"')\]]{{0,3}}\s{{0,4}}<\|#\|>)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _SEPARATORS = ("|", "\t")
+
+
+def rename_tags(reply: str) -> str:
+    """The reply with the tags of rows in English: some models write them in the language of the text."""
+    return _FOREIGN_TAG.sub(lambda found: found[1] + _FOREIGN_TAGS[found[2].casefold()] + found[3], reply)
 
 
 def split_glued_tag(field: str) -> list[str]:

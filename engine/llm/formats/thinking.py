@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
+from string import whitespace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ MAX_BLOCK_CHARACTERS = 20_000  # the same, of a block within the text whose end 
 
 _TAGS = (
     "think thinking thought thoughts reason reasoning reflection scratchpad analysis cot inner_monologue"
-    " antthinking seed:think mm:think longcat_think"
+    " internal_monologue internal_thoughts thought_process antthinking seed:think mm:think longcat_think"
 )
 
 
@@ -34,7 +35,7 @@ class Notation(NamedTuple):
 
 
 NOTATIONS = (
-    *(Notation((f"<{name}>", f"<{name} "), (f"</{name}>",)) for name in _TAGS.split()),
+    *(Notation((f"<{name}>", f"<{name} ", f"<{name}\n"), (f"</{name}>", f"</{name} >")) for name in _TAGS.split()),
     Notation(("[think]", "[thinking]"), ("[/think]", "[/thinking]")),  # Magistral
     Notation(("◁think▷",), ("◁/think▷",)),  # Kimi
     Notation(("<|begin_of_thought|>",), ("<|end_of_thought|>",)),
@@ -48,7 +49,7 @@ NOTATIONS = (
     Notation(('<details type="reasoning"',), ("</details>",)),
     Notation(  # gpt-oss; its channels, with their marks and without
         ("<|channel|>analysis", "<|channel|>commentary", "<|start|>assistant<|channel|>analysis"),
-        ("<|channel|>final<|message|>",),
+        ("<|channel|>final<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
     ),
     Notation((), ("assistantfinal",), ("analysis",)),
     Notation((), ("here is my response:", "here's my response:"), ("here is my thought process:",)),  # Granite
@@ -61,16 +62,24 @@ _AMBIGUOUS_CLOSINGS = frozenset(("</details>", "</analysis>", "assistantfinal"))
 _ANSWER_OPENINGS = (
     "<answer>", "<response>", "<output>", "<final>", "<|begin_of_solution|>", "<|start_response|>",
     "[begin final response]", "<|start|>assistant<|channel|>final<|message|>", "<|channel|>final<|message|>",
+    "<|channel|>final <|constrain|>json<|message|>",
 )  # fmt: skip
 _ANSWER_CLOSINGS = (
     "</answer>", "</response>", "</output>", "</final>", "<|end_of_solution|>", "<|end_response|>",
     "[end final response]", "<|return|>", "<|end|>",
 )  # fmt: skip
+_BLANKS = f"{whitespace}\ufeff\u200b"  # before a mark at the start of a reply
 _QUOTES = "`\"'“”‘’«»„"
 
 
 def _any_of(literals: Iterable[str]) -> str:
-    return "|".join(re.escape(each) for each in sorted(set(literals), key=len, reverse=True))
+    return "|".join(map(_escape, sorted(set(literals), key=len, reverse=True)))
+
+
+def _escape(literal: str) -> str:
+    """The pattern of a literal; one in square brackets has one case only: "[Think]" is text."""
+    escaped = re.escape(literal)
+    return f"(?-i:{escaped}|{re.escape(literal.upper())})" if literal.startswith("[") else escaped
 
 
 def _compile(literals: Iterable[str]) -> re.Pattern[str]:
@@ -232,7 +241,7 @@ class ThinkingFilter:
         return self._enter(_Stage.THINKING, rest)
 
     def _read_head(self, *, after: bool) -> bool:
-        head = self._buffer.lstrip()
+        head = self._buffer.lstrip(_BLANKS)
         if not head or (len(head) < _MAX_MARK and _HEAD_START.match(head)):
             return False
         found = _HEAD.match(head)
@@ -242,9 +251,13 @@ class ThinkingFilter:
             found = _CHANNEL_HEAD.match(head)
         if found:
             return self._begin_thinking(_OPENINGS[found[0].lower()], head[found.end() :])
+        wrapper = _ANSWER_OPENING.match(head)
+        if wrapper and (after or wrapper[0].startswith("<|")):
+            self.has_thought = True  # so that what ends the answer is no text
+            return self._enter(_Stage.AFTER, head[wrapper.end() :])
         if after:
-            wrapper = _ANSWER_OPENING.match(head)
-            return self._enter(_Stage.AFTER if wrapper else _Stage.TEXT, head[wrapper.end() :] if wrapper else head)
+            is_within = bool(self._before) and not self._before.isspace()
+            return self._enter(_Stage.TEXT, self._buffer if is_within else head)
         return self._enter(_Stage.HELD if self._hold_head else _Stage.TEXT, self._buffer)
 
     def _read_held(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.llm.formats.built_facts import build_link, build_mention
@@ -12,6 +13,7 @@ from engine.llm.formats.row_repair import (
     MENTION_FIELDS,
     is_misread_entity,
     name_missing_type,
+    rename_tags,
     repair_record,
     split_by_other_separator,
 )
@@ -28,7 +30,7 @@ END_MARKER = "<|COMPLETE|>"
 # Safe repairs: a "#" between brackets or pipes is hardly ever anything else. Repeats are bounded, since models get
 # stuck on one character, and that must not cost quadratic time.
 _WITH_CORE = re.compile(
-    r"""<\|{0,4}\\?\#(?:[|\\]{0,4}\#){0,4}\|{0,4}>   # <#>  <|#>  <#|>  <|##|>  <|\#|>  <||#||>  <|#||#|>
+    r"""<{1,3}\\?\|{0,4}[ ]?\\?\#(?:[|\\]{0,4}\#){0,4}[ ]?\\?\|{0,4}>{1,3}  # <#>  <|#>  <|##|>  <|\#|>  <<|#|>  <| # |>
       | <\|{1,4}\\?\#{1,4}[|:]{1,4}>?                # <|#|  <|#||  <|#:      the closing bracket is lost
       | \|{1,4}\\?\#{1,4}\|{1,4}>                    # |#|>                   the opening bracket is lost
       | \|\|\#\|\| | \|\#\|                           # ||#||  |#|             both are lost
@@ -37,6 +39,10 @@ _WITH_CORE = re.compile(
 )
 # Risky repairs: without the "#" it may be prose ("a <|> b", "x || y"), so text must touch it on both sides.
 _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
+# Other brackets and pipes of a delimiter, and a delimiter with another core or without its end.
+_FOREIGN = re.compile(r"<\|#\|>{2,4}|&lt;\s?\|\s?#\s?\|\s?&gt;|[<＜〈]\s?[|｜│]\s?[#＃]\s?[|｜│]\s?[>＞〉]")
+_OTHER_CORES = re.compile(r"<\|([A-Z*$§@~-])\|>")
+_UNCLOSED = re.compile(r"<\|#(?![|#>:])")
 _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of them
 ROW_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")  # the number field of a row in a shared call
 END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
@@ -51,9 +57,20 @@ _TAG = re.compile(r"\A[\W\d_]*+(?:entity|relation(?:ship)?)[\W\d_]*+\Z", re.IGNO
 
 def split_rows(reply: str) -> list[str]:
     """The lines of a reply, split at end markers too, without blank ones."""
+    reply = rename_tags(_repair_delimiters(reply))
     reply = _NEXT_ROW.sub("\n", _TORN_ROW.sub("", reply))
     lines = (line.strip() for part in END_PATTERN.split(reply) for line in part.split("\n"))
     return [strip_parentheses(line) for line in lines if line]
+
+
+def _repair_delimiters(reply: str) -> str:
+    """The reply with delimiters that stand for the asked one in all of it; the most frequent other core is one."""
+    reply = _UNCLOSED.sub(DELIMITER, _FOREIGN.sub(DELIMITER, reply))
+    cores = Counter(found[1] for found in _OTHER_CORES.finditer(reply))
+    if not cores or DELIMITER in reply:
+        return reply
+    core, count = cores.most_common(1)[0]
+    return reply.replace(f"<|{core}|>", DELIMITER) if count >= MENTION_FIELDS - 1 else reply
 
 
 def strip_parentheses(row: str) -> str:

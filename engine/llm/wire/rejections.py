@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-Cause = Literal["credit", "credentials", "settings", "content", ""]
+Cause = Literal["credit", "credentials", "key", "model", "settings", "content", ""]
 
 RESPONSE_FORMAT, SYSTEM_ROLE, STREAM, ANY_PARAMETER = "response_format", "system", "stream", "*"
+SERVER_ERRORS = 500  # the least status of them
 MAX_ERROR = 100_000  # characters of an error that are read at all
 MAX_READ = 4000  # characters of an error; some quote the whole request
 
@@ -31,7 +32,10 @@ _CREDIT = _any_of(
     r"insufficient_(quota|balance|credits)|token_quota_reached|your (current|daily|monthly) quota",
     r"billing[\W_]+(hard[\W_]+)?(limit|not[\W_]+active)|requires billing|billing to be enabled|in good standing",
     r"(check|enable|update) your (plan and )?(billing|payment)|(specified|monthly) (api )?usage limits?",
-    r"(monthly )?spend(ing)?[ _]limit",
+    r"(monthly )?spend(ing)?[ _]limit|key limit exceeded|(overdue|failed|failure of) payment|unpaid invoice|past due",
+    r"(credits?|funds|prepayment|prepaid balance|free trial) (is|are|was|were|has|have)( been)? (all )?(now )?"
+    r"(depleted|exhausted|used|consumed|spent|expired|ended|over)\b|\bno (more )?(credits?|funds) (left|remain)",
+    r"(top|topping) up (your|the)|recharge (your|the|and)|(add|purchase|buy) (more )?(credits?|funds)\b",
 )
 # A limit of the rate, although it may name a quota or the billing page.
 _RATE = _any_of(
@@ -62,6 +66,22 @@ _ACCOUNT = _any_of(
     r"on-demand throughput|terms (of use )?(must be|need to be|required)|model (is )?gated|data policy",
     r"no endpoints found|api.{0,40}(has not been used in project|is disabled)",
 )
+# The provider does not offer the model, whatever status says so.
+_NO_MODEL = _any_of(
+    r"\bmodel\b[^.;]{0,120}(not|doesn.t) exist|not a valid model|invalid model( id| name)?\b",
+    r"model[ _](id(entifier)?|name)[^.;]{0,60}(is invalid|not valid|unknown)|unknown model|model[ _]?not[ _]?found",
+    r"\bmodel\b[^.;]{0,120}(decommissioned|discontinued|been retired|no longer (supported|available))",
+    r"\bmodel\b[^.;]{0,120}end of (its )?life|model_decommissioned|model_not_(found|available)|\bmodel not exist",
+)
+_BAD_KEY = _any_of(
+    r"(api|access|subscription|secret)[ _-]?key[^.;]{0,30}(not valid|invalid|expired|not found|revoked|leaked)",
+    r"(invalid|incorrect|wrong|expired|unknown)[ _](api|access|auth(entication)?)[ _-]?(key|token)",
+)
+# The machine on which the model runs cannot load it, or its files lack a part.
+_MACHINE = _any_of(
+    r"requires more (system |gpu |video )?memory|insufficient system resources|failed to load (the )?model",
+    r"unable to (load|allocate) .{0,40}\bmodel\b|chat[ _]template",
+)
 _ROLE = _any_of(
     rf"system[\W_]+(role|message|prompt|instruction)s?\b.{{0,60}}{_NO}(support|enabl|allow|accept)",
     rf"{_NO}(support|enabl|allow|accept|expect)\w*\W.{{0,60}}(system\W+(role|message|prompt|instruction)|role\W+system)",
@@ -91,6 +111,7 @@ _PARAMETER = _any_of(
     r"extra[_ ](inputs?|fields?|forbidden)|additional properties|cannot find field|is (unsupported|deprecated)",
     r"(does not|doesn.t|do not|not) support\w*|cannot (both )?be (specified|set|used)|may only be set|is too large",
     r"must be (set to|less than|greater than|at least|at most|between|one of|in)|at most \d|out of range",
+    r"(the|is) maximum allowed|can only be (defined|specified|set|used)|valid range",
     r"only (the default|supports?)|only works in thinking mode|budget .{0,30}is invalid",
 )
 _CONTENT = _any_of(
@@ -118,7 +139,7 @@ _ALIASES: dict[str, tuple[str, ...]] = {
         "budget",
     ),
     "num_ctx": ("options",),
-    "stream_options": ("include_usage",),
+    "stream_options": ("include_usage", "stream options"),
 }
 CHAT_PARAMETERS = ("temperature", "max_tokens", "reasoning_effort", "num_ctx", "stream_options", "top_p")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -187,9 +208,21 @@ def read_rejection(text: str, status: int | None) -> Rejection:
         return Rejection("credit")
     if _CREDENTIALS.search(text):
         return Rejection("credentials")
-    if status is not None and status >= 500:
-        is_grammar = bool(_LOCAL_GRAMMAR.search(text))
-        return Rejection("settings", RESPONSE_FORMAT, not _ONE_REPLY.search(text)) if is_grammar else Rejection("")
+    return _read_server_error(text) if status is not None and status >= SERVER_ERRORS else _read_request_error(text)
+
+
+def _read_server_error(text: str) -> Rejection:
+    """What is wrong with the server itself: only its grammar or its machine are no passing failures."""
+    if _LOCAL_GRAMMAR.search(text):
+        return Rejection("settings", RESPONSE_FORMAT, not _ONE_REPLY.search(text))
+    return Rejection("settings" if _MACHINE.search(text) else "")
+
+
+def _read_request_error(text: str) -> Rejection:
+    if _BAD_KEY.search(text):
+        return Rejection("key")
+    if _NO_MODEL.search(text):
+        return Rejection("model")
     return _read_settings(text) or Rejection("content" if _CONTENT.search(text) else "")
 
 
@@ -212,7 +245,8 @@ def _read_settings(text: str) -> Rejection | None:
         name = find_parameter(text, CHAT_PARAMETERS)
         if name or not _CONTENT.search(text):
             return Rejection("settings", name or ANY_PARAMETER)
-    return Rejection("settings") if _ACCOUNT.search(text) or _PLACE.search(text) else None
+    is_settings = any(each.search(text) for each in (_ACCOUNT, _PLACE, _MACHINE))
+    return Rejection("settings") if is_settings else None
 
 
 def find_parameter(text: str, sent: Collection[str]) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from engine.errors import ModelRefused
 
 CONVERTER_MODULE = "litellm.litellm_core_utils.llm_response_utils.convert_dict_to_response"
+OPENAI_MODULE = "litellm.llms.openai.openai"
 STATUS_BY_KIND = (  # of an error event that gives a word in place of a status
+    ("content_filter", 400),
+    ("content_policy", 400),
     ("rate_limit", 429),
     ("insufficient", 402),
     ("billing", 402),
@@ -19,6 +22,7 @@ STATUS_BY_KIND = (  # of an error event that gives a word in place of a status
     ("unavailable", 503),
     ("not_found", 404),
     ("invalid_request", 400),
+    ("badrequest", 400),
 )
 
 
@@ -69,6 +73,18 @@ def accept_content_lists() -> None:
             return read(message)
 
         converter.extract_reasoning_content = read_list
+
+
+def keep_unprocessable_errors() -> None:
+    """Let litellm raise a status 422; otherwise it repeats the call in silence and then returns nothing."""
+
+    def keep(error: Exception, _: object) -> NoReturn:
+        raise error
+
+    with suppress(ImportError, AttributeError):  # a part of litellm that may move
+        caller: Any = importlib.import_module(OPENAI_MODULE)
+        _ = caller.drop_params_from_unprocessable_entity_error
+        caller.drop_params_from_unprocessable_entity_error = keep
 
 
 def find_refusal(message: Any) -> str:

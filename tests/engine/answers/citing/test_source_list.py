@@ -31,6 +31,12 @@ LISTS = [
     "\n[^1]: see source 1\n",
     "\n[1]: https://kiln.example/diary\n",
     "\nSources: [1] Kiln diary, [2] minutes\n",
+    "\nSources consulted:\n- [1] fen\n",
+    "\n**Source(s):**\n- [1] fen\n",
+    "\nQuellen und Belege:\n- [1] Moor\n",
+    "\nSources utilisées :\n- [1] étang\n",
+    "\nSources:\n<ol><li>Kiln diary [1]</li><li>minutes [3]</li></ol>\n",
+    "\nSources:\n<ul>\n<li>Kiln diary [1]</li>\n</ul>\n",
     "\n## Sources\n",
 ]
 

@@ -29,11 +29,13 @@ ONE = """
 [2: Kiln diary]¦[2, Kiln diary]¦[2†diary]¦【2†L1-L4】¦[②]¦[٢]¦(2)¦(Source 2)¦(source: 2)¦(siehe Quelle 2)
 (fuente 2)¦（2）
 (see source 2)¦^2^¦^[2]^¦$^{2}$¦<sup>2</sup>¦<ref>2</ref>¦<cite>2</cite>¦<source>2</source>¦<ref name="2"/>¦\\cite{2}
+[source_id: 2]¦[doc_id=2]¦[Dok. 2]¦[n.º 2]¦[n.o 2]¦\\textsuperscript{2}
 , Source 2¦ (citation 2)¦[source 2](#source-2)
 """
 TWO = """
 [1, 2]¦[1; 2]¦[1|2]¦[1/2]¦[1+2]¦[1 2]¦[1 and 2]¦[1 und 2]¦[1 y 2]¦[1 et 2]¦[1 e 2]¦[1と2]¦[Sources 1 & 2]¦[S1, S2]
 [Source 1, Source 2]¦[Source 1; 2]¦(1, 2)¦(1)(2)¦(Sources 1 and 2)¦(Quellen 1 und 2)¦^[1][2]^¦[1–2]¦[1 to 2]¦[1..2]
+[1]–[2]¦[1] - [2]¦[1～2]¦[1〜2]¦¹⁻²
 [1 bis 2]¦[1 a 2]¦[1 à 2]¦[Data: Sources (1, 2); Entities (3)]¦, sources 1 and 2¦<sup>1,2</sup>¦\\citep{1,2}¦[1],[2]
 """
 
@@ -47,7 +49,7 @@ def spellings(text: str) -> list[str]:
     ("written", "numbers"), [*((s, (2,)) for s in spellings(ONE)), *((s, (1, 2)) for s in spellings(TWO))]
 )
 def test_a_spelling_of_given_numbers_is_a_citation(written: str, numbers: tuple[int, ...], step: int) -> None:
-    gap = "" if written[0] in "<^$[【［〔, " else " "
+    gap = "" if written[0] in "<^$[【［〔, ¹" else " "
     shown, used = cite(f"{KILN}{gap}{written}.", step=step)
     assert used == numbers
     for place, _ in enumerate(numbers, 1):
@@ -83,6 +85,8 @@ source 2 of 3¦the source 2 km away¦[Table 2]¦[step 2]¦[12:05]¦[3 kilns]¦[v
 The kilns are free on floor two (2), three (3) and four (4).¦Am Abend brannten dann noch drei (3).
 Anoche quedaban encendidos solo dos (2).
 `f(1)` and `a[2]`¦| brick | 1 |¦[Kiln diary]¦[Entities 2]
+The flux behind the kiln is 5 W m⁻².¦Ada merged the flue of the kiln (#4).¦Source 2 of the river lies in the hills.
+Quelle 3 der Donau liegt im Wald.¦The kiln was lit. Source: 2 pages of notes.
 """
 
 
@@ -161,3 +165,7 @@ def test_the_time_grows_with_the_text(unit: str) -> None:
         return time.process_time() - started
 
     assert any(cost(8_000) <= 2.7 * cost(4_000) + 0.01 for _ in range(3))  # the machine may be busy
+
+
+def test_a_label_with_a_number_on_its_own_line_is_a_citation() -> None:
+    assert cite(f"{KILN}.\nSource: 2") == (f"{KILN}.\nSource [1]", (2,))

@@ -52,6 +52,8 @@ NO_CREDENTIALS = "OpenAIException - Missing credentials. Please pass an `api_key
 SLOW = "litellm.RateLimitError: RateLimitError: OpenAIException - Slow."
 NO_MODEL = 'OllamaException - {"error": "no model \'m\'"}'
 TEMPERATURE = "BadRequestError: OpenAIException - temperature: at most 2"
+OUTPUT_LIMIT = "`max_tokens` must be less than `99`, which is less than the `context_window`"
+MEMORY = "model requires more system memory (9 GiB) than is available (2 GiB)"
 PAGE = "<!doctype html><html>Bad gateway</html>"
 
 
@@ -87,6 +89,15 @@ NO_JSON = pytest.mark.parametrize(
         (ProviderError("maximum context length is 8192", 400), PromptTooLong, "The prompt is too long for the model m"),
         (ProviderError("prompt is too long", 400), PromptTooLong, "The prompt is too long for the model m"),
         (ContextWindowExceededError("?", 400), PromptTooLong, "The prompt is too long for the model m"),
+        (ProviderError("Reduce the length of the messages", 400), PromptTooLong, "The prompt is too long for the mod"),
+        (ProviderError("The maximum prompt length is 9", 400), PromptTooLong, "The prompt is too long for the model"),
+        (ProviderError(OUTPUT_LIMIT, 400), BadModelSettings, "does not accept its settings: `max_tokens` must be less"),
+        (ProviderError("API key not valid", 400), InvalidApiKey, "The key for the model m is not accepted: API key"),
+        (ProviderError("Model Not Exist", 400), ModelNotFound, "The provider does not offer the model m: Model Not"),
+        (ProviderError("Model is not found", 404), ModelNotFound, "The provider does not know the model m"),
+        (ProviderError("Key limit exceeded", 403), OutOfCredit, "The credit for the model m is used up: Key limit"),
+        (ProviderError("credits are depleted", 429), OutOfCredit, "The quota for the model m is used up: credits are"),
+        (ProviderError(MEMORY, 500), BadModelSettings, "does not accept its settings: model requires more system"),
         (ProviderError("body too large", 413), PromptTooLong, "The prompt is too long for the model m"),
         (ProviderError("our content policy", 400), ModelRefused, "The model m declined the request: our content pol"),
         (ProviderError(TEMPERATURE, 400), BadModelSettings, "does not accept its settings: temperature: at most 2."),

@@ -42,7 +42,9 @@ BROKEN_ITEMS = {
     ],
 }
 UNSTORABLE = '{"entities": [{"name": "A\\ud800l", "type": "Person", "description": "\\u0000x"}]}'
-NO_OBJECTS = [f"[{OBJECT}]", f"```json\n[{OBJECT}]\n```", '{"entities": "none"}', '{"entities": {"a": 1}}']
+RENAMED = {"entities": [{"entity": "Bob", "label": "Person", "description": "A baker"}]}
+RENAMED_LINK = {"head": "Alice", "tail": "Bob", "relation": "knows", "description": "They met"}
+NO_OBJECTS = ["[1, 2]", f'[{{"a": [{OBJECT}]}}]', '{"entities": "none"}', '{"entities": {"a": 1}}']
 NO_OBJECTS += ['{"relationships": 3}', "", "null", "I found nothing.", "{", "{}", '{"', '{"a":' * 5000]
 
 
@@ -56,6 +58,15 @@ NO_OBJECTS += ['{"relationships": 3}', "", "null", "I found nothing.", "{", "{}"
         pytest.param(f"As {{asked}}, here it is: {OBJECT}", FULL, id="prose with a brace before"),
         pytest.param(f"{OBJECT}\nI hope this {{brace}} helps.", FULL, id="trailing brace in prose"),
         pytest.param(f"Here:\n```json\n{OBJECT}\n```\nDone {{brace}}.", FULL, id="fence in prose"),
+        pytest.param(OBJECT.replace("entities", "Nodes").replace("relationships", "edges"), FULL, id="other lists"),
+        pytest.param(f"[{OBJECT}]", FULL, id="an array of it"),
+        pytest.param(f"```json\n[{OBJECT}]\n```", FULL, id="a fenced array"),
+        pytest.param(f'{{"result": {OBJECT}, "count": 2}}', FULL, id="within another object"),
+        pytest.param(
+            json.dumps({**RENAMED, "relations": [RENAMED_LINK]}),
+            Extraction((BOB,), (KNOWS,)),
+            id="other names of fields",
+        ),
         pytest.param(OBJECT.replace('"', "'"), FULL, id="single quotes"),
         pytest.param(OBJECT.replace("}]}", "},]}"), FULL, id="trailing comma"),
         pytest.param(OBJECT[:-1], FULL, id="brace missing"),

@@ -24,6 +24,8 @@ TAGS = [
     "seed:think",
     "antThinking",
     "longcat_think",
+    "thought_process",
+    "internal_monologue",
 ]
 MARKED = [
     *(f"<{tag}>{THOUGHT}</{tag}>Ada [1]." for tag in TAGS),
@@ -32,6 +34,10 @@ MARKED = [
     f"<think>{THOUGHT}</think> <think>{THOUGHT}</think>Ada [1].",
     f"<think>{THOUGHT} <think> {THOUGHT}</think>Ada [1].",
     f"[THINK]{THOUGHT}[/THINK]Ada [1].",
+    f"<think >{THOUGHT}</think >Ada [1].",
+    f"\ufeff<think\n>{THOUGHT}</think>Ada [1].",
+    f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|channel|>final <|constrain|>json<|message|>Ada [1].",
+    "<|channel|>final<|message|>Ada [1].<|return|>",
     f"◁think▷{THOUGHT}◁/think▷Ada [1].",
     f"<|begin_of_thought|>{THOUGHT}<|end_of_thought|>\n<|begin_of_solution|>Ada [1].<|end_of_solution|>",
     f"<|START_THINKING|>{THOUGHT}<|END_THINKING|><|START_RESPONSE|>Ada [1].<|END_RESPONSE|>",
@@ -62,6 +68,8 @@ PLAIN = [
     "analysis of mills",
     "Here is my answer [1].",
     "<thinker> is a word",
+    "[Think] about Ada [1].",
+    "Ada: [Thinking] aloud [1].",
     "about <think> tags",
     "2 < 3, [thin ice], <thi",
     "<answer>Ada</answer>",
@@ -150,3 +158,7 @@ def test_the_time_grows_with_the_text(unit: str, delta: int) -> None:
         return time.process_time() - started
 
     assert any(cost(20_000) <= 3 * cost(10_000) + 0.01 for _ in range(3))  # the machine may be busy
+
+
+def test_a_blank_before_thoughts_within_a_line_stays() -> None:
+    assert strip_thinking(f"<think>{THOUGHT}</think>Ada.<think>{THOUGHT}</think> Bo.") == "Ada. Bo."

@@ -153,3 +153,37 @@ def test_g1_gleaning_adds_facts_and_prefers_longer_descriptions(
     first: Extraction, second: Extraction, merged: Extraction
 ) -> None:
     assert merge_gleaning(first, second) == merged
+
+
+FACTS = f"{ALICE_ROW}\n{BOB_ROW}\n{KNOWS_ROW}"
+TRANSLATED = [
+    "Entität Beziehung",
+    "entidad relación",
+    "entité relation",
+    "entidade relação",
+    "エンティティ 関係",
+    "实体 关系",
+]
+
+
+@pytest.mark.parametrize("tags", [*TRANSLATED, "entities relationships"])
+def test_tags_in_another_language_are_tags(tags: str) -> None:
+    entity, relation = tags.split()
+    reply = FACTS.replace("entity<", f"{entity}<").replace("relation<", f"{relation}<")
+    assert parse_tuples(reply) == Extraction((ALICE, BOB), (KNOWS,))
+
+
+@pytest.mark.parametrize(
+    "delimiter",
+    ["&lt;|#|&gt;", "<｜#｜>", "＜|#|＞", "<| # |>", "<\\|#\\|>", "<|#", "<|#|>>", "<<|#|>", "<|S|>", "<|*|>"],
+)
+def test_a_delimiter_that_is_damaged_everywhere_is_read(delimiter: str) -> None:
+    assert parse_tuples(FACTS.replace(DELIMITER, delimiter)) == Extraction((ALICE, BOB), (KNOWS,))
+
+
+def test_names_of_fields_in_the_instructions_are_no_facts() -> None:
+    echoed = (
+        row("entity", "{entity_name}", "entity_type", "entity_description"),
+        row("relation", "source_entity", "target_entity", "relationship_keywords", "relationship_description"),
+    )
+    assert parse_tuples("\n".join((*echoed, ALICE_ROW))) == ONLY_ALICE

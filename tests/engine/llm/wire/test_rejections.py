@@ -21,6 +21,10 @@ QUOTA, BUSY = 429, 503
         "error code insufficient_quota",
         "This request requires more credits than are left",
         "This API requires billing to be enabled on the project",
+        "Key limit exceeded (weekly limit)",
+        "The prepayment of this project is gone: credits are depleted",
+        "No credits left; top up your wallet",
+        "Suspended for an unpaid invoice",
     ],
 )
 def test_money_that_is_used_up_is_told_from_refusals(text: str) -> None:
@@ -56,6 +60,10 @@ def test_a_limit_of_the_rate_is_no_lack_of_money(text: str) -> None:
         ("JSON mode is not enabled for models/tiny", "response_format"),
         ("Cannot parse grammar of the sampler", "response_format"),
         ("Structured output is not available for it", "response_format"),
+        ("max_tokens: 9000 > 4096, which is the maximum allowed", "max_tokens"),
+        ("Stream options can only be defined for streams", "stream_options"),
+        ("The tokenizer has no chat template", ""),
+        ("Failed to load model: insufficient system resources", ""),
         ("extra_forbidden: response_mime_type", "response_format"),
     ],
 )
@@ -86,6 +94,29 @@ def test_a_server_error_is_about_json_only_if_it_names_the_grammar() -> None:
 )
 def test_a_refusal_of_the_content_is_one(text: str) -> None:
     assert read_rejection(text, 400).cause == "content"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("API key not valid. Pass a valid one.", "key"),
+        ("Incorrect API key provided", "key"),
+        ("The model identifier is invalid", "model"),
+        ("The model `tiny-1` has been decommissioned", "model"),
+        ("Model Not Exist", "model"),
+        ("mills/tiny is not a valid model ID", "model"),
+        ("The model `tiny` does not exist", "model"),
+        ("This model version has reached the end of its life", "model"),
+    ],
+)
+def test_a_wrong_key_or_model_is_told_whatever_the_status(text: str, cause: str) -> None:
+    assert read_rejection(text, 400).cause == cause
+
+
+def test_a_machine_that_is_too_small_for_the_model_is_a_setting() -> None:
+    assert (
+        read_rejection("model requires more system memory (9 GiB) than is available (2 GiB)", 500).cause == "settings"
+    )
 
 
 @pytest.mark.parametrize(

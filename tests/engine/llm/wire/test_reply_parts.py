@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import ModelError, ModelRefused, ModelUnavailable, OutOfCredit, RateLimited
+from engine.errors import BadModelSettings, ModelError, ModelRefused, ModelUnavailable, OutOfCredit, RateLimited
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.wire.reply_parts import flatten_content
+from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.raw_replies import RawReplies
 
 THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
@@ -57,8 +58,9 @@ async def test_streams_keep_what_the_library_would_drop(model: str) -> None:
         ({"error": {"message": "Insufficient credits", "code": 402}}, OutOfCredit),
         ({"error": {"message": "Slow down", "code": "rate_limit_exceeded"}}, RateLimited),
         ({"object": "error", "message": "Out of steam", "code": 503}, ModelUnavailable),
+        ({"error": {"message": "Out of steam: content filter", "code": "content_filter"}}, ModelRefused),
     ],
-    ids=["failing", "credit", "rate", "vllm"],
+    ids=["failing", "credit", "rate", "vllm", "filter"],
 )
 async def test_an_error_event_within_a_stream_has_its_own_sentence(
     model: str, event: dict[str, Any], kind: type[ModelError]
@@ -79,4 +81,16 @@ async def test_whole_replies_keep_what_the_library_would_drop(model: str) -> Non
         server.message = {"role": "assistant", "content": None, "refusal": REFUSAL}
         with pytest.raises(ModelRefused, match="I will not say that"):
             await provider.chat(parameters(server, model))
+        await provider.close()
+
+
+@pytest.mark.parametrize("model", MODELS[:2])
+async def test_an_unprocessable_request_is_not_repeated_in_silence(model: str) -> None:
+    provider = LiteLLMProvider(SYSTEM_CLOCK)
+    async with OpenAIServer() as server:
+        server.faults.append(Fault(status=422, message="Extra inputs are not permitted"))
+        endpoint = {"api_base": server.api_base, "api_key": "sk-12345", "timeout": 30.0, "max_retries": 0}
+        with pytest.raises(BadModelSettings, match="Extra inputs"):
+            await provider.chat({"model": model, "messages": [{"role": "user", "content": "Who?"}], **endpoint})
+        assert len(server.requests) == 1
         await provider.close()
