@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.supersession import cues
 from engine.llm.offline.supersession.clauses import list_tokens
+from engine.llm.offline.supersession.labels import has_same_label
 
 if TYPE_CHECKING:
     import re
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 MIN_COVERAGE = 0.5  # of the words of the shorter subject that the other one has
 MIN_SAME_SUBJECT = 0.8  # of all words of both subjects, if nothing says that something changed
 MAX_OWN_WORDS = 3  # of a name that replaces another one
+RELEASE = "release"  # the stem of all words for it
 _UNLASTING = frozenset({"time", "number", "code", "money"})
 
 
@@ -61,7 +63,7 @@ def _may_replace(statement: Statement) -> bool:
     parsed = statement.parsed
     if parsed.is_question or parsed.is_tentative:
         return False
-    return says_change(parsed) or any(clause.values for clause in parsed.clauses)
+    return says_change(parsed) or any(clause.values or clause.negates for clause in parsed.clauses)
 
 
 def _is_later(new: int, old: int, statements: Sequence[Statement]) -> bool:
@@ -96,11 +98,17 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
         return False
     extra = context.parsed.stems if context is not None else frozenset[str]()
     elsewhere = new.room != old.room and bool(new.speaker) and bool(old.speaker)
+    if not elsewhere and has_same_label(new.text, old.text):
+        return True
     if not elsewhere and _names_former(later, earlier, old, extra):
         return True
     changed = context is not None or any(_announces(clause, earlier) for clause in later.clauses)
     of = _Meeting(later, earlier, extra, changed, is_reply, elsewhere)
-    able = [one for one in later.clauses if not one.adds and (changed or one.changes or one.cancels or one.values)]
+    able = [
+        one
+        for one in later.clauses
+        if not one.adds and (changed or one.changes or one.cancels or one.negates or one.values)
+    ]
     return any(
         _clause_replaces(_pair(one, other, of))
         for one in able
@@ -111,7 +119,7 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
 
 def _are_comparable(new: Clause, old: Clause, of: _Meeting) -> bool:
     """Whether two clauses share a word of their subjects and a kind of value, by a check that takes little time."""
-    if not (of.changed or new.changes or new.cancels or new.kinds & old.kinds):
+    if not (of.changed or new.changes or new.cancels or new.negates or new.kinds & old.kinds):
         return False
     return bool(of.extra) or not new.stems or not old.stems or not new.stems.isdisjoint(old.stems)
 
@@ -180,10 +188,12 @@ def _pair(new: Clause, old: Clause, of: _Meeting) -> _Pair:
 
 
 def _clause_replaces(pair: _Pair) -> bool:
-    if not pair.shared or (pair.of.elsewhere and len(pair.shared) < 2) or _differ_in_phase(pair):
+    if pair.shared <= {RELEASE} or (pair.of.elsewhere and len(pair.shared) < 2) or _differ_in_phase(pair):
         return False
     if pair.new.cancels:
         return _is_same_subject(pair) and bool(pair.old.values)
+    if pair.new.negates != pair.old.negates and _is_opposite(pair):
+        return True
     if not pair.changed:
         return _is_one_subject(pair) and len(_differing_kinds(pair)) == 1
     kinds = _differing_kinds(pair)
@@ -195,6 +205,25 @@ def _clause_replaces(pair: _Pair) -> bool:
             and "date" not in pair.old.kinds
         )
     return (not kinds or pair.old.has_role) and _is_new_holder(pair)
+
+
+def _is_opposite(pair: _Pair) -> bool:
+    """Whether one clause denies what the other one says, and no more."""
+    if pair.of.later.is_past or pair.of.elsewhere or len(pair.shared) < 2 or pair.new.stems - pair.old.stems:
+        return False
+    if {value.form for value in pair.new.values} - {value.form for value in pair.old.values}:
+        return False
+    shared = len(pair.shared) / len(pair.old_stems)
+    return shared >= MIN_COVERAGE and not _conflict(pair.new, pair.old, frozenset()) and not _differ_in_head(pair)
+
+
+def _differ_in_head(pair: _Pair, words: frozenset[str] | None = None) -> bool:
+    """Whether a shared word only describes different things in the clauses: the church organ, the church clock."""
+    for word in (pair.new.stems & pair.old.stems) if words is None else words & pair.new.stems & pair.old.stems:
+        ours, theirs = pair.new.find_noun(word), pair.old.find_noun(word)
+        if ours not in pair.old.stems and theirs not in pair.new.stems:
+            return True
+    return False
 
 
 def _differ_in_phase(pair: _Pair) -> bool:
@@ -225,12 +254,12 @@ def _only_describes(clause: Clause, shared: frozenset[str]) -> bool:
 
 def _is_one_subject(pair: _Pair) -> bool:
     """Whether two clauses differ in a value alone, and each could hold only until the other."""
-    if pair.of.later.is_past or pair.of.earlier.is_past or len(pair.shared) < 2 or pair.of.elsewhere:
+    if pair.of.later.is_past or pair.of.earlier.is_past or pair.of.elsewhere:
         return False
     if pair.of.later.is_temporary or "–" in "".join(value.form for value in (*pair.new.values, *pair.old.values)):
         return False
-    together = pair.new.stems | pair.old.stems
-    share = len(pair.shared) / len(together) if together else 0.0
+    together, held = pair.new.stems | pair.old.stems, pair.old_stems & pair.of.later.stems
+    share = len(held) / len(together) if len(held) > 1 else 0.0
     return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
 
 
@@ -244,6 +273,8 @@ def _differ(kind: str, new: Clause, old: Clause) -> bool:
     theirs = {(value.form, value.unit) for value in old.values if value.kind == kind}
     if kind == "number":
         units = {unit for _, unit in ours} & {unit for _, unit in theirs}
+        if len(ours) == len(theirs) == 1 and "" in {unit for _, unit in ours} and len(new.stems & old.stems) > 1:
+            return {form for form, _ in ours} != {form for form, _ in theirs}  # the unit goes without saying
         ours, theirs = ({each for each in side if each[1] in units} for side in (ours, theirs))
     return bool(ours and theirs and ours - theirs) and theirs - ours != set()
 
@@ -260,21 +291,28 @@ def _conflict(new: Clause, old: Clause, former: frozenset[str]) -> bool:
 
 def _is_new_holder(pair: _Pair) -> bool:
     """Whether another person, tool or place takes the place of the former one."""
-    most = MAX_OWN_WORDS
-    if (
-        not pair.only_old
-        or not pair.only_new
-        or (len(pair.only_old) > most and not pair.of.is_reply)
-        or len(pair.only_new) > most
-    ):
+    has_both = bool(pair.only_old and pair.only_new) and len(pair.only_new) <= MAX_OWN_WORDS
+    if not has_both or (len(pair.only_old) > MAX_OWN_WORDS and not pair.of.is_reply):
         return False
-    if _differ_in_amounts(pair) or _differ_in_subject(pair):
+    if _differ_in_amounts(pair) or _differ_in_subject(pair) or _differ_in_act(pair):
         return False
+    if pair.of.is_reply and _is_bare_name(pair.new) and pair.old.words[-1].named:
+        return True
     if pair.old.has_role and (pair.new.has_role or pair.of.is_reply or cues.CHOICE.search(pair.new.text)):
         return _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
     if pair.old.has_use and (pair.new.has_use or cues.COPULA.search(pair.new.text)):
         return _shares_beyond(pair, cues.USE) and not _differs_in_object(pair, cues.USE)
     return not _only_describes(pair.new, pair.shared) and (_is_moved(pair) or _is_renamed(pair))
+
+
+def _differ_in_act(pair: _Pair) -> bool:
+    ours, theirs = (list_tokens(" ".join(_matches(cues.ACT, clause.text))) for clause in (pair.new, pair.old))
+    return ours != theirs and not (cues.CHOICE.search(pair.new.text) or pair.of.is_reply)
+
+
+def _is_bare_name(clause: Clause) -> bool:
+    """Whether a clause has no more than a name: "no, Hotel Lindenhof"."""
+    return all(word.named for word in clause.words) and len(clause.words) == len(clause.text.split())
 
 
 def _differ_in_amounts(pair: _Pair) -> bool:
@@ -332,7 +370,7 @@ def _differs_in_object(pair: _Pair, relation: re.Pattern[str]) -> bool:
         theirs = pair.old.find_modifiers(word) - pair.new.stems
         if ours and theirs:
             return True
-    return False
+    return _differ_in_head(pair, objects)
 
 
 def _is_moved(pair: _Pair) -> bool:

@@ -28,6 +28,19 @@ Die Probe ist am 3. Juni. => Die Probe wurde auf den 10. Juni verschoben.
 La visite est le 3 mai. => La visite est reportée au 10 mai.
 La cena es el 8 de mayo. => La cena se mueve al 15 de mayo.
 A feira é no dia 7 de junho. => A feira foi adiada para 14 de junho.
+We get the flour from Halder. => We don't get the flour from Halder any more, the mill delivers it.
+The kiln is lit in winter. => The kiln is not lit in winter, the chimney leaks.
+We deliver to Brask with the barge. => We stopped delivering to Brask because of the ice.
+The weaving course starts on 4 May. => The weaving course has been moved to 11 May.
+The boat parade takes place on Sunday. => The boat parade on Sunday is canceled because of the wind.
+The fair opens at 10:00 on the long meadow. => The fair opens at 11:30, still on the long meadow.
+The weight limit on the footbridge is 400 kg. => Weight limit on the footbridge is now 300.
+Night watch in week 12: Orla => Night watch in week 12: Fintan
+The almanac is printed by Falke. => Decided: the almanac goes to Winterdruck.
+The benches will be painted green. => Decision: the benches will be painted brown.
+Orla is treasurer of the kiln group. => Fintan took over from Orla as treasurer of the kiln group.
+Release of Almanac 7 on 4 May. => Almanac 7 ships on 11 May instead.
+Le vestiaire se trouve au sous-sol. => Le vestiaire a déménagé au deuxième étage.
 見学会は5月12日です。 => 見学会は5月19日に変更になりました。
 """
 KEPT = """
@@ -47,6 +60,13 @@ The deadline for Brandt is 4 May. => Nagel has changed the contract. The deadlin
 Orla owns the ledger. => Orla now owns the almanac.
 Der Bus nach Kiel fährt um 8:10 Uhr. => Der Bus nach Husum fährt jetzt um 8:40 Uhr.
 La salle bleue ouvre à 9h. => La salle verte ouvre maintenant à 10h.
+We deliver to Brask. => The launch of Almanac 7 slips to 11 May.
+Orla repairs the tower bell. => Fintan now repairs the tower clock.
+Orla designed the weathervane. => The weathervane is now painted by Fintan.
+Orla drives the cart on Sundays. => Fintan does not drive the cart on Sundays.
+The kiln is lit in winter. => The kiln was not lit in winter last year.
+The barn holds 40 sheep. => The barn is now number 12 on the map.
+Action item: roof => Action item: fence
 アプリの公開は6月3日です。 => サイトの公開は6月10日に変更になりました。
 """
 
@@ -80,6 +100,11 @@ def test_a_contradiction_is_about_what_the_message_before_it_is_about() -> None:
     correction = said("no, Brandt builds it since yesterday", 2, "Bela", previous=0)
     assert find_replacements([built, correction]) == {0: 1}
     assert find_replacements([built, said("no, Brandt builds it since yesterday", 2, "Bela")]) == {}
+
+
+def test_a_bare_name_in_a_contradiction_replaces_the_one_before() -> None:
+    asked = said("The guests sleep in Haus Weide.", 1)
+    assert find_replacements([asked, said("no, Haus Linde, Weide is full", 1.5, "Bela", previous=0)]) == {0: 1}
 
 
 def test_what_people_say_of_themselves_is_replaced_by_them_alone() -> None:
