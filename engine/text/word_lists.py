@@ -52,6 +52,7 @@ SYNONYMS = tuple(
     accommodation hotel
     agreement contract
     ban forbid prohibit
+    belong own
     bicycle bike
     bill invoice receipt
     boss chief head manager

@@ -6,9 +6,9 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import is_list_noun, is_number
+from engine.llm.offline.question import has_answer_type, is_list_noun, is_number
 from engine.llm.offline.words import is_generic, is_stop_word, split_words, stem, word_family
-from engine.text.word_lists import word_set
+from engine.text.word_lists import CONTRASTING_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,11 @@ MAX_BEFORE = 4  # sentences that say what a sentence is about
 SELF_WORDS = word_set(
     "company firm organization business team channel project group world morning evening case meantime"
 )
-_COMPLEMENT = re.compile(r"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) (\w+)(?=\W*(?:\Z|[?.!,;]))")
+_COMPLEMENT = re.compile(
+    r"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) (\w+)(?: (\w+))?(?=\W*(?:\Z|[?.!,;]))"
+)
+# The verb of a question for who does something.
+_WHO_DOES = re.compile(r"\bwho(?:\s+(?:has|have|had|will|can|could|should|would|must))?\s+(?:\w{2,12}ly\s+)?(\w+)")
 MIN_BEGINNING = 4  # letters that two forms of a name share
 
 
@@ -41,10 +45,28 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
         further = set[str]().union(*(e.stems for at in positions for e in _list_around(at, candidates, MAX_BEFORE)))
         missing = [term for term in missing if not (term.word[0].isdigit() and term.stem in further)]
     named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text)
-    text = " ".join(each.text for each in quoted)
     plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
-    others = [each.word for each in plain if _qualifies_another(each, clause, text) or _is_place(each, clause)]
-    return named + others
+    is_row = any(each.text.count(": ") > 1 for each in quoted)  # of a table, whose labels say who does what
+    others = [each.word for each in plain if _is_place(each, clause) or (not is_row and _is_asked_verb(each, clause))]
+    others += [term.word for term in clause.terms if _stands_for_another(term, clause, quoted)]
+    return list(dict.fromkeys(named + others))
+
+
+def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
+    """Whether what is quoted has no value, time or reason, although that is what a clause asks for."""
+    texts = [candidates[at].text for at in positions]
+    if clause.answer_type == "reason":
+        return len(texts) == 1 and not has_answer_type(texts[0], "reason")
+    if clause.answer_type not in {"price", "quantity", "time"}:
+        return False
+    numbers = any(word[0].isdigit() or word[-1].isdigit() or is_number(word) for each in texts for word in _words(each))
+    fits = any(has_answer_type(each, clause.answer_type, clause.counted_stems) for each in texts)
+    return bool(texts) and not (fits or numbers)
+
+
+def _words(text: str) -> list[str]:
+    """The words without ids of letters and digits."""
+    return [word for word in split_words(text) if word.isalpha() or not any(map(str.isalpha, word))]
 
 
 def _list_around(at: int, candidates: Sequence[Candidate], after: int) -> list[Candidate]:
@@ -83,18 +105,51 @@ def _is_function_word(word: str) -> bool:
 
 def _is_place(term: Term, clause: ClauseScores) -> bool:
     """Whether it says of what, or where: "the warranty on the lid"."""
-    found = (stem(each) for each in _COMPLEMENT.findall(clause.text.casefold()))
+    found = (stem(each) for pair in _COMPLEMENT.findall(clause.text.casefold()) for each in pair if each)
     return term.stem in found and term.word.casefold() not in SELF_WORDS
 
 
-def _qualifies_another(term: Term, clause: ClauseScores, quoted: str) -> bool:
-    """Whether the word after it in the question stands after another word in the answer, or heads its cell."""
+def _is_asked_verb(term: Term, clause: ClauseScores) -> bool:
+    """Whether it is the verb of a question for who does something, or the last word of one for the reason."""
+    text = clause.text.casefold()
+    if clause.answer_type == "person":
+        return term.word.casefold() in _WHO_DOES.findall(text)
+    return clause.answer_type == "reason" and split_words(text)[-1:] == [term.word.casefold()]
+
+
+def _stands_for_another(term: Term, clause: ClauseScores, quoted: Sequence[Candidate]) -> bool:
+    """Whether a quotation has another word in its place, and none has the word with what it qualifies."""
+    if term.is_name or is_list_noun(term.word):
+        return False
+    heads = _list_heads(term, clause)
+    about = [each for each in quoted if not heads.isdisjoint(each.stems)]
+    families = {word_family(key) for each in about for key in each.stems | each.nearby_stems}
+    known = families.union(*(each.stems | each.nearby_stems for each in about))
+    if not about or _is_known(term, clause, known, families):
+        return False
+    return any(_qualifies_another(term, heads, clause, each.text) for each in about)
+
+
+def _list_heads(term: Term, clause: ClauseScores) -> set[str]:
+    """The stems of the words after it in the question."""
     words = split_words(clause.text)
     stems = [stem(word) for word in words]
     heads = {stems[at + 1] for at, word in enumerate(words[:-1]) if stem(word) == term.stem}
-    heads = {stems[at] for at, word in enumerate(words) if stems[at] in heads and not _is_function_word(word)}
+    return {stems[at] for at, word in enumerate(words) if stems[at] in heads and not _is_function_word(word)}
+
+
+def _qualifies_another(term: Term, heads: set[str], clause: ClauseScores, quoted: str) -> bool:
+    """Whether the word after it in the question stands after another word in the answer, or heads its cell.
+
+    A word that says little counts if the other one is its opposite: weekly, monthly.
+    """
+    asked = {stem(word) for word in split_words(clause.text)}
     said = split_words(quoted)
     for before, word in pairwise(said):
-        if stem(word) in heads and not is_stop_word(before) and stem(before) not in stems:
-            return True
-    return any(f"{word}:" in quoted for word in said if stem(word) in heads)
+        if stem(word) in heads and not is_stop_word(before) and stem(before) not in asked:
+            return not is_generic(term.word) or _are_contrasting(term.word, before)
+    return not is_generic(term.word) and any(f"{word}:" in quoted for word in said if stem(word) in heads)
+
+
+def _are_contrasting(*words: str) -> bool:
+    return all(word.casefold() in CONTRASTING_WORDS for word in words)
