@@ -259,7 +259,7 @@ def _is_one_subject(pair: _Pair) -> bool:
     if pair.of.later.is_temporary or "–" in "".join(value.form for value in (*pair.new.values, *pair.old.values)):
         return False
     together, held = pair.new.stems | pair.old.stems, pair.old_stems & pair.of.later.stems
-    share = len(held) / len(together) if len(held) > 1 else 0.0
+    share = len(held) / len(together) if together and len(held) > 1 else 0.0
     return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
 
 

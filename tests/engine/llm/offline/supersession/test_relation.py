@@ -118,6 +118,12 @@ def test_the_newest_of_several_replaces_them_all() -> None:
     assert find_replacements([said(text, 24 * at) for at, text in enumerate(days)]) == {0: 2, 1: 2}
 
 
+def test_a_clause_of_a_value_alone_takes_the_subject_of_its_statement() -> None:
+    assert (
+        find_replacements([said("Mill tour, barn gate, at 9:00", 1), said("Mill tour, barn gate, at 10:00", 2)]) == {}
+    )
+
+
 def test_of_a_long_statement_only_the_first_clauses_are_compared() -> None:
     rows = ["; ".join(f"shelf {at} has {at + row} jars now" for at in range(60)) for row in range(3)]
     assert [len(said(row, 1).parsed.clauses) for row in rows] == [MAX_CLAUSES] * 3
