@@ -48,7 +48,7 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
     is_row = any(each.text.count(": ") > 1 for each in quoted)  # of a table, whose labels say who does what
     others = [each.word for each in plain if _is_place(each, clause) or (not is_row and _is_asked_verb(each, clause))]
-    others += [term.word for term in clause.terms if _stands_for_another(term, clause, quoted)]
+    others += [term.word for term in clause.terms if _stands_for_another(term, clause, positions, candidates)]
     return list(dict.fromkeys(named + others))
 
 
@@ -117,15 +117,18 @@ def _is_asked_verb(term: Term, clause: ClauseScores) -> bool:
     return clause.answer_type == "reason" and split_words(text)[-1:] == [term.word.casefold()]
 
 
-def _stands_for_another(term: Term, clause: ClauseScores, quoted: Sequence[Candidate]) -> bool:
-    """Whether a quotation has another word in its place, and none has the word with what it qualifies."""
+def _stands_for_another(
+    term: Term, clause: ClauseScores, positions: Sequence[int], candidates: Sequence[Candidate]
+) -> bool:
+    """Whether a quotation has another word in its place, and none has the word beside what it qualifies."""
     if term.is_name or is_list_noun(term.word):
         return False
     heads = _list_heads(term, clause)
-    about = [each for each in quoted if not heads.isdisjoint(each.stems)]
-    families = {word_family(key) for each in about for key in each.stems | each.nearby_stems}
-    known = families.union(*(each.stems | each.nearby_stems for each in about))
-    if not about or _is_known(term, clause, known, families):
+    about = [candidates[at] for at in positions if not heads.isdisjoint(candidates[at].stems)]
+    beside = [at for at in positions if any(candidates[at].source is each.source for each in about)]
+    near = [each for at in beside for each in _list_around(at, candidates, 1)]
+    known = set[str]().union(*(each.stems | each.nearby_stems for each in near))
+    if not about or _is_known(term, clause, known, set(map(word_family, known))):
         return False
     return any(_qualifies_another(term, heads, clause, each.text) for each in about)
 

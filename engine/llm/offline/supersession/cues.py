@@ -12,7 +12,8 @@ CHANGE = re.compile(
     r"delayed|slip(?:s|ped)|brought forward|"
     r"push(?:ed|es|ing)|rescheduled|chang(?:ed|es|ing)|switch(?:ed|es|ing)?|replac(?:e|ed|es|ing)|"
     r"raised|raises|increas(?:ed|es)|lower(?:ed|s)|reduc(?:ed|es)|drop(?:s|ped) to|(?:goes|going|went) (?:up|down) to|"
-    r"(?:go|going|went) with|settled on|from now on|as of|correction|update[ds]?|no longer|not any ?more|any ?more|"
+    r"(?:go|going|went) with|settled on|from now on|as of|correction|update[ds]?|no longer|not any ?more|"
+    r"any ?(?:more|longer)|unchanged|unverändert|inchangée?|"
     r"(?:takes?|took|taking|taken) over|hand(?:ed|s)? over|new|has become|became|becomes|in the end|"
     r"since (?:yesterday|today|this|last|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|"
     r"june|july|"
@@ -52,7 +53,8 @@ CANCELED = re.compile(
 )
 # A message that begins so contradicts the one before it.
 CONTRADICTION = re.compile(
-    r"\W{0,3}(?:(?:no|nope|nah|actually|correction|wrong|not (?:quite|true|right|correct)|that(?:'s| is) (?:wrong|"
+    r"\W{0,3}(?:(?:\w{2,8},? )?(?:i|we) meant\b|make (?:that|it)\b|"
+    r"(?:no|nope|nah|actually|correction|wrong|not (?:quite|true|right|correct)|that(?:'s| is) (?:wrong|"
     r"outdated)|"
     r"not any ?more|nicht mehr|ya no|já não|plus maintenant|nein|doch|falsch|stimmt nicht|korrektur|non|faux|en fait|"
     r"na verdade|não|errado)\b(?! (?:one|idea|problem|worries|"
@@ -61,7 +63,8 @@ CONTRADICTION = re.compile(
 )
 # Says that something does not hold: of two statements on one thing, the later one replaces one without it.
 NEGATION = re.compile(
-    r"\b(?:not|no longer|never|any ?more|stopped|ceased|(?:does|do|is|are|was|were|has|have|will|can|would)n['’]t|"
+    r"\b(?:not|no longer|never|any ?(?:more|longer)|stopped|ceased|"
+    r"(?:does|do|is|are|was|were|has|have|will|can|would)n['’]t|"
     r"won['’]t|can['’]t|cannot|nicht|nie|keine?\w?|ne|n['’]\w{1,20}|no|nunca|jamás|não|jamais)\b|ません|ない",
     re.IGNORECASE,
 )
@@ -237,7 +240,7 @@ LIGHT_WORDS = word_set(
     erst schon noch bereits nur eher leider sadly unfortunately good bad news actually only but
     back out forward up down
     finally currently officially still just really again always morning afternoon evening o'clock sharp
-    stopped ceased tentatively
+    stopped ceased moment tentatively
     statt findet stattfinden startet beginnt liegt gilt kostet kosten hallo leute bitte achtung info hinweis uhr
     aura lieu commence début prévu prévue fixé fixée bonjour salut équipe tous attention coûte vaut
     lugar empieza comienza tiene hola equipo todos aviso atención cuesta vale fijada fijado prevista previsto programada

@@ -61,9 +61,9 @@ def says_change(parsed: Parsed) -> bool:
 
 def _may_replace(statement: Statement) -> bool:
     parsed = statement.parsed
-    if parsed.is_question or parsed.is_tentative:
-        return False
-    return says_change(parsed) or any(clause.values or clause.negates for clause in parsed.clauses)
+    several = len(parsed.clauses) > 1
+    is_news = any(clause.values or clause.negates or (several and clause.has_role) for clause in parsed.clauses)
+    return says_change(parsed) or (is_news and not (parsed.is_question or parsed.is_tentative))
 
 
 def _is_later(new: int, old: int, statements: Sequence[Statement]) -> bool:
@@ -104,11 +104,7 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
         return True
     changed = context is not None or any(_announces(clause, earlier) for clause in later.clauses)
     of = _Meeting(later, earlier, extra, changed, is_reply, elsewhere)
-    able = [
-        one
-        for one in later.clauses
-        if not one.adds and (changed or one.changes or one.cancels or one.negates or one.values)
-    ]
+    able = [one for one in later.clauses if not one.adds]
     return any(
         _clause_replaces(_pair(one, other, of))
         for one in able
@@ -119,7 +115,8 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
 
 def _are_comparable(new: Clause, old: Clause, of: _Meeting) -> bool:
     """Whether two clauses share a word of their subjects and a kind of value, by a check that takes little time."""
-    if not (of.changed or new.changes or new.cancels or new.negates or new.kinds & old.kinds):
+    named = old.names & of.later.stems
+    if not (of.changed or new.changes or new.cancels or new.negates or named or new.kinds & old.kinds):
         return False
     return bool(of.extra) or not new.stems or not old.stems or not new.stems.isdisjoint(old.stems)
 
@@ -176,7 +173,8 @@ class _Pair:
 
     @property
     def changed(self) -> bool:
-        return self.of.changed or self.new.changes
+        """Whether the later statement says that something changed, or names the former holder beside the new one."""
+        return self.of.changed or self.new.changes or bool(self.only_old & self.old.names & self.of.later.stems)
 
 
 def _pair(new: Clause, old: Clause, of: _Meeting) -> _Pair:
@@ -213,8 +211,11 @@ def _is_opposite(pair: _Pair) -> bool:
         return False
     if {value.form for value in pair.new.values} - {value.form for value in pair.old.values}:
         return False
-    shared = len(pair.shared) / len(pair.old_stems)
-    return shared >= MIN_COVERAGE and not _conflict(pair.new, pair.old, frozenset()) and not _differ_in_head(pair)
+    return (
+        len(pair.shared) / len(pair.old_stems) >= MIN_COVERAGE
+        and not _conflict(pair.new, pair.old, frozenset())
+        and not _differ_in_head(pair)
+    )
 
 
 def _differ_in_head(pair: _Pair, words: frozenset[str] | None = None) -> bool:
@@ -265,6 +266,13 @@ def _is_one_subject(pair: _Pair) -> bool:
 
 def _differing_kinds(pair: _Pair) -> set[str]:
     """The kinds of values that both clauses have, with another value in the later one."""
+    if (
+        pair.changed
+        and pair.new.kinds == {"number"}
+        and pair.old.kinds == {"money"}
+        and len(pair.shared) == len(pair.new_stems)
+    ):
+        return {"money"}  # the currency goes without saying
     return {kind for kind in pair.new.kinds & pair.old.kinds if _differ(kind, pair.new, pair.old)}
 
 
@@ -306,7 +314,7 @@ def _is_new_holder(pair: _Pair) -> bool:
 
 
 def _differ_in_act(pair: _Pair) -> bool:
-    ours, theirs = (list_tokens(" ".join(_matches(cues.ACT, clause.text))) for clause in (pair.new, pair.old))
+    ours, theirs = (list_tokens(" ".join(_matches(cues.ACT, one.text))) for one in (pair.new, pair.old))
     return ours != theirs and not (cues.CHOICE.search(pair.new.text) or pair.of.is_reply)
 
 

@@ -61,5 +61,10 @@ def test_quotations_without_what_is_asked_for_do_not_answer(question: str, text:
     assert lacks_answer([0], score(question, candidates), candidates) is lacks
 
 
+def test_a_word_of_the_next_sentence_is_no_gap() -> None:
+    candidates = read("Members have paid berths. They reserve them at the pier.")
+    assert find_gaps([0], score("How do I reserve berths?", candidates), candidates) == []
+
+
 def test_words_that_follow_each_other_are_one_name() -> None:
     assert join_names(["Ada", "Byron", "Oslo"], "Does Ada Byron live in Oslo?") == ["Ada Byron", "Oslo"]

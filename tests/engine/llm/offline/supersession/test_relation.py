@@ -41,6 +41,11 @@ The benches will be painted green. => Decision: the benches will be painted brow
 Orla is treasurer of the kiln group. => Fintan took over from Orla as treasurer of the kiln group.
 Release of Almanac 7 on 4 May. => Almanac 7 ships on 11 May instead.
 Le vestiaire se trouve au sous-sol. => Le vestiaire a déménagé au deuxième étage.
+Orla waters the ferns at night. => Orla does not water the ferns at night any longer, Fintan does.
+A night in the loft is 14 euros. => A night in the loft is 15.50 now.
+The council meets on Monday at 18:00 in the barn. => The council meets at 19:15, place unchanged.
+Orla directs the puppet play in Brask. => Fintan directs the puppet play in Brask, Orla is away.
+The ferry goes to the long pier. => The ferry doesn't go to the long pier at the moment.
 見学会は5月12日です。 => 見学会は5月19日に変更になりました。
 """
 KEPT = """
@@ -66,6 +71,7 @@ Orla designed the weathervane. => The weathervane is now painted by Fintan.
 Orla drives the cart on Sundays. => Fintan does not drive the cart on Sundays.
 The kiln is lit in winter. => The kiln was not lit in winter last year.
 The barn holds 40 sheep. => The barn is now number 12 on the map.
+Orla directs the puppet play. => Fintan directs the summer concert, Orla is away.
 Action item: roof => Action item: fence
 アプリの公開は6月3日です。 => サイトの公開は6月10日に変更になりました。
 """
@@ -105,6 +111,12 @@ def test_a_contradiction_is_about_what_the_message_before_it_is_about() -> None:
 def test_a_bare_name_in_a_contradiction_replaces_the_one_before() -> None:
     asked = said("The guests sleep in Haus Weide.", 1)
     assert find_replacements([asked, said("no, Haus Linde, Weide is full", 1.5, "Bela", previous=0)]) == {0: 1}
+
+
+def test_what_somebody_meant_replaces_what_they_said() -> None:
+    assert find_replacements(
+        [said("The council meets at 18:00.", 1), said("sorry, I meant 19:00", 1.1, previous=0)]
+    ) == {0: 1}
 
 
 def test_what_people_say_of_themselves_is_replaced_by_them_alone() -> None:
