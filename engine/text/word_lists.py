@@ -193,6 +193,8 @@ IRREGULAR_FORMS = {
         "throw": "threw thrown", "understand": "understood", "wear": "wore worn", "child": "children", "man": "men",
         "woman": "women", "foot": "feet", "tooth": "teeth", "mouse": "mice", "goose": "geese", "person": "people",
         "bear": "bore borne", "hide": "hid hidden", "rise": "rose risen", "sink": "sank sunk", "drink": "drank drunk",
+        "cancel": "cancelled cancelling", "travel": "travelled travelling", "label": "labelled labelling",
+        "model": "modelled modelling", "fuel": "fuelled fuelling", "refuel": "refuelled refuelling",
     }.items()
     for form in forms.split()
 }  # fmt: skip

@@ -132,6 +132,11 @@ def is_number(word: str) -> bool:
     return word.casefold() in _NUMBER_WORDS or any(map(str.isdigit, word))
 
 
+def is_unit(word: str) -> bool:
+    """Whether it is a unit of time, length, weight or another measure, but not of money."""
+    return stem(word) in _UNITS and not has_price(word)
+
+
 def split_clauses(question: str) -> list[str]:
     """The clauses of a question; a clause of one word gets the first clause as a hint in brackets."""
     clauses: list[str] = []

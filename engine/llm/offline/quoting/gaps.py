@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import has_answer_type, is_list_noun, is_number
+from engine.llm.offline.question import has_answer_type, is_list_noun, is_number, is_unit
 from engine.llm.offline.words import is_generic, is_stop_word, split_words, stem, word_family
 from engine.text.word_lists import CONTRASTING_WORDS, word_set
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores, Term
 
+MIN_EXPLANATION = 2  # statements: of two without a word for it, one may be the reason for the other
 MAX_BEFORE = 4  # sentences that say what a sentence is about
 SELF_WORDS = word_set(
     "company firm organization business team channel project group world morning evening case meantime"
@@ -23,6 +24,7 @@ SELF_WORDS = word_set(
 _COMPLEMENT = re.compile(
     r"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) (\w+)(?: (\w+))?(?=\W*(?:\Z|[?.!,;]))"
 )
+_WHEN_IS = re.compile(r"\b(?:when|where) (?:is|are) (?:the|our|my|your) (?:\w+ )?(\w+) (?:of|in|at|on|for|with)\b")
 # The verb of a question for who does something.
 _WHO_DOES = re.compile(r"\bwho(?:\s+(?:has|have|had|will|can|could|should|would|must))?\s+(?:\w{2,12}ly\s+)?(\w+)")
 MIN_BEGINNING = 4  # letters that two forms of a name share
@@ -56,17 +58,22 @@ def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Seq
     """Whether what is quoted has no value, time or reason, although that is what a clause asks for."""
     texts = [candidates[at].text for at in positions]
     if clause.answer_type == "reason":
-        return len(texts) == 1 and not has_answer_type(texts[0], "reason")
+        said = [candidates[at].text for at in positions if not candidates[at].is_question]
+        return len(said) < MIN_EXPLANATION and not any(has_answer_type(each, "reason") for each in said)
     if clause.answer_type not in {"price", "quantity", "time"}:
         return False
-    numbers = any(word[0].isdigit() or word[-1].isdigit() or is_number(word) for each in texts for word in _words(each))
+    numbers = any(_has_number(each, is_price=clause.answer_type == "price") for each in texts)
     fits = any(has_answer_type(each, clause.answer_type, clause.counted_stems) for each in texts)
     return bool(texts) and not (fits or numbers)
 
 
-def _words(text: str) -> list[str]:
-    """The words without ids of letters and digits."""
-    return [word for word in split_words(text) if word.isalpha() or not any(map(str.isalpha, word))]
+def _has_number(text: str, *, is_price: bool) -> bool:
+    """Whether a text has a number that is no id; of a price, one without a unit of time, length or weight."""
+    words = split_words(text)
+    numbers = [
+        at for at, word in enumerate(words) if is_number(word) and (word.isalpha() or not any(map(str.isalpha, word)))
+    ]
+    return any(not is_price or not is_unit("".join(words[at + 1 : at + 2])) for at in numbers)
 
 
 def _list_around(at: int, candidates: Sequence[Candidate], after: int) -> list[Candidate]:
@@ -110,11 +117,13 @@ def _is_place(term: Term, clause: ClauseScores) -> bool:
 
 
 def _is_asked_verb(term: Term, clause: ClauseScores) -> bool:
-    """Whether it is the verb of a question for who does something, or the last word of one for the reason."""
+    """Whether it is the verb of a question for a person or a reason, or what a time or place is asked of."""
     text = clause.text.casefold()
     if clause.answer_type == "person":
         return term.word.casefold() in _WHO_DOES.findall(text)
-    return clause.answer_type == "reason" and split_words(text)[-1:] == [term.word.casefold()]
+    words = split_words(text)[-2:]
+    is_last = words[-1:] == [term.word.casefold()] and not is_stop_word(words[0])
+    return (is_last and clause.answer_type == "reason") or term.word.casefold() in _WHEN_IS.findall(text)
 
 
 def _stands_for_another(

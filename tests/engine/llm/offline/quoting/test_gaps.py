@@ -20,6 +20,9 @@ from tests.engine.llm.offline.quoting.clauses import read, score
         ("What is the number of the boat insurance?", "Insurance: the number of the house is 17.", ["boat"]),
         ("Who sweeps the loft?", "The loft has nine windows.", ["sweeps"]),
         ("Why was the regatta cancelled?", "The regatta starts at the pier.", ["cancelled"]),
+        ("When is the concert at the mill Bruck?", "The flag of the mill Bruck is ready on 9 May.", ["concert"]),
+        ("Why do the gates close at night?", "The gates close at 22:00 because of the foxes.", []),
+        ("Why was the regatta canceled?", "We cancelled the regatta because of the storm.", []),
         ("Who paints the fence?", "The fence is painted by Bo.", []),
         ("When was the office in Bergen opened?", "The office in Bergen was opened in 2019.", []),
         ("Where may guests sleep?", "Visitors sleep in the loft.", []),
@@ -49,6 +52,8 @@ def test_a_word_known_of_something_else_is_a_gap() -> None:
     [
         ("How much did the new mast cost?", "The new mast is a Tornado K4.", True),
         ("When does the mast arrive?", "The mast arrives by barge.", True),
+        ("How much does the winch cost?", "Hold the lever of the winch for two seconds.", True),
+        ("How much does the winch cost?", "The winch costs nine crowns.", False),
         ("Why does the mast creak?", "The mast creaks again.", True),
         ("How much did the mast cost?", "The mast cost 900 crowns.", False),
         ("When does the mast arrive?", "The mast arrives on Friday.", False),
