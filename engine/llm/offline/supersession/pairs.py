@@ -41,6 +41,7 @@ class Pair:
 
 
 def pair_clauses(new: Clause, old: Clause, of: Meeting) -> Pair:
+    """The pair, with the words of whole statements for clauses that have none."""
     new_stems = (new.stems or of.later.stems) | of.extra
     old_stems = old.stems or of.earlier.stems
     only_new = new.stems - old_stems - of.earlier.stems
