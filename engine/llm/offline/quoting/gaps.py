@@ -56,7 +56,9 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
 
 def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
     """Whether what is quoted has no value, time or reason, although that is what a clause asks for."""
-    texts = [candidates[at].text for at in positions]
+    prose = [at for at in positions if not candidates[at].speaker]
+    quoted = {*positions, *(before for at in prose for before in candidates[at].preceding)}  # context is quoted, too
+    texts = [candidates[at].text for at in quoted]
     if clause.answer_type == "reason":
         said = [candidates[at].text for at in positions if not candidates[at].is_question]
         return len(said) < MIN_EXPLANATION and not any(has_answer_type(each, "reason") for each in said)

@@ -66,6 +66,11 @@ def test_quotations_without_what_is_asked_for_do_not_answer(question: str, text:
     assert lacks_answer([0], score(question, candidates), candidates) is lacks
 
 
+def test_a_value_in_the_sentence_before_is_no_lack() -> None:
+    candidates = read("The Tern was built in 2011. Her captain is Bo Lind.")
+    assert not lacks_answer([1], score("When was the boat built whose captain is Bo Lind?", candidates), candidates)
+
+
 def test_a_word_of_the_next_sentence_is_no_gap() -> None:
     candidates = read("Members have paid berths. They reserve them at the pier.")
     assert find_gaps([0], score("How do I reserve berths?", candidates), candidates) == []
