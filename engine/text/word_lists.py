@@ -21,7 +21,9 @@ STOP_WORDS = word_set(
     didn doesn won't can't please tell der die das den dem des ein eine einen einem einer und oder ist sind war waren
     nicht mit von zu zum zur im am auf für wer wie wo wann warum welche welcher welches le la les un une des du et ou
     est sont dans sur pour avec qui que quoi où quand comment el los las uno una y es son en con por para quien cuando
-    donde como il lo gli di e che chi
+    donde como il lo gli di e che chi cuánto cuánta cuántos cuántas cuándo quién quiénes dónde cuál cuáles qué cómo
+    combien quel quelle quels quelles pourquoi quanto quanta quantos quantas quando onde quem qual quais wieviel wen wem
+    wessen
     """
 )
 
@@ -52,6 +54,7 @@ SYNONYMS = tuple(
     accommodation hotel
     agreement contract
     ban forbid prohibit
+    belong own
     bicycle bike
     bill invoice receipt
     boss chief head manager
@@ -190,6 +193,8 @@ IRREGULAR_FORMS = {
         "throw": "threw thrown", "understand": "understood", "wear": "wore worn", "child": "children", "man": "men",
         "woman": "women", "foot": "feet", "tooth": "teeth", "mouse": "mice", "goose": "geese", "person": "people",
         "bear": "bore borne", "hide": "hid hidden", "rise": "rose risen", "sink": "sank sunk", "drink": "drank drunk",
+        "cancel": "cancelled cancelling", "travel": "travelled travelling", "label": "labelled labelling",
+        "model": "modelled modelling", "fuel": "fuelled fuelling", "refuel": "refuelled refuelling",
     }.items()
     for form in forms.split()
 }  # fmt: skip

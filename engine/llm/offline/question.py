@@ -89,9 +89,9 @@ _MEASURES = {
         ("thick", "millimetre centimetre metre mm cm inch"),
         ("old", "year age aged born birthday built launched since"),
         ("heavy weigh", "gram kilogram kilo tonne ton pound weigh weight kg"),
-        ("fast", "knot kilometre mile km speed"),
+        ("fast", "knot kilometre mile km speed kw mbit minute hour"),
         ("often", "day week month year every"),
-        ("tall high", "metre meter foot cm storey high tall height"),
+        ("tall high", "metre meter foot cm storey high tall height euro dollar pound franc percent"),
         ("hot warm cold", "degree celsius fahrenheit temperature"),
         ("big large", "metre meter foot square litre people member"),
         ("expire lapse valid", "until"),
@@ -106,7 +106,7 @@ _SYNONYMS = {key: frozenset(stems) - {key} for group in SYNONYMS for stems in [s
 _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
     "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
     "reason": re.compile(
-        r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused|weil|damit|deshalb|wegen"
+        r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused?|weil|damit|deshalb|wegen"
         r"|porque|ya que|por eso|parce que|puisque|à cause)\b"
         r"|\bas (?:it|they|we|he|she|the|its|their|our|his|her|nobody|no|nothing|there|this|these|some"
         r"|most|many)\b|から|ため|因为|因為",
@@ -130,6 +130,11 @@ _CLOCK = re.compile(
 def is_number(word: str) -> bool:
     """Whether it is a number, in digits or as a word."""
     return word.casefold() in _NUMBER_WORDS or any(map(str.isdigit, word))
+
+
+def is_unit(word: str) -> bool:
+    """Whether it is a unit of time, length, weight or another measure, but not of money."""
+    return stem(word) in _UNITS and not has_price(word)
 
 
 def split_clauses(question: str) -> list[str]:

@@ -80,12 +80,20 @@ def complete_answers(
     wants_reason = any(clause.answer_type == "reason" for clause in clauses)
     positions = [at for clause in clauses for at in find_list(clause, candidates)]
     for at in chosen:
-        positions += complete_list(at, candidates, whole=whole)
+        positions += complete_list(
+            at, candidates, whole=whole or any(_asks_for_list(at, each, candidates) for each in clauses)
+        )
         reply = find_reply(at, candidates) if candidates[at].is_question else None
         positions += [reply] if reply is not None else []
         positions += find_explanation(at, candidates) if wants_reason and reply is None else []
         positions += find_continuation(at, candidates) if wants_steps else []
     return list(dict.fromkeys([*positions, *_list_holes(positions, candidates)] if wants_steps else positions))
+
+
+def _asks_for_list(at: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
+    """Whether an item has no word of the question, and what is above its list has all of them."""
+    covered, own = clause.coverage[at], clause.own[at]
+    return candidates[at].is_item and bool(len(own)) and not own.any() and bool((covered > 0).all())
 
 
 def _list_holes(positions: Sequence[int], candidates: Sequence[Candidate]) -> list[int]:

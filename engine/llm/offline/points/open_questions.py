@@ -26,7 +26,9 @@ _FRAGMENT_WORDS = 6  # of a reply that is a part of a sentence, such as "Behind 
 _SHORT_WORDS = 3  # of one that answers whatever it is
 _LATE_ANSWER = timedelta(hours=24)  # until which one of another conversation of the channel may
 _OPEN = re.compile(
-    r"\b(?:open question|still open|not yet (?:known|clear|decided|settled)|remains? to be|(?:is|are) to be found|"
+    r"\A\W{0,4}(?:open|offen|abierto|ouvert|aberto)\s?:|"
+    r"\b(?:open question|still open|(?:still |yet )unclear|not clear(?: yet)?|"
+    r"not yet (?:known|clear|decided|settled)|remains? to be|(?:is|are) to be found|"
     r"to be (?:decided|confirmed|clarified|announced)|undecided|unresolved|nobody knows|tbd|tbc|offene frage|"
     r"noch offen|"
     r"noch (?:nicht geklärt|zu klären)|unklar|por decidir|pendiente de decidir|queda por|reste à|à confirmer|"
@@ -78,7 +80,7 @@ def is_open_question(at: int, candidates: Sequence[Candidate]) -> bool:
     """Whether it is a question that no other speaker answers soon after, or states that something is open."""
     one = candidates[at]
     if not one.speaker or not asks(one.text):
-        return not one.is_question and bool(_OPEN.search(one.text))
+        return (not one.is_question or not one.speaker) and bool(_OPEN.search(one.text))
     return not any(_answers(one, each, rank) for rank, each in enumerate(_list_replies(at, candidates)))
 
 
@@ -116,6 +118,8 @@ def _fits(one: Candidate, reply: Candidate) -> bool:
     """Whether the first reply has what is asked for, or is only a part of a sentence."""
     kind, length = answer_type(one.text), count_words(reply.text)
     if kind in {"time", "price", "quantity"} and has_answer_type(reply.text, kind):
+        return True
+    if kind == "reason" and length > _SHORT_WORDS and reply.source.document == one.source.document:
         return True
     return length <= _SHORT_WORDS or (length <= _FRAGMENT_WORDS and bool(_CONTINUES.match(reply.text)))
 

@@ -6,9 +6,9 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import is_list_noun, is_number
+from engine.llm.offline.question import has_answer_type, is_list_noun, is_number, is_unit
 from engine.llm.offline.words import is_generic, is_stop_word, split_words, stem, word_family
-from engine.text.word_lists import word_set
+from engine.text.word_lists import CONTRASTING_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores, Term
 
+MIN_EXPLANATION = 2  # statements: of two without a word for it, one may be the reason for the other
 MAX_BEFORE = 4  # sentences that say what a sentence is about
 SELF_WORDS = word_set(
     "company firm organization business team channel project group world morning evening case meantime"
 )
-_COMPLEMENT = re.compile(r"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) (\w+)(?=\W*(?:\Z|[?.!,;]))")
+_COMPLEMENT = re.compile(
+    r"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) (\w+)(?: (\w+))?(?=\W*(?:\Z|[?.!,;]))"
+)
+_WHEN_IS = re.compile(r"\b(?:when|where) (?:is|are) (?:the|our|my|your) (?:\w+ )?(\w+) (?:of|in|at|on|for|with)\b")
+# The verb of a question for who does something.
+_WHO_DOES = re.compile(r"\bwho(?:\s+(?:has|have|had|will|can|could|should|would|must))?\s+(?:\w{2,12}ly\s+)?(\w+)")
 MIN_BEGINNING = 4  # letters that two forms of a name share
 
 
@@ -41,10 +47,35 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
         further = set[str]().union(*(e.stems for at in positions for e in _list_around(at, candidates, MAX_BEFORE)))
         missing = [term for term in missing if not (term.word[0].isdigit() and term.stem in further)]
     named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text)
-    text = " ".join(each.text for each in quoted)
     plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
-    others = [each.word for each in plain if _qualifies_another(each, clause, text) or _is_place(each, clause)]
-    return named + others
+    is_row = any(each.text.count(": ") > 1 for each in quoted)  # of a table, whose labels say who does what
+    others = [each.word for each in plain if _is_place(each, clause) or (not is_row and _is_asked_verb(each, clause))]
+    others += [term.word for term in clause.terms if _stands_for_another(term, clause, positions, candidates)]
+    return list(dict.fromkeys(named + others))
+
+
+def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
+    """Whether what is quoted has no value, time or reason, although that is what a clause asks for."""
+    prose = [at for at in positions if not candidates[at].speaker]
+    quoted = {*positions, *(before for at in prose for before in candidates[at].preceding)}  # context is quoted, too
+    texts = [candidates[at].text for at in quoted]
+    if clause.answer_type == "reason":
+        said = [candidates[at].text for at in positions if not candidates[at].is_question]
+        return len(said) < MIN_EXPLANATION and not any(has_answer_type(each, "reason") for each in said)
+    if clause.answer_type not in {"price", "quantity", "time"}:
+        return False
+    numbers = any(_has_number(each, is_price=clause.answer_type == "price") for each in texts)
+    fits = any(has_answer_type(each, clause.answer_type, clause.counted_stems) for each in texts)
+    return bool(texts) and not (fits or numbers)
+
+
+def _has_number(text: str, *, is_price: bool) -> bool:
+    """Whether a text has a number that is no id; of a price, one without a unit of time, length or weight."""
+    words = split_words(text)
+    numbers = [
+        at for at, word in enumerate(words) if is_number(word) and (word.isalpha() or not any(map(str.isalpha, word)))
+    ]
+    return any(not is_price or not is_unit("".join(words[at + 1 : at + 2])) for at in numbers)
 
 
 def _list_around(at: int, candidates: Sequence[Candidate], after: int) -> list[Candidate]:
@@ -83,18 +114,56 @@ def _is_function_word(word: str) -> bool:
 
 def _is_place(term: Term, clause: ClauseScores) -> bool:
     """Whether it says of what, or where: "the warranty on the lid"."""
-    found = (stem(each) for each in _COMPLEMENT.findall(clause.text.casefold()))
+    found = (stem(each) for pair in _COMPLEMENT.findall(clause.text.casefold()) for each in pair if each)
     return term.stem in found and term.word.casefold() not in SELF_WORDS
 
 
-def _qualifies_another(term: Term, clause: ClauseScores, quoted: str) -> bool:
-    """Whether the word after it in the question stands after another word in the answer, or heads its cell."""
+def _is_asked_verb(term: Term, clause: ClauseScores) -> bool:
+    """Whether it is the verb of a question for a person or a reason, or what a time or place is asked of."""
+    text = clause.text.casefold()
+    if clause.answer_type == "person":
+        return term.word.casefold() in _WHO_DOES.findall(text)
+    words = split_words(text)[-2:]
+    is_last = words[-1:] == [term.word.casefold()] and not is_stop_word(words[0])
+    return (is_last and clause.answer_type == "reason") or term.word.casefold() in _WHEN_IS.findall(text)
+
+
+def _stands_for_another(
+    term: Term, clause: ClauseScores, positions: Sequence[int], candidates: Sequence[Candidate]
+) -> bool:
+    """Whether a quotation has another word in its place, and none has the word beside what it qualifies."""
+    if term.is_name or is_list_noun(term.word):
+        return False
+    heads = _list_heads(term, clause)
+    about = [candidates[at] for at in positions if not heads.isdisjoint(candidates[at].stems)]
+    beside = [at for at in positions if any(candidates[at].source is each.source for each in about)]
+    near = [each for at in beside for each in _list_around(at, candidates, 1)]
+    known = set[str]().union(*(each.stems | each.nearby_stems for each in near))
+    if not about or _is_known(term, clause, known, set(map(word_family, known))):
+        return False
+    return any(_qualifies_another(term, heads, clause, each.text) for each in about)
+
+
+def _list_heads(term: Term, clause: ClauseScores) -> set[str]:
+    """The stems of the words after it in the question."""
     words = split_words(clause.text)
     stems = [stem(word) for word in words]
     heads = {stems[at + 1] for at, word in enumerate(words[:-1]) if stem(word) == term.stem}
-    heads = {stems[at] for at, word in enumerate(words) if stems[at] in heads and not _is_function_word(word)}
+    return {stems[at] for at, word in enumerate(words) if stems[at] in heads and not _is_function_word(word)}
+
+
+def _qualifies_another(term: Term, heads: set[str], clause: ClauseScores, quoted: str) -> bool:
+    """Whether the word after it in the question stands after another word in the answer, or heads its cell.
+
+    A word that says little counts if the other one is its opposite: weekly, monthly.
+    """
+    asked = {stem(word) for word in split_words(clause.text)}
     said = split_words(quoted)
     for before, word in pairwise(said):
-        if stem(word) in heads and not is_stop_word(before) and stem(before) not in stems:
-            return True
-    return any(f"{word}:" in quoted for word in said if stem(word) in heads)
+        if stem(word) in heads and not is_stop_word(before) and stem(before) not in asked:
+            return not is_generic(term.word) or _are_contrasting(term.word, before)
+    return not is_generic(term.word) and any(f"{word}:" in quoted for word in said if stem(word) in heads)
+
+
+def _are_contrasting(*words: str) -> bool:
+    return all(word.casefold() in CONTRASTING_WORDS for word in words)

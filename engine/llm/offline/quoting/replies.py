@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.question import has_answer_type
+from engine.llm.offline.words import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
 
 MAX_CONTINUATION = 2  # further sentences
+MAX_DELAY, MIN_WORDS = timedelta(hours=1), 5  # of a message that may explain the one before it
 REPLY_WINDOW = 3  # number of following messages that may answer
 
 
@@ -30,7 +33,8 @@ def find_reply(at: int, candidates: Sequence[Candidate]) -> int | None:
 def find_explanation(at: int, candidates: Sequence[Candidate]) -> list[int]:
     """What gives the reason for a sentence that gives none.
 
-    In a conversation: a following message with a reason, or the reply to a question that follows, with the question.
+    In a conversation: a following message with a reason, or the reply to a question that follows, with the question;
+    else the message that soon follows.
     In a document: the sentence after it or, if only that before it has a reason, that one.
     """
     if has_answer_type(candidates[at].text, "reason"):
@@ -45,13 +49,21 @@ def find_continuation(at: int, candidates: Sequence[Candidate]) -> list[int]:
 
 
 def _explain_message(at: int, candidates: Sequence[Candidate]) -> list[int]:
-    for place in _list_following(at, candidates):
+    following = _list_following(at, candidates)
+    for place in following:
         if candidates[place].is_question:
             reply = find_reply(place, candidates)
             return [place, reply] if reply is not None else []
         if has_answer_type(candidates[place].text, "reason"):
             return [place]
-    return []
+    return [place for place in following[:1] if _may_explain(at, place, candidates)]
+
+
+def _may_explain(at: int, place: int, candidates: Sequence[Candidate]) -> bool:
+    """Whether a message soon follows another one and says something."""
+    time, later = candidates[at].source.time, candidates[place].source.time
+    is_soon = time is not None and later is not None and later - time <= MAX_DELAY
+    return is_soon and count_words(candidates[place].text) >= MIN_WORDS
 
 
 def _explain_sentence(at: int, candidates: Sequence[Candidate]) -> list[int]:

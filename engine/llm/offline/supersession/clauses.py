@@ -27,7 +27,9 @@ _BREAK = re.compile(
 _WORD = re.compile(r"[ァ-ヴー]+|[一-龥々]+|(?:(?![ぁ-ヿ一-龥])\w)+(?:[-'’_](?:(?![ぁ-ヿ一-龥])\w)+)*")
 _UNIT_BEFORE, _UNIT_AFTER = re.compile(r"([^\W\d_]{3,30})[ -]\Z"), re.compile(r" ([a-z]{3,30})\b")
 # Where the words end, and begin, that are said to hold no longer.
-_FORMER_END = re.compile(r"[.;,。、]\s|\s(?:to|by|with|for|à|a|auf|nach|durch|für|par|por|para|pour)\s")
+_FORMER_END = re.compile(
+    r"[.;,。、]\s|\s(?:to|by|with|for|as|als|comme|como|à|a|auf|nach|durch|für|par|por|para|pour)\s"
+)
 _FORMER_START = re.compile(r"[.;,。、は]\s?")
 _QUESTION = re.compile(r"[?？][\"'”’»)\]]*\Z|ですか[。]?\Z|ますか[。]?\Z")
 _NOT_AFTER_WEEKDAY = word_set(
@@ -37,6 +39,15 @@ _NOT_AFTER_WEEKDAY = word_set(
     """
 )
 _SUBJECT_VERBS = word_set("is are was ist wird est es é será sera")
+# Other forms of the words that say what happens with a subject: starts, taking.
+_LIGHT_STEMS = frozenset(
+    map(
+        stem, word_set("start begin take happen meet hold run open occur remain stay need want use make give keep plan")
+    )
+)
+_RELEASES = dict.fromkeys(map(stem, cues.RELEASES), "release")
+_OTHER_VERB = re.compile(r"\b(?:is|are|was|were|be|been|will|has|have|had|can|must|does|do|costs?)\b", re.IGNORECASE)
+_AFTER_VERB = re.compile(r" (?:on|at|in|from|to|until|by|for|with|the|a|an|our|every|only|now|about)\b")
 _POSSESSIVE = re.compile(r"['’]s\Z")
 
 
@@ -70,6 +81,7 @@ class Clause:
     begins: bool
     ends: bool
     kinds: frozenset[str]
+    negates: bool
 
     def find_modifiers(self, about: str) -> frozenset[str]:
         """The words that say which one is meant: those before it ("app release"), and after "of" or "for"."""
@@ -100,6 +112,13 @@ class Clause:
         if self.words[first].link == 2:
             return self.find_head(self.words[first - 1].stem)
         return self.words[last].stem
+
+    def find_noun(self, about: str) -> str:
+        """The last word of the compound that a word belongs to."""
+        at = next(at for at, word in enumerate(self.words) if word.stem == about)
+        while at + 1 < len(self.words) and self.words[at + 1].compound:
+            at += 1
+        return self.words[at].stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +203,10 @@ def _parse_clause(text: str) -> Clause | None:
     adds = bool(cues.ADDITION.search(text))
     begins, ends = bool(cues.BEGINNING.search(text)), bool(cues.END.search(text))
     kinds = frozenset(value.kind for value in values)
-    return Clause(text, words, values, changes, cancels, stems, names, has_role, has_use, adds, begins, ends, kinds)
+    negates = bool(cues.NEGATION.search(text))
+    return Clause(
+        text, words, values, changes, cancels, stems, names, has_role, has_use, adds, begins, ends, kinds, negates
+    )
 
 
 def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
@@ -201,15 +223,25 @@ def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
         ):
             continue
         gap = text[last_stop : match.start()].casefold().split() if found else ["|"]
-        is_next = bool(found) and not "".join(gap).replace("-", "").replace("の", "")
+        is_next = bool(found) and not _is_verb(match, text) and not "".join(gap).replace("-", "").replace("の", "")
         is_linked = not is_next and bool(found) and all(word in cues.LINK_WORDS for word in gap)
         link = 0 if not is_linked else 2 if any(word in cues.PREPOSITIONS for word in gap) else 1
         named = (raw[:1].isupper() and (match.start() > 0 or not is_generic(raw))) or (
             raw[0] > "\u3000" and "は" in text[: match.start()]
         )
-        found.append(Word(stem(base), match.start(), named or raw[:1].isdigit(), is_next, link))
+        found.append(
+            Word(_RELEASES.get(stem(base), stem(base)), match.start(), named or raw[:1].isdigit(), is_next, link)
+        )
         last_stop = match.end()
     return found
+
+
+def _is_verb(match: re.Match[str], text: str) -> bool:
+    """Whether a word in -s is the verb of a clause that has no other: "Tern 4 ships on 19 May"."""
+    raw = match[0]
+    if not (raw.islower() and raw.endswith("s") and not raw.endswith("ss")) or _OTHER_VERB.search(text):
+        return False
+    return bool(_AFTER_VERB.match(text, match.end()))
 
 
 def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
@@ -235,7 +267,9 @@ def _matters(word: str, start: int) -> bool:
     """Whether a word at this place in its clause says which subject is meant."""
     if len(word) == 1:
         return word.isdigit() or ord(word) > 0x3000 or (word.isupper() and start > 0 and word not in "IOEYÀÉ")
-    return not is_stop_word(word) and word.casefold() not in cues.LIGHT_WORDS
+    if word.casefold().endswith(("n't", "n’t")):
+        return False
+    return not is_stop_word(word) and word.casefold() not in cues.LIGHT_WORDS and stem(word) not in _LIGHT_STEMS
 
 
 def _find_plain_words(text: str, values: tuple[Value, ...]) -> list[Word]:
@@ -270,8 +304,9 @@ def list_tokens(text: str) -> frozenset[str]:
     values = find_values(text)
     spans = [(value.start, value.stop) for value in values]
     words = {
-        stem(_POSSESSIVE.sub("", match[0]))
+        _RELEASES.get(key, key)
         for match in _WORD.finditer(text)
+        for key in [stem(_POSSESSIVE.sub("", match[0]))]
         if _matters(match[0], match.start())
         and not any(a < match.end() and match.start() < b for a, b in spans)
         and match[0].casefold() not in CALENDAR_NAMES

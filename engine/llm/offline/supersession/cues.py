@@ -12,13 +12,15 @@ CHANGE = re.compile(
     r"delayed|slip(?:s|ped)|brought forward|"
     r"push(?:ed|es|ing)|rescheduled|chang(?:ed|es|ing)|switch(?:ed|es|ing)?|replac(?:e|ed|es|ing)|"
     r"raised|raises|increas(?:ed|es)|lower(?:ed|s)|reduc(?:ed|es)|drop(?:s|ped) to|(?:goes|going|went) (?:up|down) to|"
-    r"(?:go|going|went) with|settled on|from now on|as of|correction|update[ds]?|no longer|not any ?more|any ?more|"
+    r"(?:go|going|went) with|settled on|from now on|as of|correction|update[ds]?|no longer|not any ?more|"
+    r"any ?(?:more|longer)|unchanged|unverändert|inchangée?|"
     r"(?:takes?|took|taking|taken) over|hand(?:ed|s)? over|new|has become|became|becomes|in the end|"
     r"since (?:yesterday|today|this|last|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|"
     r"june|july|"
     r"august|september|october|november|december)|from \w{3,12} on(?:wards?)?|effective|change of plan|"
     r"upgrad(?:e|ed|es|ing)|bumped|relocat\w{1,5}|(?:can't|cannot|can not|won't) (?:come|make|do)|"
-    r"migrat(?:ed|es|ing)|not but)\b"
+    r"migrat(?:ed|es|ing)|not but|deci(?:ded|sion)(?=:)|"
+    r"after all|(?:rest|everything else|all else) (?:stays|remains|is unchanged)|since (?:\w{1,12} )?night)\b"
     r"|\b(?:jetzt|nun|nunmehr|stattdessen|statt|anstatt|anstelle|verschoben|verlegt|verschieb\w{1,4}|vorgezogen|"
     r"geändert|ändert|wechseln|wechselt|gewechselt|umgestellt|umgezogen|zieht um|ersetz\w{0,3}|neu(?:er|e|es|en|em)?|"
     r"ab sofort|ab (?:heute|morgen|januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|"
@@ -28,12 +30,13 @@ CHANGE = re.compile(
     r"avancée?|"
     r"chang(?:e|é|ée|és)|passe(?:nt|ra|z)?|passons|passé\w?|remplac\w{1,4}|nouve(?:lle|au|aux|l)|à partir de|"
     r"finalement|"
-    r"rectificatif|n(?:e |')\w{1,20} plus|augment\w{1,4}|baiss\w{1,4}|reprend|repris|depuis hier|migr(?:é|ons))\b"
+    r"rectificatif|n(?:e |')\w{1,20} plus|augment\w{1,4}|baiss\w{1,4}|reprend|repris|depuis hier|migr(?:é|ons)|"
+    r"(?:em|dé)ménag\w{1,4}|transfér\w{1,4})\b"
     r"|\b(?:ahora|en (?:vez|lugar) de|aplaz\w{1,4}|pospuest\w|pospone\w?|movid\w|muev\w{1,3}|traslad\w{1,4}|"
     r"adelant\w{1,4}|"
     r"cambi\w{1,5}|pasa(?:mos|n|rá)?|pasó|reemplaz\w{1,4}|sustituy\w{1,3}|sustituid\w|nuev[oa]s?|a partir de|ya no|"
     r"al final|"
-    r"corrección|sub(?:e|ió|en)|baj(?:a|ó|an)|desde (?:ayer|hoy))\b"
+    r"corrección|mud(?:ó|ado|aron)|transfer\w{1,4}|sub(?:e|ió|en)|baj(?:a|ó|an)|desde (?:ayer|hoy))\b"
     r"|\b(?:agora|em vez|no lugar d\w{1,2}|adiad\w|remarcad\w|transferid\w|mud(?:a|ou|amos|ada|ado|ança)|"
     r"pass(?:a|ou|amos|am)|substitu\w{1,5}|nov[oa]s?|já não|não \w{1,20} mais|afinal|correção|subiu|sobe|baixou|"
     r"desde ontem|antecipad\w|trocamos|trocou)\b"
@@ -50,11 +53,19 @@ CANCELED = re.compile(
 )
 # A message that begins so contradicts the one before it.
 CONTRADICTION = re.compile(
-    r"\W{0,3}(?:(?:no|nope|nah|actually|correction|wrong|not (?:quite|true|right|correct)|that(?:'s| is) (?:wrong|"
+    r"\W{0,3}(?:(?:\w{2,8},? )?(?:i|we) meant\b|make (?:that|it)\b|"
+    r"(?:no|nope|nah|actually|correction|wrong|not (?:quite|true|right|correct)|that(?:'s| is) (?:wrong|"
     r"outdated)|"
     r"not any ?more|nicht mehr|ya no|já não|plus maintenant|nein|doch|falsch|stimmt nicht|korrektur|non|faux|en fait|"
     r"na verdade|não|errado)\b(?! (?:one|idea|problem|worries|"
     r"need|longer|more|change|questions?|news|rush)\b)|いいえ|いや|違い?ます|訂正)",
+    re.IGNORECASE,
+)
+# Says that something does not hold: of two statements on one thing, the later one replaces one without it.
+NEGATION = re.compile(
+    r"\b(?:not|no longer|never|any ?(?:more|longer)|stopped|ceased|"
+    r"(?:does|do|is|are|was|were|has|have|will|can|would)n['’]t|"
+    r"won['’]t|can['’]t|cannot|nicht|nie|keine?\w?|ne|n['’]\w{1,20}|no|nunca|jamás|não|jamais)\b|ません|ない",
     re.IGNORECASE,
 )
 # Names a former value: the words that follow, or those before it in Japanese.
@@ -128,6 +139,14 @@ FIRST_PERSON = re.compile(
     r"minhas?|estou|tenho)\b|私|僕",
     re.IGNORECASE,
 )
+# Acts and offices, each of which is another role: who prints something takes not the place of who designs it.
+_ACTS = (
+    r"repairs?|repaired|fix(?:es|ed)|prints?|printed|designs?|designed|paint(?:s|ed)|cooks?|coach(?:es|ed)?|guides?|"
+    r"feeds?|tunes?|tuned|cleans?|cleaned|checks?|checked|translates?|translated|directs?|directed|represents?|trains?|"
+    r"treasurer|secretary|president|director|captain|mayor|principal|editor|mentor|officer|sponsors?|sponsored|"
+    r"insures?|insured|financ(?:es|ed)"
+)
+ACT = re.compile(rf"\b(?:{_ACTS})\b", re.IGNORECASE)
 # Roles that one person or company has at a time, and what is used for something: a new one replaces the former one.
 ROLE = re.compile(
     r"\b(?:own(?:s|er|ed)?|responsible|in charge|leads?|led|lead(?:ing|er)|heads?|maintain(?:s|er|ed)?|manag(?:es|er)|"
@@ -135,6 +154,7 @@ ROLE = re.compile(
     r"looks? after|takes? care|builds?|built|organi[sz](?:es|er|ed)|moderat(?:es|or)|presents?|presenter|hosts?|"
     r"draws?|delivers?|"
     r"suppl(?:y|ies|ier)|caters?|caterer|contact|on[- ]call|drives?|deput(?:y|ises)|chairs?|teaches|trainer|"
+    rf"{_ACTS}|"
     r"zuständig|verantwortlich\w{0,2}|leite[tn]|leitung|betreut|kümmert|baut|organisiert|moderiert|liefert|lieferant|"
     r"ansprechpartner(?:in)?|übernimmt|macht|responsables?|gère|s'occupe|occupe|dirige|anime|construit|livre|"
     r"fournisseur|organise|"
@@ -144,7 +164,9 @@ ROLE = re.compile(
     re.IGNORECASE,
 )
 CHOICE = re.compile(
-    r"\b(?:(?:go|going|went) with|settled on|nehmen|prenons|optamos|escolhemos|elegimos)\b", re.IGNORECASE
+    r"\b(?:(?:go|going|went) with|goes to|settled on|cho(?:o?se|sen)|picked|decided (?:on|for)|deci(?:ded|sion)(?=:)|"
+    r"nehmen|prenons|optamos|escolhemos|elegimos)\b",
+    re.IGNORECASE,
 )
 # The beginning and the end of something are different facts.
 BEGINNING = re.compile(
@@ -168,7 +190,7 @@ USE = re.compile(
 )
 PLACE = re.compile(
     r"\b(?:in|at|im|am|bei|beim|auf|à|au|aux|chez|dans|salle|en|el|em|no|na|raum|room|sala)\s(?:the |der |dem |la |"
-    r"le |el |o |a )?\Z|\bto (?:the )?\Z",
+    r"le |el |o |a )?\Z|\b(?:to|into|para|pra|nach|zum|zur|ins?|vers|al|a la) (?:the |den |die |das |a |o |la |el )?\Z",
     re.IGNORECASE,
 )
 COPULA = re.compile(
@@ -177,6 +199,8 @@ COPULA = re.compile(
     re.IGNORECASE,
 )
 
+# Verbs and nouns for one event: the release of something is when it ships.
+RELEASES = word_set("release ship launch publish rollout deploy deployment")
 # Words between two words of one subject: "release of the app".
 LINK_WORDS = word_set(
     """
@@ -195,6 +219,7 @@ PREPOSITIONS = word_set(
 # Function words that the other lists lack, and words that say what happens with a subject, not which subject it is.
 LIGHT_WORDS = word_set(
     """
+    de fica ficam encontra trouve trouvent queda quedan steht stehen befindet
     o os as um uma em no na nos nas do da dos das pelo pela ao aos é são está estão foi será vai vamos seu sua seus
     suas nosso
     nossa nossos nossas que com por para mais isso este esta esse essa ele ela eles elas mas se já al del los las lo su
@@ -214,7 +239,8 @@ LIGHT_WORDS = word_set(
     yes
     erst schon noch bereits nur eher leider sadly unfortunately good bad news actually only but
     back out forward up down
-    finally currently officially still just really again always morning afternoon evening clock sharp tentatively
+    finally currently officially still just really again always morning afternoon evening o'clock sharp
+    stopped ceased moment tentatively
     statt findet stattfinden startet beginnt liegt gilt kostet kosten hallo leute bitte achtung info hinweis uhr
     aura lieu commence début prévu prévue fixé fixée bonjour salut équipe tous attention coûte vaut
     lugar empieza comienza tiene hola equipo todos aviso atención cuesta vale fijada fijado prevista previsto programada

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.supersession import cues
 from engine.llm.offline.supersession.clauses import list_tokens
+from engine.llm.offline.supersession.labels import has_same_label
+from engine.llm.offline.supersession.pairs import Meeting, Pair, pair_clauses
 
 if TYPE_CHECKING:
     import re
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 MIN_COVERAGE = 0.5  # of the words of the shorter subject that the other one has
 MIN_SAME_SUBJECT = 0.8  # of all words of both subjects, if nothing says that something changed
 MAX_OWN_WORDS = 3  # of a name that replaces another one
+RELEASE = "release"  # the stem of all words for it
 _UNLASTING = frozenset({"time", "number", "code", "money"})
 
 
@@ -59,9 +61,9 @@ def says_change(parsed: Parsed) -> bool:
 
 def _may_replace(statement: Statement) -> bool:
     parsed = statement.parsed
-    if parsed.is_question or parsed.is_tentative:
-        return False
-    return says_change(parsed) or any(clause.values for clause in parsed.clauses)
+    several = len(parsed.clauses) > 1
+    is_news = any(clause.values or clause.negates or (several and clause.has_role) for clause in parsed.clauses)
+    return says_change(parsed) or (is_news and not (parsed.is_question or parsed.is_tentative))
 
 
 def _is_later(new: int, old: int, statements: Sequence[Statement]) -> bool:
@@ -96,22 +98,25 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
         return False
     extra = context.parsed.stems if context is not None else frozenset[str]()
     elsewhere = new.room != old.room and bool(new.speaker) and bool(old.speaker)
+    if not elsewhere and has_same_label(new.text, old.text):
+        return True
     if not elsewhere and _names_former(later, earlier, old, extra):
         return True
     changed = context is not None or any(_announces(clause, earlier) for clause in later.clauses)
-    of = _Meeting(later, earlier, extra, changed, is_reply, elsewhere)
-    able = [one for one in later.clauses if not one.adds and (changed or one.changes or one.cancels or one.values)]
+    of = Meeting(later, earlier, extra, changed, is_reply, elsewhere)
+    able = [one for one in later.clauses if not one.adds]
     return any(
-        _clause_replaces(_pair(one, other, of))
+        _clause_replaces(pair_clauses(one, other, of))
         for one in able
         for other in earlier.clauses
         if _are_comparable(one, other, of)
     )
 
 
-def _are_comparable(new: Clause, old: Clause, of: _Meeting) -> bool:
+def _are_comparable(new: Clause, old: Clause, of: Meeting) -> bool:
     """Whether two clauses share a word of their subjects and a kind of value, by a check that takes little time."""
-    if not (of.changed or new.changes or new.cancels or new.kinds & old.kinds):
+    named = old.names & of.later.stems
+    if not (of.changed or new.changes or new.cancels or new.negates or named or new.kinds & old.kinds):
         return False
     return bool(of.extra) or not new.stems or not old.stems or not new.stems.isdisjoint(old.stems)
 
@@ -141,49 +146,13 @@ def _names_former(later: Parsed, earlier: Parsed, old: Statement, extra: frozens
     return not any(_conflict(one, other, named) for one in later.clauses for other in earlier.clauses)
 
 
-@dataclass(frozen=True, slots=True)
-class _Meeting:
-    """What two statements are to each other: `extra` are the words of the message that the later one contradicts."""
-
-    later: Parsed
-    earlier: Parsed
-    extra: frozenset[str]
-    changed: bool
-    is_reply: bool
-    elsewhere: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A later and an earlier clause with the words of their subjects, those they share, and those only one has."""
-
-    new: Clause
-    old: Clause
-    of: _Meeting
-    new_stems: frozenset[str]
-    old_stems: frozenset[str]
-    shared: frozenset[str]
-    only_new: frozenset[str]
-    only_old: frozenset[str]
-
-    @property
-    def changed(self) -> bool:
-        return self.of.changed or self.new.changes
-
-
-def _pair(new: Clause, old: Clause, of: _Meeting) -> _Pair:
-    new_stems = (new.stems or of.later.stems) | of.extra
-    old_stems = old.stems or of.earlier.stems
-    only_new = new.stems - old_stems - of.earlier.stems
-    only_old = old_stems - new.stems
-    return _Pair(new, old, of, new_stems, old_stems, new_stems & old_stems, only_new, only_old)
-
-
-def _clause_replaces(pair: _Pair) -> bool:
-    if not pair.shared or (pair.of.elsewhere and len(pair.shared) < 2) or _differ_in_phase(pair):
+def _clause_replaces(pair: Pair) -> bool:
+    if pair.shared <= {RELEASE} or (pair.of.elsewhere and len(pair.shared) < 2) or _differ_in_phase(pair):
         return False
     if pair.new.cancels:
         return _is_same_subject(pair) and bool(pair.old.values)
+    if pair.new.negates != pair.old.negates and _is_opposite(pair):
+        return True
     if not pair.changed:
         return _is_one_subject(pair) and len(_differing_kinds(pair)) == 1
     kinds = _differing_kinds(pair)
@@ -197,13 +166,35 @@ def _clause_replaces(pair: _Pair) -> bool:
     return (not kinds or pair.old.has_role) and _is_new_holder(pair)
 
 
-def _differ_in_phase(pair: _Pair) -> bool:
+def _is_opposite(pair: Pair) -> bool:
+    """Whether one clause denies what the other one says, and no more."""
+    if pair.of.later.is_past or pair.of.elsewhere or len(pair.shared) < 2 or pair.new.stems - pair.old.stems:
+        return False
+    if {value.form for value in pair.new.values} - {value.form for value in pair.old.values}:
+        return False
+    return (
+        len(pair.shared) / len(pair.old_stems) >= MIN_COVERAGE
+        and not _conflict(pair.new, pair.old, frozenset())
+        and not _differ_in_head(pair)
+    )
+
+
+def _differ_in_head(pair: Pair, words: frozenset[str] | None = None) -> bool:
+    """Whether a shared word only describes different things in the clauses: the church organ, the church clock."""
+    for word in (pair.new.stems & pair.old.stems) if words is None else words & pair.new.stems & pair.old.stems:
+        ours, theirs = pair.new.find_noun(word), pair.old.find_noun(word)
+        if ours not in pair.old.stems and theirs not in pair.new.stems:
+            return True
+    return False
+
+
+def _differ_in_phase(pair: Pair) -> bool:
     """Whether one clause is about the beginning of something and the other one about its end."""
     new, old = pair.new, pair.old
     return (new.begins and old.ends and not old.begins) or (old.begins and new.ends and not new.begins)
 
 
-def _is_same_subject(pair: _Pair) -> bool:
+def _is_same_subject(pair: Pair) -> bool:
     """Whether two clauses, of which one says that something changed, are about the same thing."""
     least = min(len(pair.new_stems), len(pair.old_stems))
     if len(pair.shared) / least < MIN_COVERAGE:
@@ -223,19 +214,26 @@ def _only_describes(clause: Clause, shared: frozenset[str]) -> bool:
     return bool(own) and all(clause.find_head(word) not in shared for word in own)
 
 
-def _is_one_subject(pair: _Pair) -> bool:
+def _is_one_subject(pair: Pair) -> bool:
     """Whether two clauses differ in a value alone, and each could hold only until the other."""
-    if pair.of.later.is_past or pair.of.earlier.is_past or len(pair.shared) < 2 or pair.of.elsewhere:
+    if pair.of.later.is_past or pair.of.earlier.is_past or pair.of.elsewhere:
         return False
     if pair.of.later.is_temporary or "–" in "".join(value.form for value in (*pair.new.values, *pair.old.values)):
         return False
-    together = pair.new.stems | pair.old.stems
-    share = len(pair.shared) / len(together) if together else 0.0
+    together, held = pair.new.stems | pair.old.stems, pair.old_stems & pair.of.later.stems
+    share = len(held) / len(together) if together and len(held) > 1 else 0.0
     return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
 
 
-def _differing_kinds(pair: _Pair) -> set[str]:
+def _differing_kinds(pair: Pair) -> set[str]:
     """The kinds of values that both clauses have, with another value in the later one."""
+    if (
+        pair.changed
+        and pair.new.kinds == {"number"}
+        and pair.old.kinds == {"money"}
+        and len(pair.shared) == len(pair.new_stems)
+    ):
+        return {"money"}  # the currency goes without saying
     return {kind for kind in pair.new.kinds & pair.old.kinds if _differ(kind, pair.new, pair.old)}
 
 
@@ -244,6 +242,8 @@ def _differ(kind: str, new: Clause, old: Clause) -> bool:
     theirs = {(value.form, value.unit) for value in old.values if value.kind == kind}
     if kind == "number":
         units = {unit for _, unit in ours} & {unit for _, unit in theirs}
+        if len(ours) == len(theirs) == 1 and "" in {unit for _, unit in ours} and len(new.stems & old.stems) > 1:
+            return {form for form, _ in ours} != {form for form, _ in theirs}  # the unit goes without saying
         ours, theirs = ({each for each in side if each[1] in units} for side in (ours, theirs))
     return bool(ours and theirs and ours - theirs) and theirs - ours != set()
 
@@ -258,18 +258,15 @@ def _conflict(new: Clause, old: Clause, former: frozenset[str]) -> bool:
     return False
 
 
-def _is_new_holder(pair: _Pair) -> bool:
+def _is_new_holder(pair: Pair) -> bool:
     """Whether another person, tool or place takes the place of the former one."""
-    most = MAX_OWN_WORDS
-    if (
-        not pair.only_old
-        or not pair.only_new
-        or (len(pair.only_old) > most and not pair.of.is_reply)
-        or len(pair.only_new) > most
-    ):
+    has_both = bool(pair.only_old and pair.only_new) and len(pair.only_new) <= MAX_OWN_WORDS
+    if not has_both or (len(pair.only_old) > MAX_OWN_WORDS and not pair.of.is_reply):
         return False
-    if _differ_in_amounts(pair) or _differ_in_subject(pair):
+    if _differ_in_amounts(pair) or _differ_in_subject(pair) or _differ_in_act(pair):
         return False
+    if pair.of.is_reply and _is_bare_name(pair.new) and pair.old.words[-1].named:
+        return True
     if pair.old.has_role and (pair.new.has_role or pair.of.is_reply or cues.CHOICE.search(pair.new.text)):
         return _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
     if pair.old.has_use and (pair.new.has_use or cues.COPULA.search(pair.new.text)):
@@ -277,7 +274,17 @@ def _is_new_holder(pair: _Pair) -> bool:
     return not _only_describes(pair.new, pair.shared) and (_is_moved(pair) or _is_renamed(pair))
 
 
-def _differ_in_amounts(pair: _Pair) -> bool:
+def _differ_in_act(pair: Pair) -> bool:
+    ours, theirs = (list_tokens(" ".join(_matches(cues.ACT, one.text))) for one in (pair.new, pair.old))
+    return ours != theirs and not (cues.CHOICE.search(pair.new.text) or pair.of.is_reply)
+
+
+def _is_bare_name(clause: Clause) -> bool:
+    """Whether a clause has no more than a name: "no, Hotel Lindenhof"."""
+    return all(word.named for word in clause.words) and len(clause.words) == len(clause.text.split())
+
+
+def _differ_in_amounts(pair: Pair) -> bool:
     """Whether the clauses give different versions or numbers, other than those in the names that differ."""
     amounts = []
     for clause, own in ((pair.new, pair.only_new), (pair.old, pair.only_old)):
@@ -291,7 +298,7 @@ def _differ_in_amounts(pair: _Pair) -> bool:
     return bool(amounts[0] and amounts[1] and not amounts[0] & amounts[1])
 
 
-def _differ_in_subject(pair: _Pair) -> bool:
+def _differ_in_subject(pair: Pair) -> bool:
     """Whether the same person or thing has a role for something else now: Anna owns billing, Anna owns search."""
     first = [word for clause in (pair.new, pair.old) for word in clause.words[:1]]
     roles = [cues.ROLE.search(clause.text) for clause in (pair.new, pair.old)]
@@ -300,7 +307,7 @@ def _differ_in_subject(pair: _Pair) -> bool:
     return all(role is not None and word.start < role.start() for role, word in zip(roles, first, strict=True))
 
 
-def _is_renamed(pair: _Pair) -> bool:
+def _is_renamed(pair: Pair) -> bool:
     """Whether the clauses differ only in a name that follows what they share."""
     for clause, own in ((pair.new, pair.only_new), (pair.old, pair.only_old)):
         shared = [word.start for word in clause.words if word.stem in pair.shared]
@@ -315,7 +322,7 @@ def _is_renamed(pair: _Pair) -> bool:
     return not _conflict(pair.new, pair.old, pair.only_new | pair.only_old)
 
 
-def _shares_beyond(pair: _Pair, relation: re.Pattern[str]) -> bool:
+def _shares_beyond(pair: Pair, relation: re.Pattern[str]) -> bool:
     """Whether both share more than the word for the relation itself."""
     return bool(pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}"))))
 
@@ -324,7 +331,7 @@ def _matches(relation: re.Pattern[str], text: str) -> list[str]:
     return [match[0] for match in relation.finditer(text)]
 
 
-def _differs_in_object(pair: _Pair, relation: re.Pattern[str]) -> bool:
+def _differs_in_object(pair: Pair, relation: re.Pattern[str]) -> bool:
     """Whether what differs stands within the name of what is shared: the staging server, the production server."""
     objects = pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}")))
     for word in objects:
@@ -332,10 +339,10 @@ def _differs_in_object(pair: _Pair, relation: re.Pattern[str]) -> bool:
         theirs = pair.old.find_modifiers(word) - pair.new.stems
         if ours and theirs:
             return True
-    return False
+    return _differ_in_head(pair, objects)
 
 
-def _is_moved(pair: _Pair) -> bool:
+def _is_moved(pair: Pair) -> bool:
     """Whether the same subject is said to be in another place: it comes first in both, the place after it."""
     places = [_place_words(clause) for clause in (pair.new, pair.old)]
     if (

@@ -83,6 +83,7 @@ def test_a_question_stays_open_if_the_next_message_is_about_something_else(asked
         ("Where is the long ladder?", "Behind the shed."),
         ("Who orders the scaffold?", "Mina orders it, the scaffold comes on Friday."),
         ("When does the baker come to us?", "Usually the van is there at around 7 in the morning."),
+        ("Why does the gutter drip?", "The leaves lie in it again, the roofer knows."),
         ("Who can help Bela?", "Bela, come to my desk after lunch and bring the papers with you."),
         ("How are you today?", "The invoice of the baker went out with the post this morning."),
     ],
@@ -93,6 +94,14 @@ def test_a_question_is_answered_by_what_it_asks_for(asked: str, reply: str) -> N
         source(2, f"[2026-05-04 09:06] Ada: {reply}", "c1"),
     ]
     assert not find_highlights(said, "questions")
+
+
+@pytest.mark.parametrize(
+    "line", ["Open: who pays for the gutter?", "Still unclear: do we need a lift?", "Not clear yet: which roof."]
+)
+def test_a_file_names_open_questions_by_a_label(line: str) -> None:
+    said = [source(1, f"Minutes\n\n- We keep the old scaffold.\n- {line}", "f1", title="Minutes")]
+    assert line in find_highlights(said, "questions")
 
 
 TASKS = (

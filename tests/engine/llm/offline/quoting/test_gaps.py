@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.offline.quoting.gaps import find_gaps, join_names
+from engine.llm.offline.quoting.gaps import find_gaps, join_names, lacks_answer
 from tests.engine.llm.offline.quoting.clauses import read, score
 
 
@@ -16,6 +16,14 @@ from tests.engine.llm.offline.quoting.clauses import read, score
         ("Who runs the east gate?", "Gate: north; Keeper: Bo", ["east"]),
         ("What costs berth B-7?", "Berth B-9 costs nine crowns.", ["B-7"]),
         ("What did Lone Water order?", "Short Pond ordered nine boats.", ["Lone Water"]),
+        ("What costs the weekly card?", "The monthly card costs nine crowns.", ["weekly"]),
+        ("What is the number of the boat insurance?", "Insurance: the number of the house is 17.", ["boat"]),
+        ("Who sweeps the loft?", "The loft has nine windows.", ["sweeps"]),
+        ("Why was the regatta cancelled?", "The regatta starts at the pier.", ["cancelled"]),
+        ("When is the concert at the mill Bruck?", "The flag of the mill Bruck is ready on 9 May.", ["concert"]),
+        ("Why do the gates close at night?", "The gates close at 22:00 because of the foxes.", []),
+        ("Why was the regatta canceled?", "We cancelled the regatta because of the storm.", []),
+        ("Who paints the fence?", "The fence is painted by Bo.", []),
         ("When was the office in Bergen opened?", "The office in Bergen was opened in 2019.", []),
         ("Where may guests sleep?", "Visitors sleep in the loft.", []),
         ("When does the choir sing?", "The choir sings on Fridays.", []),
@@ -32,6 +40,40 @@ def test_what_the_heading_or_the_rest_of_the_passage_names_is_no_gap() -> None:
     clause = score("What does the Tern of Bergen cost?", candidates)
     assert find_gaps([3], clause, candidates) == []
     assert find_gaps([], clause, candidates) == []
+
+
+def test_a_word_known_of_something_else_is_a_gap() -> None:
+    candidates = read("The autumn fair is on 9 May.", "The spring cleaning is done by Bo.")
+    assert find_gaps([0, 1], score("When is the spring fair?", candidates), candidates) == ["spring"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("How much did the new mast cost?", "The new mast is a Tornado K4.", True),
+        ("When does the mast arrive?", "The mast arrives by barge.", True),
+        ("How much does the winch cost?", "Hold the lever of the winch for two seconds.", True),
+        ("How much does the winch cost?", "The winch costs nine crowns.", False),
+        ("Why does the mast creak?", "The mast creaks again.", True),
+        ("How much did the mast cost?", "The mast cost 900 crowns.", False),
+        ("When does the mast arrive?", "The mast arrives on Friday.", False),
+        ("Why does the mast creak?", "The mast creaks because of the damp.", False),
+        ("What color is the mast?", "The mast is yellow.", False),
+    ],
+)
+def test_quotations_without_what_is_asked_for_do_not_answer(question: str, text: str, lacks: bool) -> None:  # noqa: FBT001  - a parameter of the table
+    candidates = read(text)
+    assert lacks_answer([0], score(question, candidates), candidates) is lacks
+
+
+def test_a_value_in_the_sentence_before_is_no_lack() -> None:
+    candidates = read("The Tern was built in 2011. Her captain is Bo Lind.")
+    assert not lacks_answer([1], score("When was the boat built whose captain is Bo Lind?", candidates), candidates)
+
+
+def test_a_word_of_the_next_sentence_is_no_gap() -> None:
+    candidates = read("Members have paid berths. They reserve them at the pier.")
+    assert find_gaps([0], score("How do I reserve berths?", candidates), candidates) == []
 
 
 def test_words_that_follow_each_other_are_one_name() -> None:

@@ -28,6 +28,24 @@ Die Probe ist am 3. Juni. => Die Probe wurde auf den 10. Juni verschoben.
 La visite est le 3 mai. => La visite est reportée au 10 mai.
 La cena es el 8 de mayo. => La cena se mueve al 15 de mayo.
 A feira é no dia 7 de junho. => A feira foi adiada para 14 de junho.
+We get the flour from Halder. => We don't get the flour from Halder any more, the mill delivers it.
+The kiln is lit in winter. => The kiln is not lit in winter, the chimney leaks.
+We deliver to Brask with the barge. => We stopped delivering to Brask because of the ice.
+The weaving course starts on 4 May. => The weaving course has been moved to 11 May.
+The boat parade takes place on Sunday. => The boat parade on Sunday is canceled because of the wind.
+The fair opens at 10:00 on the long meadow. => The fair opens at 11:30, still on the long meadow.
+The weight limit on the footbridge is 400 kg. => Weight limit on the footbridge is now 300.
+Night watch in week 12: Orla => Night watch in week 12: Fintan
+The almanac is printed by Falke. => Decided: the almanac goes to Winterdruck.
+The benches will be painted green. => Decision: the benches will be painted brown.
+Orla is treasurer of the kiln group. => Fintan took over from Orla as treasurer of the kiln group.
+Release of Almanac 7 on 4 May. => Almanac 7 ships on 11 May instead.
+Le vestiaire se trouve au sous-sol. => Le vestiaire a déménagé au deuxième étage.
+Orla waters the ferns at night. => Orla does not water the ferns at night any longer, Fintan does.
+A night in the loft is 14 euros. => A night in the loft is 15.50 now.
+The council meets on Monday at 18:00 in the barn. => The council meets at 19:15, place unchanged.
+Orla directs the puppet play in Brask. => Fintan directs the puppet play in Brask, Orla is away.
+The ferry goes to the long pier. => The ferry doesn't go to the long pier at the moment.
 見学会は5月12日です。 => 見学会は5月19日に変更になりました。
 """
 KEPT = """
@@ -47,6 +65,14 @@ The deadline for Brandt is 4 May. => Nagel has changed the contract. The deadlin
 Orla owns the ledger. => Orla now owns the almanac.
 Der Bus nach Kiel fährt um 8:10 Uhr. => Der Bus nach Husum fährt jetzt um 8:40 Uhr.
 La salle bleue ouvre à 9h. => La salle verte ouvre maintenant à 10h.
+We deliver to Brask. => The launch of Almanac 7 slips to 11 May.
+Orla repairs the tower bell. => Fintan now repairs the tower clock.
+Orla designed the weathervane. => The weathervane is now painted by Fintan.
+Orla drives the cart on Sundays. => Fintan does not drive the cart on Sundays.
+The kiln is lit in winter. => The kiln was not lit in winter last year.
+The barn holds 40 sheep. => The barn is now number 12 on the map.
+Orla directs the puppet play. => Fintan directs the summer concert, Orla is away.
+Action item: roof => Action item: fence
 アプリの公開は6月3日です。 => サイトの公開は6月10日に変更になりました。
 """
 
@@ -82,6 +108,17 @@ def test_a_contradiction_is_about_what_the_message_before_it_is_about() -> None:
     assert find_replacements([built, said("no, Brandt builds it since yesterday", 2, "Bela")]) == {}
 
 
+def test_a_bare_name_in_a_contradiction_replaces_the_one_before() -> None:
+    asked = said("The guests sleep in Haus Weide.", 1)
+    assert find_replacements([asked, said("no, Haus Linde, Weide is full", 1.5, "Bela", previous=0)]) == {0: 1}
+
+
+def test_what_somebody_meant_replaces_what_they_said() -> None:
+    assert find_replacements(
+        [said("The council meets at 18:00.", 1), said("sorry, I meant 19:00", 1.1, previous=0)]
+    ) == {0: 1}
+
+
 def test_what_people_say_of_themselves_is_replaced_by_them_alone() -> None:
     mine = said("I'm away until 12 June.", 1)
     assert find_replacements([mine, said("I'm now away until 20 June.", 30, "Bela")]) == {}
@@ -91,6 +128,12 @@ def test_what_people_say_of_themselves_is_replaced_by_them_alone() -> None:
 def test_the_newest_of_several_replaces_them_all() -> None:
     days = ["The mill tour is on 4 May.", "The mill tour is on 11 May now.", "The mill tour is on 18 May instead."]
     assert find_replacements([said(text, 24 * at) for at, text in enumerate(days)]) == {0: 2, 1: 2}
+
+
+def test_a_clause_of_a_value_alone_takes_the_subject_of_its_statement() -> None:
+    assert (
+        find_replacements([said("Mill tour, barn gate, at 9:00", 1), said("Mill tour, barn gate, at 10:00", 2)]) == {}
+    )
 
 
 def test_of_a_long_statement_only_the_first_clauses_are_compared() -> None:
