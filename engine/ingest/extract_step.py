@@ -21,6 +21,7 @@ from engine.errors import (
 from engine.ingest.extraction_batches import (
     MAX_EXCERPTS,
     ExtractionBatch,
+    LingeringSpaces,
     build_batches,
     estimate_call,
     shared_extraction_key,
@@ -78,8 +79,16 @@ class ExtractStep:
     _failed_tests: int = 0
     _next_test: float = 0.0
     _last_space: int = 0
-    _lingering_since: dict[int, float] = field(default_factory=dict)
+    _lingering: LingeringSpaces = field(init=False)
     _key_locks: dict[bytes, asyncio.Lock] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._lingering = LingeringSpaces(self.runtime.options.extraction_linger)
+
+    @property
+    def waiting_spaces(self) -> frozenset[int]:
+        """The spaces with texts that wait for others to share their call."""
+        return self._lingering.waiting
 
     @property
     def ledger(self) -> LedgerStore:
@@ -153,24 +162,12 @@ class ExtractStep:
 
     def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
         """The batches that no longer wait for more chunks of their space to share the call."""
-        now, longest = (
+        in_haste, has_quoted = self.gate.has_waiter(WaitTarget.EVERYTHING), self.runtime.priority.has_quoted
+        return self._lingering.select_due(
+            found,
             self.runtime.clock.monotonic(),
-            0.0 if self.gate.has_waiter(WaitTarget.EVERYTHING) else self.runtime.options.extraction_linger,
+            lambda batch: in_haste or has_quoted(chunk.id for chunk in batch.chunks),
         )
-        since = {space: each for space, each in self._lingering_since.items() if now - each < MAX_RETRY_SECONDS}
-        since |= {batch.space: since.get(batch.space, now) for batch in found}
-        has_quoted = self.runtime.priority.has_quoted
-        lingering = {
-            batch.space
-            for batch in found
-            if now - since[batch.space] < batch.linger_seconds(longest)
-            and not has_quoted(chunk.id for chunk in batch.chunks)
-        }
-        due = [batch for batch in found if batch.is_full or batch.space not in lingering]
-        self._lingering_since = {
-            space: each for space, each in since.items() if space in lingering or all(x.space != space for x in found)
-        }
-        return due
 
     async def _extract(self, chunks: Sequence[UnextractedChunk], reserved: int) -> None:
         """Extract chunks in one call; those with an unreliable reply get their own call.

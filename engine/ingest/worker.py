@@ -147,11 +147,11 @@ class IngestWorker:
     async def _is_done(self) -> bool:
         return not self._extract_step.running_calls and await self._is_idle(skip_quiet=True)
 
-    async def _is_idle(self, *, skip_quiet: bool) -> bool:
-        """Whether no work is left that the budget for indexing allows."""
+    async def _is_idle(self, *, skip_quiet: bool, waiting: frozenset[int] = frozenset()) -> bool:
+        """Whether no work is left that the budget for indexing allows; `waiting`: spaces whose texts do not count."""
         budget = self.runtime.indexing_budget
         await budget.refresh()
-        return await self.ledger.work.is_idle(skip_quiet=skip_quiet, paused=budget.paused_spaces)
+        return await self.ledger.work.is_idle(skip_quiet=skip_quiet, paused=budget.paused_spaces | waiting)
 
     @property
     def ledger(self) -> LedgerStore:
@@ -219,7 +219,7 @@ class IngestWorker:
 
     async def _compare_names(self) -> NextStep:
         """Compare new names once nothing else is left to do; other work that comes meanwhile ends the comparison."""
-        if not await self._is_idle(skip_quiet=False):
+        if not await self._is_idle(skip_quiet=False, waiting=self._extract_step.waiting_spaces):
             return NextStep.IDLE
         async with (
             child_task(self.duplicate_finder.compare_batch()) as comparing,
