@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol
 
-from bot.context import EngineContext, build_indexing_limits
+from bot.context import RULES_EXTRACT, EngineContext, build_indexing_limits
 from bot.errors import BadSetting
 from bot.model_setup.openers import build_reranker, open_embedder
 from bot.model_setup.roles import (
@@ -34,6 +34,7 @@ from engine import (
 )
 from engine.errors import EngineError
 from engine.ingest.estimate import IndexingEstimator
+from engine.ingest.extraction_batches import FILE_LINGER_SECONDS
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts
@@ -45,16 +46,14 @@ from engine.parsers.sandbox.probe import SandboxProbe
 from engine.storage.journal import UPLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bot.settings import Settings
     from engine import Clock, Embedder, LanguageModel, Reranker
-    from engine.llm.config import RulesExtract
     from engine.options import StoresOpener
 
 MIB = 2**20
-RULES_EXTRACT: Mapping[str, RulesExtract] = {"model": "nothing", "rules": "everything", "auto": "conversations"}
 
 
 class StoresPlugin(Protocol):
@@ -160,6 +159,7 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
 def build_engine_options(settings: Settings) -> EngineOptions:
     """The engine options that are settings."""
     extraction = build_context_window(settings, "extraction")
+    waits = settings.extraction_wait_seconds
     return EngineOptions(
         chunking=extraction.fit_chunking(ChunkingOptions()),
         summary_limits=extraction.fit_summary_limits(SummaryLimits()),
@@ -170,7 +170,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,
-        extraction_linger=settings.extraction_wait_seconds if settings.extraction_by == "model" else 0.0,
+        extraction_linger=waits if settings.extraction_by == "model" else min(waits, FILE_LINGER_SECONDS),
         indexing_limits=build_indexing_limits(settings),
         summary_cooldown=settings.summary_cooldown_seconds,
         join_duplicates=settings.join_duplicate_names,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from engine.llm.config import RulesExtract
+
 Purpose = Literal["extract", "condense", "summarize", "answer", "embed", "rerank", "describe"]
 
 
@@ -45,7 +47,7 @@ class IndexingLimits:
     """What a language model may read of a workspace for the graph in a day and in a month (UTC); 0: no limit.
 
     Tokens count both ways; dollars count where the price is known. `find_workspace`: the workspace of a space, by its
-    name; the spaces of a workspace share its budget.
+    name; the spaces of a workspace share its budget. `rules_extract`: what rules read.
     """
 
     day_tokens: int = 0
@@ -53,6 +55,11 @@ class IndexingLimits:
     day_dollars: float = 0.0
     month_dollars: float = 0.0
     find_workspace: Callable[[str], str] = _name_every_space
+    rules_extract: RulesExtract = "nothing"
+
+    def counts(self, kind: str) -> bool:
+        """Whether the extraction of a document of a kind costs anything: rules cost nothing."""
+        return self.rules_extract == "nothing" or (self.rules_extract == "conversations" and kind != "conversation")
 
     @property
     def is_set(self) -> bool:

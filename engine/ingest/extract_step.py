@@ -123,9 +123,9 @@ class ExtractStep:
         least = MAX_EXCERPTS if shared else 1
         budget = self.runtime.indexing_budget
         await budget.refresh()
-        turn = SpaceTurn(self.runtime.processes.id, self._last_space, budget.paused_spaces)
+        turn = SpaceTurn(self.runtime.processes.id, self._last_space, budget.paused)
         found = await self._list_unextracted(free_slots, turn, least)
-        if not found and (suspect := self._suspects.latest) and self.outage and suspect.space not in turn.paused:
+        if not found and (suspect := self._suspects.latest) and self.outage and suspect.space not in turn.paused.spaces:
             task = self.runtime.supervisor.spawn("test model", self._probe(suspect.space))
             self.running_calls[suspect.id] = task
             return
@@ -141,7 +141,8 @@ class ExtractStep:
         refused = list[int]()
         for batch in due:
             if chunks := [chunk for chunk in batch.chunks if chunk.id in claimed]:
-                if not budget.reserve(batch.space, tokens := estimate_call(chunks)):
+                paid = [chunk for chunk in chunks if budget.limits.counts(chunk.kind)]
+                if not budget.reserve(batch.space, tokens := estimate_call(paid)):
                     refused += [chunk.id for chunk in chunks]
                     continue
                 task = self.runtime.supervisor.spawn("extract chunks", self._extract(chunks, tokens))

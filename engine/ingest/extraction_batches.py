@@ -93,9 +93,9 @@ def shared_extraction_key(reading_key: bytes, space: int) -> bytes:
     return sha256(b"shared in %d " % space + reading_key).digest()
 
 
-def estimate_call(chunks: Iterable[UnextractedChunk]) -> int:
-    """About the tokens of an extraction call and its reply."""
-    return EXTRACTION_PROMPT_TOKENS + 2 * _tokens(chunks)
+def estimate_call(chunks: Collection[UnextractedChunk]) -> int:
+    """About the tokens of an extraction call and its reply; 0 without chunks."""
+    return EXTRACTION_PROMPT_TOKENS + 2 * _tokens(chunks) if chunks else 0
 
 
 def _is_full(

@@ -14,6 +14,7 @@ from engine.ingest.extract_step import ExtractStep
 from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds, describe_error, is_task_exit
 from engine.scheduling.tasks import cancel_tasks, child_task, current_task
+from engine.storage.ledger.records.projection import PausedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -151,7 +152,8 @@ class IngestWorker:
         """Whether no work is left that the budget for indexing allows; `waiting`: spaces whose texts do not count."""
         budget = self.runtime.indexing_budget
         await budget.refresh()
-        return await self.ledger.work.is_idle(skip_quiet=skip_quiet, paused=budget.paused_spaces | waiting)
+        paused = PausedTexts(waiting | budget.paused.spaces) if waiting else budget.paused
+        return await self.ledger.work.is_idle(skip_quiet=skip_quiet, paused=paused)
 
     @property
     def ledger(self) -> LedgerStore:
@@ -211,7 +213,7 @@ class IngestWorker:
         if (next_step := await self.projector.step()) is not NextStep.IDLE:
             self.wake()
             return next_step
-        paused = self.runtime.indexing_budget.paused_spaces
+        paused = self.runtime.indexing_budget.paused
         if self._gate.has_waiter(WaitTarget.EVERYTHING) and await self.ledger.work.has_only_held_keys(paused):
             await self.projector.end_cooldown()
             return await self.projector.step()

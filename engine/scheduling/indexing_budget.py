@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import structlog
 
 from engine.errors import IndexingBudgetSpent
+from engine.storage.ledger.records.projection import PausedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
@@ -103,9 +104,12 @@ class IndexingBudget:
     _loaded_day: date = date.min
 
     @property
-    def paused_spaces(self) -> frozenset[int]:
-        """The spaces whose texts are not read by a model now."""
-        return frozenset(space for space, workspace in self._workspaces.items() if workspace in self._spent)
+    def paused(self) -> PausedTexts:
+        """The texts that are not read by a model now; those that rules read are never among them."""
+        if not self.limits.counts("file"):
+            return PausedTexts()
+        spaces = frozenset(space for space, workspace in self._workspaces.items() if workspace in self._spent)
+        return PausedTexts(spaces, only_files=not self.limits.counts("conversation"))
 
     async def refresh(self) -> None:
         """Read the usage again if it may have changed."""
@@ -121,7 +125,7 @@ class IndexingBudget:
 
     def reserve(self, space: int, tokens: int) -> bool:
         """Count tokens of a call that is about to start; False if the budget has none left for it."""
-        if not self.limits.is_set:
+        if not (self.limits.is_set and tokens):
             return True
         workspace = self._workspaces.get(space)
         if workspace is None:
@@ -136,7 +140,7 @@ class IndexingBudget:
 
     def release(self, space: int, tokens: int) -> None:
         """End what `reserve` began, once the usage of the call is recorded."""
-        if self.limits.is_set:
+        if self.limits.is_set and tokens:
             self._running[space] -= tokens
             self.expire()
 

@@ -32,12 +32,19 @@ class StaleKey(NamedTuple):
     generation: int
 
 
+class PausedTexts(NamedTuple):
+    """The spaces whose texts are not extracted now; `only_files`: their conversations are."""
+
+    spaces: frozenset[int] = frozenset()
+    only_files: bool = False
+
+
 class SpaceTurn(NamedTuple):
-    """The process that claims work, and the space whose turn was last. `paused`: spaces that have no turn."""
+    """The process that claims work, and the space whose turn was last. `paused`: texts that have no turn."""
 
     process: int = 0
     after: int = 0
-    paused: frozenset[int] = frozenset()
+    paused: PausedTexts = PausedTexts()
 
 
 class ClaimedKeys(NamedTuple):
