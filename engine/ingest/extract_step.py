@@ -24,21 +24,22 @@ from engine.ingest.extraction_batches import (
     LingeringSpaces,
     build_batches,
     estimate_call,
+    is_idle_chunk,
     shared_extraction_key,
 )
 from engine.ingest.suspects import Suspects
 from engine.llm.base import MODEL_LABEL, guard_plugin_call
-from engine.models import Excerpt
+from engine.models import Excerpt, Extraction
 from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import SpaceTurn
+from engine.storage.ledger.records.content import SMALL_TALK_KEY
 from engine.usage import IndexingUsage, UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engine.models import Extraction
     from engine.runtime import Runtime
     from engine.scheduling.batch_gate import BatchGate
     from engine.storage.ledger import LedgerStore
@@ -124,7 +125,7 @@ class ExtractStep:
         budget = self.runtime.indexing_budget
         await budget.refresh()
         turn = SpaceTurn(self.runtime.processes.id, self._last_space, budget.paused)
-        found = await self._list_unextracted(free_slots, turn, least)
+        found = await self._skip_small_talk(await self._list_unextracted(free_slots, turn, least))
         if not found and (suspect := self._suspects.latest) and self.outage and suspect.space not in turn.paused.spaces:
             task = self.runtime.supervisor.spawn("test model", self._probe(suspect.space))
             self.running_calls[suspect.id] = task
@@ -149,6 +150,15 @@ class ExtractStep:
                 self.running_calls |= dict.fromkeys((chunk.id for chunk in chunks), task)
         if refused:
             await self.ledger.facts.release_chunks(refused)
+
+    async def _skip_small_talk(self, found: Sequence[UnextractedChunk]) -> list[UnextractedChunk]:
+        """Take what states nothing as read, without a call; returns the other chunks."""
+        counts = self.runtime.indexing_budget.limits.counts
+        idle = {each.id for each in found if counts(each.kind) and is_idle_chunk(each)}
+        if idle:
+            await self.ledger.facts.save_extractions(dict.fromkeys(sorted(idle), (SMALL_TALK_KEY, Extraction((), ()))))
+            self.wake()
+        return [each for each in found if each.id not in idle]
 
     async def _list_unextracted(self, free_slots: int, turn: SpaceTurn, least: int) -> list[UnextractedChunk]:
         """Chunks for the next calls; for a test only those that were not tried, if one of them may be at fault."""

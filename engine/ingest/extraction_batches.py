@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.options import EXTRACTION_PROMPT_TOKENS
+from engine.text.small_talk import is_small_talk_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -91,6 +92,11 @@ def build_batches(
 def shared_extraction_key(reading_key: bytes, space: int) -> bytes:
     """Cache key of an extraction from a shared call: valid in its space only, since the call saw other chunks."""
     return sha256(b"shared in %d " % space + reading_key).digest()
+
+
+def is_idle_chunk(chunk: UnextractedChunk) -> bool:
+    """Whether a chunk costs no call: it is a conversation in which nothing is stated."""
+    return chunk.kind == "conversation" and is_small_talk_chunk(chunk.text)
 
 
 def estimate_call(chunks: Collection[UnextractedChunk]) -> int:

@@ -154,12 +154,15 @@ class IndexingBudget:
         workspaces = {self._names[space] for space in spaces if space in self._names}
         return " ".join(str(self._spent[name]) for name in sorted(workspaces & self._spent.keys()))
 
+    def list_spent(self) -> list[SpentBudget]:
+        """The budgets that are used up, by workspace."""
+        return [self._spent[name] for name in sorted(self._spent)]
+
     def list_problems(self) -> list[str]:
         """What the administrator should know: the budgets that are used up, and one that cannot be kept."""
         in_tokens = self.limits.day_tokens or self.limits.month_tokens
         unpriced = any(used.month_tokens and not used.month_cost for used in self._used.values())
-        spent = [str(self._spent[name]) for name in sorted(self._spent)]
-        return [*spent, *([NO_PRICE] if unpriced and not in_tokens else [])]
+        return [*map(str, self.list_spent()), *([NO_PRICE] if unpriced and not in_tokens else [])]
 
     def _today(self) -> date:
         return datetime.fromtimestamp(self.clock.time(), UTC).date()
