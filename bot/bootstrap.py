@@ -34,7 +34,6 @@ from engine import (
 )
 from engine.errors import EngineError
 from engine.ingest.estimate import IndexingEstimator
-from engine.ingest.extraction_batches import FILE_LINGER_SECONDS
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from engine.options import StoresOpener
 
 MIB = 2**20
+FILES_WAIT_SECONDS = 1.0  # that small texts of files wait for others to share a call
 
 
 class StoresPlugin(Protocol):
@@ -170,7 +170,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,
-        extraction_linger=waits if settings.extraction_by == "model" else min(waits, FILE_LINGER_SECONDS),
+        extraction_linger=waits if settings.extraction_by == "model" else min(waits, FILES_WAIT_SECONDS),
         indexing_limits=build_indexing_limits(settings),
         summary_cooldown=settings.summary_cooldown_seconds,
         join_duplicates=settings.join_duplicate_names,

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from bot.store.file_fingerprints import FileFingerprints
     from engine import Clock, Engine, FileParser, ParserLimits, RetrievalMode
     from engine.ingest.estimate import IndexingEstimator
-    from engine.llm.config import RulesExtract
     from engine.parsers.sandbox.probe import SandboxProbe
+    from engine.usage import RulesExtract
 
 
 log = structlog.get_logger(__name__)

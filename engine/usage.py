@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import date
 
-    from engine.llm.config import RulesExtract
-
+RulesExtract = Literal["nothing", "conversations", "everything"]
+Period = Literal["day", "month"]
 Purpose = Literal["extract", "condense", "summarize", "answer", "embed", "rerank", "describe"]
 
 
@@ -36,6 +37,13 @@ class SpaceUsage(NamedTuple):
     day_cost: float
     month_tokens: int
     month_cost: float
+
+
+class PausedTexts(NamedTuple):
+    """The spaces whose texts are not extracted now; `only_files`: their conversations are."""
+
+    spaces: frozenset[int] = frozenset()
+    only_files: bool = False
 
 
 def _name_every_space(_space: str) -> str:
@@ -65,6 +73,23 @@ class IndexingLimits:
     def is_set(self) -> bool:
         """Whether anything is limited."""
         return any((self.day_tokens, self.month_tokens, self.day_dollars, self.month_dollars))
+
+
+@dataclass(frozen=True, slots=True)
+class SpentBudget:
+    """A budget that is used up: whose, of which period, with which limit, and the day (UTC) of the next period."""
+
+    workspace: str
+    period: Period
+    limit: str
+    resumes: date
+
+    def __str__(self) -> str:
+        return (
+            f"The indexing budget of {self.workspace} for this {self.period} is used up ({self.limit}). New texts are"
+            " found by search, but are not in the graph yet. Indexing goes on by itself on"
+            f" {self.resumes.isoformat()} (UTC), or when the budget is raised."
+        )
 
 
 class UsageMeter:

@@ -33,8 +33,7 @@ from engine.models import Excerpt, Extraction
 from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds
 from engine.scheduling.tasks import gather_or_cancel
-from engine.storage.ledger.records import SpaceTurn
-from engine.storage.ledger.records.content import SMALL_TALK_KEY
+from engine.storage.ledger.records import SMALL_TALK_KEY, SpaceTurn
 from engine.usage import IndexingUsage, UsageMeter
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.options import EXTRACTION_PROMPT_TOKENS
-from engine.text.small_talk import is_small_talk_chunk
+from engine.text.conversations.small_talk import is_small_talk_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -14,7 +14,7 @@ from engine.ingest.extract_step import ExtractStep
 from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds, describe_error, is_task_exit
 from engine.scheduling.tasks import cancel_tasks, child_task, current_task
-from engine.storage.ledger.records.projection import PausedTexts
+from engine.usage import PausedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

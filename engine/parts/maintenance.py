@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from engine.models import Scope
     from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
-    from engine.scheduling.indexing_budget import SpentBudget
     from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus
-    from engine.usage import UsageMeter
+    from engine.usage import SpentBudget, UsageMeter
 
 READ_ONLY = "The database takes no changes. Questions are answered; what is new waits until it takes them again."
 

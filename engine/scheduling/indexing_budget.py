@@ -9,20 +9,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import structlog
 
 from engine.errors import IndexingBudgetSpent
-from engine.storage.ledger.records.projection import PausedTexts
+from engine.usage import PausedTexts, SpentBudget
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
     from engine.clock import Clock
-    from engine.usage import IndexingLimits, SpaceUsage
-
-Period = Literal["day", "month"]
+    from engine.usage import IndexingLimits, Period, SpaceUsage
 
 NO_PRICE = (
     "The indexing budget in dollars cannot be kept: the price of the model for extraction is not known. Limit its"
@@ -31,23 +29,6 @@ NO_PRICE = (
 REFRESH_SECONDS = 5.0  # after which the sums are read again: other processes use the models, too
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class SpentBudget:
-    """A budget that is used up: whose, of which period, with which limit, and the day (UTC) of the next period."""
-
-    workspace: str
-    period: Period
-    limit: str
-    resumes: date
-
-    def __str__(self) -> str:
-        return (
-            f"The indexing budget of {self.workspace} for this {self.period} is used up ({self.limit}). New texts are"
-            " found by search, but are not in the graph yet. Indexing goes on by itself on"
-            f" {self.resumes.isoformat()} (UTC), or when the budget is raised."
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.config import RulesExtract
 from engine.models import Excerpt, Extraction, Question, Scope
 from engine.options import EngineOptions
 from engine.scheduling.indexing_budget import NO_PRICE, IndexingBudget, WorkspaceUsage, find_spent, next_period
-from engine.usage import IndexingLimits, Purpose, SpaceUsage, Usage, UsageMeter
+from engine.usage import IndexingLimits, Purpose, RulesExtract, SpaceUsage, Usage, UsageMeter
 from tests.support.clock import ManualClock, ShiftedClock
 from tests.support.engine_fixture import HERE, doc, open_memory_engine, statuses, thread, wait_until
 from tests.support.toy_language import ToyLanguage

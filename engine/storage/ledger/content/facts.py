@@ -17,7 +17,7 @@ from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.names import Names
 from engine.storage.ledger.records.content import UnextractedChunk
-from engine.storage.ledger.records.projection import KeyKind, PausedTexts, SpaceTurn
+from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
 from engine.storage.ledger.work.claims import list_due_spaces, share_out
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from engine.errors import EngineError
     from engine.knowledge.extraction_cleanup import ExtractedFacts
     from engine.storage.sql.connection import Connection
+    from engine.usage import PausedTexts
 
 
 FIRST_TURN = SpaceTurn()

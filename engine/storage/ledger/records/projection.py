@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from engine.usage import IndexingUsage, sum_characters
+from engine.usage import IndexingUsage, PausedTexts, sum_characters
 
 if TYPE_CHECKING:
     from engine.errors import EngineError
@@ -30,13 +30,6 @@ class StaleKey(NamedTuple):
     kind: KeyKind
     id: int
     generation: int
-
-
-class PausedTexts(NamedTuple):
-    """The spaces whose texts are not extracted now; `only_files`: their conversations are."""
-
-    spaces: frozenset[int] = frozenset()
-    only_files: bool = False
 
 
 class SpaceTurn(NamedTuple):

@@ -11,12 +11,12 @@ from engine.storage.ledger.records.projection import (
     ChunkToEmbed,
     EmbeddingFailure,
     KeyKind,
-    PausedTexts,
 )
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.sql.lists import id_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.usage import PausedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -10,7 +10,7 @@ from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.ingest.sync.model_notices import ModelNotices
 from bot.platform.models import Person
 from engine.errors import BadModelSettings, EngineError, ModelUnreachable, OutOfCredit
-from engine.scheduling.indexing_budget import SpentBudget
+from engine.usage import SpentBudget
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.small_talk import is_small_talk, is_small_talk_chunk
+from engine.text.conversations.small_talk import is_small_talk, is_small_talk_chunk
 
 SMALL_TALK = """
 hi | Hi all! | hey there :) | Good morning everyone ☀️ | GOOD MORNING | good night folks | thanks | Thanks!!!
