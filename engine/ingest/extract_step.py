@@ -172,11 +172,11 @@ class ExtractStep:
 
     def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
         """The batches that no longer wait for more chunks of their space to share the call."""
-        in_haste, has_quoted = self.gate.has_waiter(WaitTarget.EVERYTHING), self.runtime.priority.has_quoted
+        is_awaited, has_quoted = self.gate.has_waiter(WaitTarget.EVERYTHING), self.runtime.priority.has_quoted
         return self._lingering.select_due(
             found,
             self.runtime.clock.monotonic(),
-            lambda batch: in_haste or has_quoted(chunk.id for chunk in batch.chunks),
+            lambda batch: is_awaited or has_quoted(chunk.id for chunk in batch.chunks),
         )
 
     async def _extract(self, chunks: Sequence[UnextractedChunk], reserved: int) -> None:
