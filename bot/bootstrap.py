@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts
-from bot.context import BotContext, EngineContext, build_indexing_limits
+from bot.context import RULES_EXTRACT, BotContext, EngineContext, build_indexing_limits
 from bot.errors import BadSetting
 from bot.ingest.service import IngestService
 from bot.model_setup.openers import build_reranker, open_embedder
@@ -60,11 +60,10 @@ if TYPE_CHECKING:
     from bot.platform.ports import Platform
     from bot.settings import Settings
     from engine import Clock, Embedder, LanguageModel, Reranker
-    from engine.llm.config import RulesExtract
     from engine.options import StoresOpener
 
 MIB = 2**20
-RULES_EXTRACT: Mapping[str, RulesExtract] = {"model": "nothing", "rules": "everything", "auto": "conversations"}
+FILES_WAIT_SECONDS = 1.0  # that small texts of files wait for others to share a call
 
 
 class StoresPlugin(Protocol):
@@ -215,6 +214,7 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
 def build_engine_options(settings: Settings) -> EngineOptions:
     """The engine options that are settings."""
     extraction = build_context_window(settings, "extraction")
+    waits = settings.extraction_wait_seconds
     return EngineOptions(
         chunking=extraction.fit_chunking(ChunkingOptions()),
         summary_limits=extraction.fit_summary_limits(SummaryLimits()),
@@ -225,7 +225,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,
-        extraction_linger=settings.extraction_wait_seconds if settings.extraction_by == "model" else 0.0,
+        extraction_linger=waits if settings.extraction_by == "model" else min(waits, FILES_WAIT_SECONDS),
         indexing_limits=build_indexing_limits(settings),
         summary_cooldown=settings.summary_cooldown_seconds,
         join_duplicates=settings.join_duplicate_names,

@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     from engine import Clock, Engine, FileParser, ParserLimits, RetrievalMode
     from engine.ingest.estimate import IndexingEstimator
     from engine.parsers.sandbox.probe import SandboxProbe
+    from engine.usage import RulesExtract
 
 
 log = structlog.get_logger(__name__)
+
+RULES_EXTRACT: Mapping[str, RulesExtract] = {"model": "nothing", "rules": "everything", "auto": "conversations"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ def build_indexing_limits(settings: Settings) -> IndexingLimits:
         settings.indexing_dollars_per_day,
         settings.indexing_dollars_per_month,
         workspace_of_space,
+        RULES_EXTRACT[settings.extraction_by] if settings.llm_model else "everything",
     )
 
 

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import date
 
+RulesExtract = Literal["nothing", "conversations", "everything"]
+Period = Literal["day", "month"]
 Purpose = Literal["extract", "condense", "summarize", "answer", "embed", "rerank", "describe"]
 
 
@@ -36,6 +39,13 @@ class SpaceUsage(NamedTuple):
     month_cost: float
 
 
+class PausedTexts(NamedTuple):
+    """The spaces whose texts are not extracted now; `only_files`: their conversations are."""
+
+    spaces: frozenset[int] = frozenset()
+    only_files: bool = False
+
+
 def _name_every_space(_space: str) -> str:
     return "all spaces"
 
@@ -45,7 +55,7 @@ class IndexingLimits:
     """What a language model may read of a workspace for the graph in a day and in a month (UTC); 0: no limit.
 
     Tokens count both ways; dollars count where the price is known. `find_workspace`: the workspace of a space, by its
-    name; the spaces of a workspace share its budget.
+    name; the spaces of a workspace share its budget. `rules_extract`: what rules read.
     """
 
     day_tokens: int = 0
@@ -53,11 +63,33 @@ class IndexingLimits:
     day_dollars: float = 0.0
     month_dollars: float = 0.0
     find_workspace: Callable[[str], str] = _name_every_space
+    rules_extract: RulesExtract = "nothing"
+
+    def counts(self, kind: str) -> bool:
+        """Whether the extraction of a document of a kind costs anything: rules cost nothing."""
+        return self.rules_extract == "nothing" or (self.rules_extract == "conversations" and kind != "conversation")
 
     @property
     def is_set(self) -> bool:
         """Whether anything is limited."""
         return any((self.day_tokens, self.month_tokens, self.day_dollars, self.month_dollars))
+
+
+@dataclass(frozen=True, slots=True)
+class SpentBudget:
+    """A budget that is used up: whose, of which period, with which limit, and the day (UTC) of the next period."""
+
+    workspace: str
+    period: Period
+    limit: str
+    resumes: date
+
+    def __str__(self) -> str:
+        return (
+            f"The indexing budget of {self.workspace} for this {self.period} is used up ({self.limit}). New texts are"
+            " found by search, but are not in the graph yet. Indexing goes on by itself on"
+            f" {self.resumes.isoformat()} (UTC), or when the budget is raised."
+        )
 
 
 class UsageMeter:

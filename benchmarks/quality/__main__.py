@@ -138,6 +138,7 @@ async def measure(arguments: argparse.Namespace) -> None:
                 print(f"\n{name}: skipped, because {missing} does not exist")
                 continue
             data = _limit(load_set(arguments.data, name), arguments.limit)
+            data = replace(data, language=None) if arguments.rules else data
             await run_set(data, Path(arguments.home or folder) / name, embedder, arguments.modes)
 
 
@@ -148,6 +149,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--limit", type=int, default=300, help="questions of a set, at most about; 0 for all")
+    parser.add_argument("--rules", action="store_true", help="facts by rules, also where a model's are stored")
     arguments = parser.parse_args()
     if arguments.data is None or not arguments.data.is_dir():
         print("skipped: no data; give the folder that holds the data sets, as DATA=…")

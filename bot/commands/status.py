@@ -98,6 +98,14 @@ def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
     if graph:
         entities = pluralize(known.entities, "{count} name", "{count} names")
         lines.append(f"- {entities}, {pluralize(known.relations, '{count} relation', '{count} relations')}")
+    if known.small_talk:
+        lines.append(
+            pluralize(
+                known.small_talk,
+                "- not read for facts: {count} message of small talk",
+                "- not read for facts: {count} messages of small talk",
+            )
+        )
     if known.failed:
         lines.append(
             pluralize(

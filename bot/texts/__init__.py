@@ -128,6 +128,10 @@ INDEXING_BUDGET_SPENT = N_(
     "This workspace has used up what may be spent on indexing for now. I find new messages and files by search already;"
     " I add them to the graph by myself when the next day or month begins, or when an admin raises the limit."
 )
+TEXTS_WAIT_FOR_MODEL = N_(
+    "New messages and files wait for my language model; I find them by search meanwhile. {reason} Whoever runs me sees"
+    " more with `threadlore check`. I go on by myself when that is mended."
+)
 FILES_NOT_READ = N_("In this channel I only read messages.")
 GUESTS_MAY_NOT_ASK = N_("Guests can't ask me in this channel. You can ask me in a direct message.")
 ONLY_MANAGERS_ASK = N_("Only managers can ask me in this channel. You can ask me in a direct message.")

@@ -21,23 +21,24 @@ from engine.errors import (
 from engine.ingest.extraction_batches import (
     MAX_EXCERPTS,
     ExtractionBatch,
+    LingeringSpaces,
     build_batches,
     estimate_call,
+    is_idle_chunk,
     shared_extraction_key,
 )
 from engine.ingest.suspects import Suspects
 from engine.llm.base import MODEL_LABEL, guard_plugin_call
-from engine.models import Excerpt
+from engine.models import Excerpt, Extraction
 from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds
 from engine.scheduling.tasks import gather_or_cancel
-from engine.storage.ledger.records import SpaceTurn
+from engine.storage.ledger.records import SMALL_TALK_KEY, SpaceTurn
 from engine.usage import IndexingUsage, UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engine.models import Extraction
     from engine.runtime import Runtime
     from engine.scheduling.batch_gate import BatchGate
     from engine.storage.ledger import LedgerStore
@@ -78,8 +79,16 @@ class ExtractStep:
     _failed_tests: int = 0
     _next_test: float = 0.0
     _last_space: int = 0
-    _lingering_since: dict[int, float] = field(default_factory=dict)
+    _lingering: LingeringSpaces = field(init=False)
     _key_locks: dict[bytes, asyncio.Lock] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._lingering = LingeringSpaces(self.runtime.options.extraction_linger)
+
+    @property
+    def waiting_spaces(self) -> frozenset[int]:
+        """The spaces with texts that wait for others to share their call."""
+        return self._lingering.waiting
 
     @property
     def ledger(self) -> LedgerStore:
@@ -114,9 +123,9 @@ class ExtractStep:
         least = MAX_EXCERPTS if shared else 1
         budget = self.runtime.indexing_budget
         await budget.refresh()
-        turn = SpaceTurn(self.runtime.processes.id, self._last_space, budget.paused_spaces)
-        found = await self._list_unextracted(free_slots, turn, least)
-        if not found and (suspect := self._suspects.latest) and self.outage and suspect.space not in turn.paused:
+        turn = SpaceTurn(self.runtime.processes.id, self._last_space, budget.paused)
+        found = await self._skip_small_talk(await self._list_unextracted(free_slots, turn, least))
+        if not found and (suspect := self._suspects.latest) and self.outage and suspect.space not in turn.paused.spaces:
             task = self.runtime.supervisor.spawn("test model", self._probe(suspect.space))
             self.running_calls[suspect.id] = task
             return
@@ -132,13 +141,23 @@ class ExtractStep:
         refused = list[int]()
         for batch in due:
             if chunks := [chunk for chunk in batch.chunks if chunk.id in claimed]:
-                if not budget.reserve(batch.space, tokens := estimate_call(chunks)):
+                paid = [chunk for chunk in chunks if budget.limits.counts(chunk.kind)]
+                if not budget.reserve(batch.space, tokens := estimate_call(paid)):
                     refused += [chunk.id for chunk in chunks]
                     continue
                 task = self.runtime.supervisor.spawn("extract chunks", self._extract(chunks, tokens))
                 self.running_calls |= dict.fromkeys((chunk.id for chunk in chunks), task)
         if refused:
             await self.ledger.facts.release_chunks(refused)
+
+    async def _skip_small_talk(self, found: Sequence[UnextractedChunk]) -> list[UnextractedChunk]:
+        """Take what states nothing as read, without a call; returns the other chunks."""
+        counts = self.runtime.indexing_budget.limits.counts
+        idle = {each.id for each in found if counts(each.kind) and is_idle_chunk(each)}
+        if idle:
+            await self.ledger.facts.save_extractions(dict.fromkeys(sorted(idle), (SMALL_TALK_KEY, Extraction((), ()))))
+            self.wake()
+        return [each for each in found if each.id not in idle]
 
     async def _list_unextracted(self, free_slots: int, turn: SpaceTurn, least: int) -> list[UnextractedChunk]:
         """Chunks for the next calls; for a test only those that were not tried, if one of them may be at fault."""
@@ -153,24 +172,12 @@ class ExtractStep:
 
     def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
         """The batches that no longer wait for more chunks of their space to share the call."""
-        now, longest = (
+        is_awaited, has_quoted = self.gate.has_waiter(WaitTarget.EVERYTHING), self.runtime.priority.has_quoted
+        return self._lingering.select_due(
+            found,
             self.runtime.clock.monotonic(),
-            0.0 if self.gate.has_waiter(WaitTarget.EVERYTHING) else self.runtime.options.extraction_linger,
+            lambda batch: is_awaited or has_quoted(chunk.id for chunk in batch.chunks),
         )
-        since = {space: each for space, each in self._lingering_since.items() if now - each < MAX_RETRY_SECONDS}
-        since |= {batch.space: since.get(batch.space, now) for batch in found}
-        has_quoted = self.runtime.priority.has_quoted
-        lingering = {
-            batch.space
-            for batch in found
-            if now - since[batch.space] < batch.linger_seconds(longest)
-            and not has_quoted(chunk.id for chunk in batch.chunks)
-        }
-        due = [batch for batch in found if batch.is_full or batch.space not in lingering]
-        self._lingering_since = {
-            space: each for space, each in since.items() if space in lingering or all(x.space != space for x in found)
-        }
-        return due
 
     async def _extract(self, chunks: Sequence[UnextractedChunk], reserved: int) -> None:
         """Extract chunks in one call; those with an unreliable reply get their own call.

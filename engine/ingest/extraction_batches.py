@@ -1,20 +1,22 @@
-"""Decide which chunks share an extraction call: small ones of one space. Pure."""
+"""Decide which chunks share an extraction call: small ones of one space; and how long they wait for others."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.options import EXTRACTION_PROMPT_TOKENS
+from engine.text.conversations.small_talk import is_small_talk_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from engine.storage.ledger.records import UnextractedChunk
 
 MAX_EXCERPTS = 32
 FILE_LINGER_SECONDS = 1.0
+FORGET_SECONDS = 600.0  # after the longest wait: until then a space that has no turn keeps its place
 FULL_SHARE = 0.75  # share of the token limit from which a batch counts as full
 
 
@@ -37,6 +39,36 @@ class ExtractionBatch:
         return (
             longest if all(chunk.kind == "conversation" for chunk in self.chunks) else min(longest, FILE_LINGER_SECONDS)
         )
+
+
+@dataclass(slots=True)
+class LingeringSpaces:
+    """The spaces with chunks that wait for others to share their call, and since when (monotonic seconds)."""
+
+    longest: float
+    _since: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def waiting(self) -> frozenset[int]:
+        """The spaces that wait."""
+        return frozenset(self._since)
+
+    def select_due(
+        self, found: Sequence[ExtractionBatch], now: float, is_urgent: Callable[[ExtractionBatch], bool]
+    ) -> list[ExtractionBatch]:
+        """The batches that wait no longer; a space that has none among them keeps its beginning."""
+        horizon = self.longest + FORGET_SECONDS
+        since = {space: each for space, each in self._since.items() if now - each < horizon}
+        since |= {batch.space: since.get(batch.space, now) for batch in found}
+        lingering = {
+            batch.space
+            for batch in found
+            if now - since[batch.space] < batch.linger_seconds(self.longest) and not is_urgent(batch)
+        }
+        self._since = {
+            space: each for space, each in since.items() if space in lingering or all(x.space != space for x in found)
+        }
+        return [batch for batch in found if batch.is_full or batch.space not in lingering]
 
 
 def build_batches(
@@ -62,9 +94,14 @@ def shared_extraction_key(reading_key: bytes, space: int) -> bytes:
     return sha256(b"shared in %d " % space + reading_key).digest()
 
 
-def estimate_call(chunks: Iterable[UnextractedChunk]) -> int:
-    """About the tokens of an extraction call and its reply."""
-    return EXTRACTION_PROMPT_TOKENS + 2 * _tokens(chunks)
+def is_idle_chunk(chunk: UnextractedChunk) -> bool:
+    """Whether a chunk costs no call: it is a conversation in which nothing is stated."""
+    return chunk.kind == "conversation" and is_small_talk_chunk(chunk.text)
+
+
+def estimate_call(chunks: Collection[UnextractedChunk]) -> int:
+    """About the tokens of an extraction call and its reply; 0 without chunks."""
+    return EXTRACTION_PROMPT_TOKENS + 2 * _tokens(chunks) if chunks else 0
 
 
 def _is_full(

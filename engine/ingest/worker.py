@@ -14,6 +14,7 @@ from engine.ingest.extract_step import ExtractStep
 from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds, describe_error, is_task_exit
 from engine.scheduling.tasks import cancel_tasks, child_task, current_task
+from engine.usage import PausedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -147,11 +148,12 @@ class IngestWorker:
     async def _is_done(self) -> bool:
         return not self._extract_step.running_calls and await self._is_idle(skip_quiet=True)
 
-    async def _is_idle(self, *, skip_quiet: bool) -> bool:
-        """Whether no work is left that the budget for indexing allows."""
+    async def _is_idle(self, *, skip_quiet: bool, waiting: frozenset[int] = frozenset()) -> bool:
+        """Whether no work is left that the budget for indexing allows; `waiting`: spaces whose texts do not count."""
         budget = self.runtime.indexing_budget
         await budget.refresh()
-        return await self.ledger.work.is_idle(skip_quiet=skip_quiet, paused=budget.paused_spaces)
+        paused = PausedTexts(waiting | budget.paused.spaces) if waiting else budget.paused
+        return await self.ledger.work.is_idle(skip_quiet=skip_quiet, paused=paused)
 
     @property
     def ledger(self) -> LedgerStore:
@@ -211,7 +213,7 @@ class IngestWorker:
         if (next_step := await self.projector.step()) is not NextStep.IDLE:
             self.wake()
             return next_step
-        paused = self.runtime.indexing_budget.paused_spaces
+        paused = self.runtime.indexing_budget.paused
         if self._gate.has_waiter(WaitTarget.EVERYTHING) and await self.ledger.work.has_only_held_keys(paused):
             await self.projector.end_cooldown()
             return await self.projector.step()
@@ -219,7 +221,7 @@ class IngestWorker:
 
     async def _compare_names(self) -> NextStep:
         """Compare new names once nothing else is left to do; other work that comes meanwhile ends the comparison."""
-        if not await self._is_idle(skip_quiet=False):
+        if not await self._is_idle(skip_quiet=False, waiting=self._extract_step.waiting_spaces):
             return NextStep.IDLE
         async with (
             child_task(self.duplicate_finder.compare_batch()) as comparing,

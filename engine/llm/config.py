@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-RulesExtract = Literal["nothing", "conversations", "everything"]
 OLLAMA_PROVIDERS = frozenset({"ollama", "ollama_chat"})
 
 

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
     from engine.llm.base import RewriteRequest
     from engine.llm.client.client import Completion
-    from engine.llm.config import ModelConfig, RulesExtract
+    from engine.llm.config import ModelConfig
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
-    from engine.usage import Purpose, UsageMeter
+    from engine.usage import Purpose, RulesExtract, UsageMeter
 
 log = structlog.get_logger(__name__)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
     from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus
-    from engine.usage import UsageMeter
+    from engine.usage import SpentBudget, UsageMeter
 
 READ_ONLY = "The database takes no changes. Questions are answered; what is new waits until it takes them again."
 
@@ -71,6 +71,11 @@ class EngineMaintenance:
         disk = self._list_disk_problems()
         running = self._runtime.supervisor.list_problems()
         return [*refusing, *disk, *running, *blocked, *budgets, *failures, *summaries]
+
+    async def list_spent_budgets(self) -> list[SpentBudget]:
+        """The budgets of indexing that are used up, of all workspaces."""
+        await self._runtime.indexing_budget.refresh()
+        return self._runtime.indexing_budget.list_spent()
 
     def _describe_failed_summaries(self, count: int) -> list[str]:
         """What is told of names and pairs whose summaries failed; the reason is known if it is of this process."""

@@ -9,19 +9,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import structlog
 
 from engine.errors import IndexingBudgetSpent
+from engine.usage import PausedTexts, SpentBudget
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
     from engine.clock import Clock
-    from engine.usage import IndexingLimits, SpaceUsage
-
-Period = Literal["day", "month"]
+    from engine.usage import IndexingLimits, Period, SpaceUsage
 
 NO_PRICE = (
     "The indexing budget in dollars cannot be kept: the price of the model for extraction is not known. Limit its"
@@ -30,23 +29,6 @@ NO_PRICE = (
 REFRESH_SECONDS = 5.0  # after which the sums are read again: other processes use the models, too
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class SpentBudget:
-    """A budget that is used up: whose, of which period, with which limit, and the day (UTC) of the next period."""
-
-    workspace: str
-    period: Period
-    limit: str
-    resumes: date
-
-    def __str__(self) -> str:
-        return (
-            f"The indexing budget of {self.workspace} for this {self.period} is used up ({self.limit}). New texts are"
-            " found by search, but are not in the graph yet. Indexing goes on by itself on"
-            f" {self.resumes.isoformat()} (UTC), or when the budget is raised."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +85,12 @@ class IndexingBudget:
     _loaded_day: date = date.min
 
     @property
-    def paused_spaces(self) -> frozenset[int]:
-        """The spaces whose texts are not read by a model now."""
-        return frozenset(space for space, workspace in self._workspaces.items() if workspace in self._spent)
+    def paused(self) -> PausedTexts:
+        """The texts that are not read by a model now; those that rules read are never among them."""
+        if not self.limits.counts("file"):
+            return PausedTexts()
+        spaces = frozenset(space for space, workspace in self._workspaces.items() if workspace in self._spent)
+        return PausedTexts(spaces, only_files=not self.limits.counts("conversation"))
 
     async def refresh(self) -> None:
         """Read the usage again if it may have changed."""
@@ -121,7 +106,7 @@ class IndexingBudget:
 
     def reserve(self, space: int, tokens: int) -> bool:
         """Count tokens of a call that is about to start; False if the budget has none left for it."""
-        if not self.limits.is_set:
+        if not (self.limits.is_set and tokens):
             return True
         workspace = self._workspaces.get(space)
         if workspace is None:
@@ -136,7 +121,7 @@ class IndexingBudget:
 
     def release(self, space: int, tokens: int) -> None:
         """End what `reserve` began, once the usage of the call is recorded."""
-        if self.limits.is_set:
+        if self.limits.is_set and tokens:
             self._running[space] -= tokens
             self.expire()
 
@@ -150,12 +135,15 @@ class IndexingBudget:
         workspaces = {self._names[space] for space in spaces if space in self._names}
         return " ".join(str(self._spent[name]) for name in sorted(workspaces & self._spent.keys()))
 
+    def list_spent(self) -> list[SpentBudget]:
+        """The budgets that are used up, by workspace."""
+        return [self._spent[name] for name in sorted(self._spent)]
+
     def list_problems(self) -> list[str]:
         """What the administrator should know: the budgets that are used up, and one that cannot be kept."""
         in_tokens = self.limits.day_tokens or self.limits.month_tokens
         unpriced = any(used.month_tokens and not used.month_cost for used in self._used.values())
-        spent = [str(self._spent[name]) for name in sorted(self._spent)]
-        return [*spent, *([NO_PRICE] if unpriced and not in_tokens else [])]
+        return [*map(str, self.list_spent()), *([NO_PRICE] if unpriced and not in_tokens else [])]
 
     def _today(self) -> date:
         return datetime.fromtimestamp(self.clock.time(), UTC).date()

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from bot.capabilities.documents.results import UnreadFileInfo
     from bot.capabilities.results import OperationResult
-    from engine import DocumentInfo, Source, Usage
+    from engine import DocumentInfo, IndexStatus, Source, Usage
     from engine.parsers.sandbox.state import SandboxState
 
 RESUME_HINT = "Run the command again when the model is reachable, or use --wait."
@@ -111,6 +111,16 @@ def build_table(*headings: str) -> Table:
     return table
 
 
+def _list_notes(status: IndexStatus) -> list[tuple[str, str]]:
+    """What no model reads: messages that state nothing, and texts that wait for a budget."""
+    idle = pluralize(status.small_talk, "{count} message", "{count} messages")
+    notes = (
+        ("no facts", f"not read for facts: {idle} of small talk" if status.small_talk else ""),
+        ("budget", status.spent_budget),
+    )
+    return [each for each in notes if each[1]]
+
+
 def render_status(event: StatusResult) -> RenderableType:
     """The numbers of an index status."""
     status = event.status
@@ -134,8 +144,8 @@ def render_status(event: StatusResult) -> RenderableType:
         rows.add_row(Text(name, "dim"), value)
     if status.trouble:
         rows.add_row(Text("problem", "dim"), safe_text(status.trouble))
-    if status.spent_budget:
-        rows.add_row(Text("budget", "dim"), safe_text(status.spent_budget))
+    for what, said in _list_notes(status):
+        rows.add_row(Text(what, "dim"), safe_text(said))
     if status.embedding_error:
         rows.add_row(Text("failed", "dim"), safe_text(status.embedding_error))
     for each in status.background:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bot.ingest.sync.manager_notices import ManagerNotices
+from bot.ingest.sync.model_notices import ModelNotices
 from bot.platform.models import Location
 from engine.scheduling.tasks import cancel_tasks
 
@@ -25,6 +27,7 @@ log = structlog.get_logger(__name__)
 JOBS_TASK, COMPARE_TASK, SYNC_TASK = "periodic jobs", "daily comparison", "channel sync"  # task names
 POLL_SECONDS = 15.0  # seconds between two checks
 HOUR = 60 * 60.0
+TELL_INTERVAL = 60.0  # seconds between two looks for what managers should know
 MAX_STEP_BACK = 60.0  # seconds by which a clock may be corrected unnoticed
 COMPARE_INTERVAL = timedelta(days=1)  # between two comparisons of all channels
 
@@ -39,6 +42,7 @@ class PeriodicJobs:
         self._supervisor = context.engine_context.engine.supervisor
         self._processes = context.engine_context.engine.processes
         self._retention = retention
+        self._model_notices = ModelNotices(context, ManagerNotices(context))
         self._sync_queue = sync_queue
         self._updated = updated
         self._last_runs: dict[str, float] = {}
@@ -82,6 +86,7 @@ class PeriodicJobs:
             await self._run_if_due("redact", 0.0, self._context.store.answers.redact_pending)
         await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
         await self._run_if_due("continue forgetting", 0.0, lambda: self._retention.continue_held(now))
+        await self._run_if_due("tell of texts that wait", TELL_INTERVAL, lambda: self._model_notices.tell(now))
         erasing = self._context.engine_context.erasing_seconds
         await self._run_if_due("compact", erasing, self._context.store.compact)
 

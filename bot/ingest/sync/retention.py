@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import structlog
 
 from bot import texts
-from bot.errors import PlatformError
-from bot.i18n import gettext, use_language
-from bot.platform.models import Card, Location
+from bot.i18n import gettext
+from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.store.schedules.retention import HeldDeletion, RetentionRecord
 from bot.text.format import pluralize
 from engine.errors import NotFound
@@ -33,7 +31,6 @@ BATCH = 500  # messages removed in one transaction
 MAX_UNCONFIRMED = 100  # documents that one run deletes without being asked
 MAX_SHARE = 0.1  # of all documents: one run deletes so many without being asked, if that is more
 MAX_LEAP = timedelta(days=30)  # of the clock since the newest event and the last run
-MAX_LOOKED_UP, MAX_TOLD = 30, 3  # people of a workspace of whom is asked whether they manage it; managers that are told
 TELL_INTERVAL_SECONDS = 600.0  # between two attempts to tell the managers
 
 
@@ -43,6 +40,7 @@ class Retention:
     def __init__(self, context: BotContext, documents: ConversationDocuments) -> None:
         self._context = context
         self._documents = documents
+        self._notices = ManagerNotices(context)
         self._store = context.store
         self._held: HeldDeletion | None = None
         self._told_at: float | None = None
@@ -143,35 +141,8 @@ class Retention:
     async def _tell_managers(self, held: HeldDeletion) -> None:
         """Tell managers of each workspace that this process serves, once; later if none can be told now."""
         self._told_at = self._context.clock.monotonic()
-        hint = f"{texts.RETENTION_HINT} {held.since.isoformat()}"
-        for platform in self._context.platforms:
-            joined = await self._store.channels.list_joined(platform)
-            for workspace in {each.workspace for each in joined if self._context.serves(each)}:
-                if await self._store.hints.record_if_new(platform, workspace, hint):
-                    told = await self._tell_workspace(platform, workspace)
-                    log.info("retention.managers_told", platform=platform, workspace=workspace, managers=told)
-                    if not told:
-                        await self._store.hints.delete(platform, workspace, hint)
-
-    async def _tell_workspace(self, platform: str, workspace: str) -> int:
-        """Tell the managers among those who write most; returns how many were told."""
-        told = 0
-        for person in await self._store.messages.list_frequent_authors(platform, workspace, MAX_LOOKED_UP):
-            with suppress(PlatformError):
-                found = await self._context.audience.get_person(platform, workspace, person)
-                if found.is_manager and not found.is_deactivated:
-                    await self._tell(platform, workspace, person)
-                    told += 1
-            if told >= MAX_TOLD:
-                break
-        return told
-
-    async def _tell(self, platform: str, workspace: str, person: str) -> None:
-        direct = await self._context.platforms[platform].open_direct(workspace, person)
-        language = await self._context.find_person_language(Location(platform, workspace, ""), person)
-        with use_language(language):
-            card = Card(gettext(texts.RETENTION_HELD))
-        await self._context.platforms[platform].post(direct, card)
+        name = f"{texts.RETENTION_HINT} {held.since.isoformat()}"
+        await self._notices.tell_all(name, lambda: gettext(texts.RETENTION_HELD))
 
 
 def _waits_for_clock(record: RetentionRecord, now: datetime) -> bool:

@@ -111,4 +111,18 @@ async def test_a_conversation_that_a_question_finds_waits_no_longer(tmp_path: Pa
         found = await engine.retrieve(replace(Question(TALKS[0], HERE), mode="naive"))
         assert found.sources
         await language.wait_for_calls("extract", 1)
-        assert language.shared_calls == [tuple(TALKS)]
+        [call] = language.shared_calls
+        assert sorted(call) == sorted(TALKS)
+
+
+async def test_small_talk_costs_no_call_and_is_still_found(tmp_path: Path, language: ToyLanguage) -> None:
+    async with open_memory_engine(tmp_path, language) as engine:
+        await add_talks(engine, "Thanks everyone!", "haha", "Ada met Bob.")
+        await engine.documents.add(doc("file", "Thanks"))
+        await engine.wait_until_indexed()
+        assert set((await statuses(engine)).values()) == {"indexed"}
+        assert "haha" not in str(language.shared_calls)
+        assert language.calls["extract"] == 1, "the file and the fact, in one call"
+        assert (await engine.maintenance.get_status(HERE)).small_talk == 2
+        found = await engine.retrieve(replace(Question("haha", HERE), mode="naive"))
+        assert any("haha" in each.text for each in found.sources)

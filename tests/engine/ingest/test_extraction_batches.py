@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.ingest.extraction_batches import FILE_LINGER_SECONDS, MAX_EXCERPTS, build_batches, shared_extraction_key
+from engine.ingest.extraction_batches import (
+    FILE_LINGER_SECONDS,
+    MAX_EXCERPTS,
+    LingeringSpaces,
+    build_batches,
+    shared_extraction_key,
+)
 from engine.storage.ledger.records.content import UnextractedChunk
 
 
@@ -49,3 +55,26 @@ def test_a_few_small_conversations_wait_for_more(chunks: list[UnextractedChunk],
 def test_an_extraction_of_a_shared_call_is_known_in_its_space_only() -> None:
     keys = {shared_extraction_key(key, space) for key, space in ((b"key", 1), (b"key", 2), (b"other", 1))}
     assert len(keys | {b"key"}) == 4
+
+
+@pytest.mark.parametrize("longest", [5.0, 900.0, 86_400.0])
+def test_a_wait_of_any_length_ends(longest: float) -> None:
+    spaces, found = LingeringSpaces(longest), build_batches([chunk(1)], 300)
+    moments = [longest * share / 100 for share in range(100)]
+    assert not any(spaces.select_due(found, now, lambda _: False) for now in moments)
+    assert spaces.waiting == {1}
+    assert spaces.select_due(found, longest, lambda _: False) == found
+    assert not spaces.waiting
+
+
+def test_a_space_without_a_turn_keeps_its_place() -> None:
+    spaces, found = LingeringSpaces(900.0), build_batches([chunk(1)], 300)
+    assert not spaces.select_due(found, 0.0, lambda _: False)
+    assert not spaces.select_due(build_batches([chunk(2, space=2)], 300), 800.0, lambda _: False)
+    assert spaces.select_due(found, 900.0, lambda _: False) == found
+
+
+def test_what_is_urgent_waits_no_longer() -> None:
+    found = build_batches([chunk(1), chunk(2, space=2)], 300)
+    due = LingeringSpaces(900.0).select_due(found, 0.0, lambda batch: batch.space == 2)
+    assert [batch.space for batch in due] == [2]

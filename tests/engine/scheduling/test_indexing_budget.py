@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.models import Question, Scope
+from engine.models import Excerpt, Extraction, Question, Scope
 from engine.options import EngineOptions
 from engine.scheduling.indexing_budget import NO_PRICE, IndexingBudget, WorkspaceUsage, find_spent, next_period
-from engine.usage import IndexingLimits, Purpose, SpaceUsage, Usage, UsageMeter
+from engine.usage import IndexingLimits, Purpose, RulesExtract, SpaceUsage, Usage, UsageMeter
 from tests.support.clock import ManualClock, ShiftedClock
-from tests.support.engine_fixture import HERE, doc, open_memory_engine, statuses, wait_until
+from tests.support.engine_fixture import HERE, doc, open_memory_engine, statuses, thread, wait_until
 from tests.support.toy_language import ToyLanguage
 
 TODAY = date(2026, 1, 31)
@@ -32,7 +32,7 @@ class MeteredLanguage(ToyLanguage):
         meter.record(Usage(purpose, self.name, input_tokens=500, output_tokens=100, cost=0.1))
 
 
-def limited(**limits: float) -> EngineOptions:
+def limited(**limits: float | str) -> EngineOptions:
     made = IndexingLimits(**limits, find_workspace=workspace_of)  # type: ignore[arg-type]
     return EngineOptions(indexing_limits=made, extraction_concurrency=1)
 
@@ -74,7 +74,7 @@ async def test_calls_that_run_count_before_their_usage_is_known() -> None:
     assert [budget.reserve(1, 60), budget.reserve(2, 60), budget.reserve(1, 60)] == [True, True, False]
     budget.release(2, 60)
     assert budget.reserve(1, 60)
-    assert not budget.paused_spaces
+    assert not budget.paused.spaces
 
 
 async def test_a_budget_in_dollars_needs_a_price() -> None:
@@ -154,3 +154,28 @@ async def test_descriptions_are_joined_until_the_budget_allows_summaries(tmp_pat
         assert (await statuses(engine)) == {"d": "indexed"}
         problems = await engine.maintenance.list_problems()
         assert "Descriptions that wait for the indexing budget to be summarized: 1." in problems
+
+
+class PartlyRuled(MeteredLanguage):
+    """Rules read conversations, and cost nothing."""
+
+    async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
+        return await super().extract(excerpt, UsageMeter() if excerpt.is_conversation else meter)
+
+
+async def test_what_rules_read_does_not_wait_for_the_budget(tmp_path: Path) -> None:
+    options = limited(rules_extract="conversations", day_tokens=600)
+    async with open_memory_engine(tmp_path, PartlyRuled(), options=options) as engine:
+        for number in range(2):
+            await engine.documents.add(doc(f"d{number}", f"Ada met Bob {number} times."))
+            await engine.documents.add(thread(f"t{number}", f"Carl met Eve {number} times.", is_open=False))
+            await engine.wait_until_indexed()
+        assert (await statuses(engine)) == {"d0": "indexed", "d1": "searchable", "t0": "indexed", "t1": "indexed"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "kinds"), [("nothing", ("file", "conversation")), ("conversations", ("file",)), ("everything", ())]
+)
+def test_a_budget_counts_what_a_model_reads(rules: RulesExtract, kinds: tuple[str, ...]) -> None:
+    limits = IndexingLimits(rules_extract=rules)
+    assert tuple(each for each in ("file", "conversation") if limits.counts(each)) == kinds

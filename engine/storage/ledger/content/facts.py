@@ -34,11 +34,14 @@ if TYPE_CHECKING:
     from engine.errors import EngineError
     from engine.knowledge.extraction_cleanup import ExtractedFacts
     from engine.storage.sql.connection import Connection
+    from engine.usage import PausedTexts
 
 
 FIRST_TURN = SpaceTurn()
 CUT_OFF = "cut_off"
 INCOMPLETE_HINT = "Raise THREADLORE_LLM_MAX_OUTPUT_TOKENS and read the text again with `threadlore retry`."
+# A condition on chunks `c` of documents `d`, with the parameters of `paused_parameters`.
+UNPAUSED = "NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?))"
 MAX_EXTRACTED_SPACES = 16  # whose chunks are listed at once, with their texts
 
 
@@ -326,13 +329,16 @@ class Facts(Topic[Place_co]):
         About `limit` ones, of some spaces in turn; each may have `least`. Those that other processes extract are left
         out.
         """
-        free = "c.extraction IS NULL AND NOT d.open AND c.retry_at <= ? AND " + free_text_clause(self.db, turn.process)
+        free = (
+            f"c.extraction IS NULL AND NOT d.open AND c.retry_at <= ? AND {UNPAUSED}"
+            f" AND {free_text_clause(self.db, turn.process)}"
+        )
         find_next = (
             "(SELECT c.space FROM chunk c CROSS JOIN document d ON d.id = c.document"
-            f" WHERE {free} AND c.space NOT IN (SELECT value FROM json_each(?))"
+            f" WHERE {free}"
             " AND c.space > due.space ORDER BY c.space LIMIT 1)"
         )
-        parameters = now, id_list(sorted(turn.paused))
+        parameters = now, *paused_parameters(turn.paused)
         spaces = list_due_spaces(self.db, find_next, parameters, turn.after, MAX_EXTRACTED_SPACES)
 
         def load(space: int, count: int) -> list[UnextractedChunk]:
@@ -342,7 +348,7 @@ class Facts(Topic[Place_co]):
                 "  ORDER BY i.ordinal LIMIT 1)"
                 f" FROM chunk c JOIN document d ON d.id = c.document WHERE {free} AND c.space = ?"
                 " AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
-                (now, space, id_list(skip), count),
+                (*parameters, space, id_list(skip), count),
             )
             return [
                 UnextractedChunk(
@@ -352,6 +358,11 @@ class Facts(Topic[Place_co]):
             ]
 
         return share_out(spaces, limit, load, least)
+
+
+def paused_parameters(paused: PausedTexts) -> tuple[str, bool]:
+    """The parameters of `UNPAUSED`."""
+    return id_list(sorted(paused.spaces)), paused.only_files
 
 
 def free_text_clause(db: Connection, process: int) -> str:

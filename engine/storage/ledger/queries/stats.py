@@ -8,7 +8,7 @@ from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.ledger.clauses import row_clause
 from engine.storage.ledger.queries.search import LAST_CHARACTER, Search
-from engine.storage.ledger.records.content import decode_omissions
+from engine.storage.ledger.records.content import SMALL_TALK_KEY, decode_omissions
 from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState
 from engine.storage.ledger.records.query_results import (
     DocumentInfo,
@@ -86,6 +86,7 @@ class Stats(Topic[Place_co]):
             failed,
             self.find_extraction_error(scope_ids) or WorkQueue(self.db).find_retry_error(scope_ids),
             *WorkQueue(self.db).count_failed_keys(scope_ids),
+            small_talk=self.count_small_talk(scope_ids),
         )
 
     @reading
@@ -115,6 +116,15 @@ class Stats(Topic[Place_co]):
             f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {row_clause(scope_ids, 'c')}"
         )
         return int(unread)
+
+    def count_small_talk(self, scope_ids: ScopeIds) -> int:
+        """Messages within a scope that were not read for facts, because they state nothing."""
+        [[count]] = self.db.execute_fetchall(
+            "SELECT COUNT(*) FROM chunk c JOIN chunk_passage i ON i.chunk = c.id"
+            f" WHERE c.extraction = ? AND {row_clause(scope_ids, 'c')}",
+            (SMALL_TALK_KEY,),
+        )
+        return int(count)
 
     def find_extraction_error(self, scope_ids: ScopeIds) -> str:
         """The error of a chunk within a scope whose extraction is tried again, "" if there is none."""

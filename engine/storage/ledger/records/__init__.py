@@ -2,6 +2,7 @@
 
 from engine.storage.ledger.records.content import (
     INITIAL_REACH,
+    SMALL_TALK_KEY,
     WHOLE_DOCUMENT,
     WIDEN_FACTOR,
     AmendmentPlan,
@@ -63,6 +64,7 @@ from engine.storage.ledger.records.query_results import (
 __all__ = [
     "EMPTY_SORT_KEY",
     "INITIAL_REACH",
+    "SMALL_TALK_KEY",
     "WHOLE_DOCUMENT",
     "WIDEN_FACTOR",
     "AmendmentPlan",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from enum import Enum, auto
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.models import Omission
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from engine.models import Chunk, Passage
+
+SMALL_TALK_KEY = sha256(b"small talk").digest()  # of the chunks that state nothing, instead of a cache key
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from engine.usage import IndexingUsage, sum_characters
+from engine.usage import IndexingUsage, PausedTexts, sum_characters
 
 if TYPE_CHECKING:
     from engine.errors import EngineError
@@ -33,11 +33,11 @@ class StaleKey(NamedTuple):
 
 
 class SpaceTurn(NamedTuple):
-    """The process that claims work, and the space whose turn was last. `paused`: spaces that have no turn."""
+    """The process that claims work, and the space whose turn was last. `paused`: texts that have no turn."""
 
     process: int = 0
     after: int = 0
-    paused: frozenset[int] = frozenset()
+    paused: PausedTexts = PausedTexts()
 
 
 class ClaimedKeys(NamedTuple):

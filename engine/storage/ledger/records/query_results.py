@@ -249,7 +249,7 @@ class IndexStatus:
     `trouble`: the error of a chunk that is tried again, "" if there is none. `without_vector`: number of names and
     relations that the embedder rejects and only full text finds; `embedding_error`: the reason. `background`: one
     sentence for each failing background task of the program. `spent_budget`: that texts wait for a budget of indexing,
-    "" if none does.
+    "" if none does. `small_talk`: messages that were not read for facts, because they state nothing.
     """
 
     documents: dict[str, int]
@@ -265,6 +265,7 @@ class IndexStatus:
     embedding_error: str = ""
     background: tuple[str, ...] = ()
     spent_budget: str = ""
+    small_talk: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.sql.lists import id_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.usage import PausedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 PERMANENT_ERRORS = (ModelRefused, NothingGiven, PromptTooLong)  # the same text fails at every start
 INITIAL_WAIT, MAX_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
 MAX_REASONS = 5  # listed in the problems
+NOTHING_PAUSED = PausedTexts()
 
 
 class WorkQueue(Topic[Place_co]):
@@ -192,10 +194,10 @@ class WorkQueue(Topic[Place_co]):
         return int(number)
 
     @reading
-    def is_idle(self, *, skip_quiet: bool, paused: Collection[int] = ()) -> bool:
+    def is_idle(self, *, skip_quiet: bool, paused: PausedTexts = NOTHING_PAUSED) -> bool:
         """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work.
 
-        `paused`: spaces whose chunks are not extracted now.
+        `paused`: texts that are not extracted now.
         """
         due = "SELECT 1 FROM stale_key"
         if not skip_quiet:  # there is an index for each
@@ -204,16 +206,16 @@ class WorkQueue(Topic[Place_co]):
             f"SELECT EXISTS ({due}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
             " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
             " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999"
-            " AND c.space NOT IN (SELECT value FROM json_each(?)))"
+            " AND NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?)))"
             " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
             " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))",
-            (id_list(sorted(paused)),),
+            (id_list(sorted(paused.spaces)), paused.only_files),
         )
         return not busy
 
     @reading
-    def has_only_held_keys(self, paused: Collection[int] = ()) -> bool:
-        """Whether the only work left is held for a quiet period; chunks of `paused` spaces are no work."""
+    def has_only_held_keys(self, paused: PausedTexts = NOTHING_PAUSED) -> bool:
+        """Whether the only work left is held for a quiet period; `paused` texts are no work."""
         return self.is_idle(skip_quiet=False, paused=paused) and not self.is_idle(skip_quiet=True, paused=paused)
 
     @reading

@@ -11,6 +11,7 @@ from bot import texts
 from bot.context import BotContext
 from bot.errors import PlatformUnavailable
 from bot.ingest.documents import ConversationDocuments
+from bot.ingest.sync import manager_notices
 from bot.ingest.sync import retention as retention_module
 from bot.ingest.sync.retention import MAX_LEAP, TELL_INTERVAL_SECONDS, Retention, confirm_held
 from bot.platform.models import Person
@@ -223,7 +224,7 @@ async def test_managers_who_could_not_be_reached_are_told_later(bot: BotFixture)
 async def test_nobody_is_looked_up_once_enough_managers_are_told(
     bot: BotFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention_module, "MAX_TOLD", 1)
+    monkeypatch.setattr(manager_notices, "MAX_TOLD", 1)
     bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
     await post_days(bot, 3)
     await bot.store.messages.insert([MessageRecord(ROOF.room, "x1", "", "zed", START, "")])

@@ -1,0 +1,53 @@
+"""Managers are told once, in a direct message, that texts wait for a budget or for a model that needs a person."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from bot.ingest.sync.manager_notices import ManagerNotices
+from bot.ingest.sync.model_notices import ModelNotices
+from bot.platform.models import Person
+from engine.errors import BadModelSettings, EngineError, ModelUnreachable, OutOfCredit
+from engine.usage import SpentBudget
+from tests.support.bot_fixture import BotFixture
+from tests.support.builders import ROOF
+from tests.support.fake_platform import START
+from tests.support.steps import run_steps, say
+
+pytestmark = pytest.mark.usefixtures("roof")
+WORKSPACE = f"{ROOF.platform}:{ROOF.workspace}"
+
+
+async def tell(bot: BotFixture, times: int = 2) -> list[str]:
+    """What Ada, who manages the workspace, is told in direct messages."""
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    await run_steps(bot, [say("ada", "The mill is open.")])
+    for _ in range(times):
+        await ModelNotices(bot.context, ManagerNotices(bot.context)).tell(START)
+    return [card.text for place, card in bot.platform.posts if place.channel == "Dada"]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(OutOfCredit("402"), "credit"), (BadModelSettings("no such effort"), "settings"), (ModelUnreachable("away"), "")],
+)
+async def test_an_error_on_which_a_person_must_act_is_told_once(
+    bot: BotFixture, error: EngineError, words: str
+) -> None:
+    bot.engine._worker.block(error)
+    told = await tell(bot)
+    assert len(told) == bool(words)
+    assert all("wait for my language model" in each and words in each for each in told)
+
+
+@pytest.mark.parametrize(("workspace", "count"), [(WORKSPACE, 1), (f"{ROOF.platform}:other", 0)])
+async def test_a_budget_that_is_used_up_is_told_once_in_its_workspace(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch, workspace: str, count: int
+) -> None:
+    spent = SpentBudget(workspace, "day", "1,000 tokens", date(2026, 3, 6))
+    monkeypatch.setattr(bot.engine.maintenance._runtime.indexing_budget, "_spent", {workspace: spent})
+    told = await tell(bot)
+    assert len(told) == count
+    assert all("used up what may be spent on indexing" in each for each in told)
