@@ -113,7 +113,12 @@ async def test_both_databases_have_the_same_terms_of_all_characters(postgres_led
 
 
 FORMER = FormerSource(SOURCE.package, frozen=3)  # before full text knew these scripts
-LATER_COLUMNS = ("omissions", "coverage")  # which what saves documents today writes
+# What today's statements name besides.
+LATER_COLUMNS = (("document", "omissions"), ("document", "coverage"), ("alias", "shown"))
+LATER_TABLES = {
+    "incomplete_chunk": "chunk INTEGER PRIMARY KEY, outcome TEXT",
+    "name_split": "space INTEGER, name TEXT, rule TEXT, part TEXT, shown TEXT, room INTEGER, document INTEGER",
+}
 
 
 def execute(db: Connection, statement: str) -> None:
@@ -139,16 +144,18 @@ async def test_rows_of_an_earlier_version_are_indexed_again_step_by_step(
         earlier.setattr(database_of_files, "SCHEMA", replace(database_of_files.SCHEMA, source=FORMER))
         earlier.setattr(database_of_servers, "SCHEMA", replace(database_of_servers.SCHEMA, source=FORMER))
         old = await open_ledger()
-        for name in LATER_COLUMNS:
-            await old.ledger.write(execute, f"ALTER TABLE document ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
-        await old.ledger.write(execute, "CREATE TABLE incomplete_chunk (chunk INTEGER PRIMARY KEY, outcome TEXT)")
+        for table, name in LATER_COLUMNS:
+            await old.ledger.write(execute, f"ALTER TABLE {table} ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
+        for name, columns in LATER_TABLES.items():
+            await old.ledger.write(execute, f"CREATE TABLE {name} ({columns})")
         for key, text in TEXTS.items():
             await old.add(doc(key, text))
         await old.add_facts("facts", extraction("東京大学", "Ada"))
         await old.project()
-        await old.ledger.write(execute, "DROP TABLE incomplete_chunk")
-        for name in LATER_COLUMNS:
-            await old.ledger.write(execute, f"ALTER TABLE document DROP COLUMN {name}")
+        for name in LATER_TABLES:
+            await old.ledger.write(execute, f"DROP TABLE {name}")
+        for table, name in LATER_COLUMNS:
+            await old.ledger.write(execute, f"ALTER TABLE {table} DROP COLUMN {name}")
         await old.ledger.close()
     monkeypatch.setattr(update, "BATCH", 2)
     ledger = await open_ledger()
