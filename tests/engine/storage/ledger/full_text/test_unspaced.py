@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,15 +115,23 @@ async def test_both_databases_have_the_same_terms_of_all_characters(postgres_led
 
 FORMER = FormerSource(SOURCE.package, frozen=3)  # before full text knew these scripts
 # What today's statements name besides.
-LATER_COLUMNS = (("document", "omissions"), ("document", "coverage"), ("alias", "shown"))
-LATER_TABLES = {
-    "incomplete_chunk": "chunk INTEGER PRIMARY KEY, outcome TEXT",
-    "name_split": "space INTEGER, name TEXT, rule TEXT, part TEXT, shown TEXT, room INTEGER, document INTEGER",
-}
+ADD_LATER = (
+    "ALTER TABLE document ADD COLUMN omissions TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE document ADD COLUMN coverage TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE alias ADD COLUMN shown TEXT NOT NULL DEFAULT ''",
+    "CREATE TABLE incomplete_chunk (chunk INTEGER PRIMARY KEY, outcome TEXT)",
+    "CREATE TABLE name_split (space INTEGER, name TEXT, rule TEXT, part TEXT, shown TEXT, room INTEGER,"
+    " document INTEGER)",
+)
+DROP_LATER = (
+    *("DROP TABLE incomplete_chunk", "DROP TABLE name_split", "ALTER TABLE alias DROP COLUMN shown"),
+    *("ALTER TABLE document DROP COLUMN omissions", "ALTER TABLE document DROP COLUMN coverage"),
+)
 
 
-def execute(db: Connection, statement: str) -> None:
-    db.execute(statement)
+def execute_all(db: Connection, statements: Iterable[str]) -> None:
+    for statement in statements:
+        db.execute(statement)
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
@@ -144,18 +153,12 @@ async def test_rows_of_an_earlier_version_are_indexed_again_step_by_step(
         earlier.setattr(database_of_files, "SCHEMA", replace(database_of_files.SCHEMA, source=FORMER))
         earlier.setattr(database_of_servers, "SCHEMA", replace(database_of_servers.SCHEMA, source=FORMER))
         old = await open_ledger()
-        for table, name in LATER_COLUMNS:
-            await old.ledger.write(execute, f"ALTER TABLE {table} ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
-        for name, columns in LATER_TABLES.items():
-            await old.ledger.write(execute, f"CREATE TABLE {name} ({columns})")
+        await old.ledger.write(execute_all, ADD_LATER)
         for key, text in TEXTS.items():
             await old.add(doc(key, text))
         await old.add_facts("facts", extraction("東京大学", "Ada"))
         await old.project()
-        for name in LATER_TABLES:
-            await old.ledger.write(execute, f"DROP TABLE {name}")
-        for table, name in LATER_COLUMNS:
-            await old.ledger.write(execute, f"ALTER TABLE {table} DROP COLUMN {name}")
+        await old.ledger.write(execute_all, DROP_LATER)
         await old.ledger.close()
     monkeypatch.setattr(update, "BATCH", 2)
     ledger = await open_ledger()
