@@ -120,8 +120,7 @@ ADD_LATER = (
     "ALTER TABLE document ADD COLUMN coverage TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE alias ADD COLUMN shown TEXT NOT NULL DEFAULT ''",
     "CREATE TABLE incomplete_chunk (chunk INTEGER PRIMARY KEY, outcome TEXT)",
-    "CREATE TABLE name_split (space INTEGER, name TEXT, rule TEXT, part TEXT, shown TEXT, room INTEGER,"
-    " document INTEGER)",
+    "CREATE TABLE name_split (space INT, name TEXT, rule TEXT, part TEXT, shown TEXT, room INT, document INT)",
 )
 DROP_LATER = (
     *("DROP TABLE incomplete_chunk", "DROP TABLE name_split", "ALTER TABLE alias DROP COLUMN shown"),
