@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-MENTION = re.compile(r"<@[!&]?\w+(?:\|[^>]*)?>")
+MENTION = re.compile(r"<@[!&]?\w++(?:\|[^<>]*+)?>")
 _LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?(\w++)(?:\|[^>]*+)?>[\s,:]*+(?:<@[!&]?\1(?:\|[^>]*+)?>[\s,:]*+)*+")
 
-_PERSON = re.compile(r"\s*+<@!?(\w++)(?:\|[^>]*+)?>[\s,:&]*+")
+_PERSON = re.compile(r"<@!?(\w++)(?:\|[^<>]*+)?>[\s,:&]*+")
 
 
 def calls_another(text: str, bot_ids: Collection[str]) -> bool:
     """Whether a text begins with mentions of people, and mentions the bot only later; `bot_ids`: of the bot."""
-    at, called = 0, False
+    at, called = len(text) - len(text.lstrip()), False
     while found := _PERSON.match(text, at):
         if found[1] in bot_ids:
             return False

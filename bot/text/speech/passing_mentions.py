@@ -43,9 +43,9 @@ _JUDGING = phrases.parse_words(
 )
 # A past tense without a subject, which only the mention can be: "@bot se equivocó ayer".
 _PAST = re.compile(
-    r"(?:hat|hatte|war) (?:gestern|heute|mal|nur|mir|uns|schon|nichts|nie|immer|wieder|neulich|leider)\b"
+    r"\b(?:(?:hat|hatte|war) (?:gestern|heute|mal|nur|mir|uns|schon|nichts|nie|immer|wieder|neulich|leider)\b"
     r"|(?:s['’]est|m['’]a|nous a|l['’]a|n['’]a (?:pas|rien)|a (?:\w+é|dit|répondu))\b"
-    r"|(?:(?:se|no|me|nos|lo|não) )*(?:\w{2,}ó|dijo|supo|sabía|disse|sabia|soube|\w{3,}[oi]u)\b",
+    r"|(?:(?:se|no|me|nos|lo|não) ){0,3}(?:\w{2,}ó|dijo|supo|sabía|disse|sabia|soube|\w{3,}[oi]u)\b)",
     re.IGNORECASE,
 )
 _BEFORE = phrases.LEADING | phrases.FILLERS

@@ -68,7 +68,7 @@ _LANGUAGES = (
 )
 # What a platform writes itself when somebody comes or goes; a name stands before it.
 _NOTICES = re.compile(
-    r"\S+(?: \S+){0,3} (?:has )?(?:joined|left) (?:the|this) (?:channel|server)"
+    r"(?<!\S)\S++(?: \S++){0,3}? (?:has )?(?:joined|left) (?:the|this) (?:channel|server)"
     r"|(?:a )?(?:call|huddle) (?:has )?(?:started|ended)|(?:this )?message (?:was|has been) deleted",
     re.IGNORECASE,
 )
