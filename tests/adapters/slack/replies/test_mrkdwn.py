@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -73,15 +74,21 @@ def test_pieces_are_short_and_lose_nothing(text: str, limit: int) -> None:
     assert all(len(piece) <= limit for piece in pieces)
 
 
+def took(call: Callable[[], object]) -> float:
+    """Seconds of the processor for the quicker of two calls: the search for garbage may fall into one."""
+    spent = []
+    for _ in range(2):
+        started = time.thread_time()
+        call()
+        spent.append(time.thread_time() - started)
+    return min(spent)
+
+
 HOSTILE = "[¦](¦![¦[a](¦*a_¦**a¦_¦`¦> ¦- a\n  ¦[x][¦| a ¦<¦&#91;¦~~a¦\\¦a¦\n"
 
 
 @pytest.mark.parametrize("unit", HOSTILE.split("¦"), ids=ascii)
 def test_the_longest_message_is_converted_in_a_moment_whatever_is_in_it(unit: str) -> None:
     text = unit * (11_000 // len(unit))
-    started = time.thread_time()
-    to_mrkdwn(text)
-    assert time.thread_time() - started < 0.25
-    started = time.thread_time()
-    notification_text(text, 300)
-    assert time.thread_time() - started < 0.25
+    assert took(lambda: to_mrkdwn(text)) < 0.25
+    assert took(lambda: notification_text(text, 300)) < 0.25
