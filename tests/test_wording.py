@@ -27,6 +27,7 @@ RULES = (
     "engine/text/author_request",
     "engine/text/overview_request",
     "engine/text/overviews/words",
+    "engine/text/conversations/small_talk",
     "engine/text/word_lists",
 )  # about words, not for people
 

@@ -60,15 +60,15 @@ def test_nothing_is_shown_that_cannot_be_cited() -> None:
 
 def test_a_relation_between_names_of_different_sources_is_shown() -> None:
     link = RowCandidate(("Thorne", "Corbin"), "The widow of the ferry is a sister of the miller.", (2,))
-    assert choose("Where?", link, shown=3)[0] == {0: "The widow of the ferry is a sister of the miller."}
-    assert choose("Where?", link, shown=1)[0] == {}
+    assert choose("Where is the anchor?", link, shown=3)[0] == {0: "The widow of the ferry is a sister of the miller."}
+    assert choose("Where is the anchor?", link, shown=1)[0] == {}
 
 
 def test_a_relation_is_not_shown_with_a_source_that_says_something_else() -> None:
     dismissed, paid = "Thorne dismissed Corbin in May for theft.", "Thorne's ferry belongs to Corbin as well."
-    assert choose("Where?", RowCandidate(("Thorne", "Corbin"), dismissed, (2, 77)), shown=3)[0] == {}
+    assert choose("Where is the anchor?", RowCandidate(("Thorne", "Corbin"), dismissed, (2, 77)), shown=3)[0] == {}
     both = RowCandidate(("Thorne", "Corbin"), f"{dismissed} {paid}", (2, 77))
-    assert choose("Where?", both, shown=3)[0] == {0: paid}
+    assert choose("Where is the anchor?", both, shown=3)[0] == {0: paid}
 
 
 def test_an_entity_that_sources_call_otherwise_than_the_question_is_shown() -> None:
