@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from datetime import date
+from functools import partial
 from pathlib import Path
 from zlib import crc32
 
@@ -23,7 +24,7 @@ from engine.models import Excerpt, Question, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.hostile_replies import HOSTILE, HostileProvider
 from tests.support.engine_fixture import HERE, doc, open_memory_engine
-from tests.support.loop_turns import measure_turns
+from tests.support.loop_turns import LoopTurns, measure_turns
 from tests.support.tokenizers import CharacterTokenizer
 
 LONGEST_TURN = 0.25  # seconds
@@ -55,6 +56,20 @@ async def attempt(call: Awaitable[object]) -> None:
         await call
 
 
+def call_model(call: str, form: str, reply: str) -> Awaitable[object]:
+    return CALLS[call](hostile_model(reply, extraction_format=form), UsageMeter())
+
+
+async def find_turns(make: Callable[[], Awaitable[object]]) -> LoopTurns:
+    """The longest turn of a call; the quickest of three if one was long, since a busy processor is a slower one."""
+    turns = await measure_turns(attempt(make()))
+    for _ in range(2):
+        if turns.longest < LONGEST_TURN:
+            break
+        turns = min(turns, await measure_turns(attempt(make())), key=lambda each: each.longest)
+    return turns
+
+
 async def record_nothing(_: UsageMeter) -> None:
     """Usage does not matter here."""
 
@@ -71,7 +86,7 @@ async def test_a_hostile_reply_to_a_call_stops_the_loop_for_a_moment_only(
 ) -> None:
     first = 0 if thorough else crc32(f"{call} {form}".encode()) % SHARE
     for name, reply in list(HOSTILE.items())[first :: 1 if thorough else SHARE]:
-        turns = await measure_turns(attempt(CALLS[call](hostile_model(reply, extraction_format=form), UsageMeter())))
+        turns = await find_turns(partial(call_model, call, form, reply))
         assert turns.longest < LONGEST_TURN, (name, turns)
 
 
@@ -109,7 +124,7 @@ async def test_a_hostile_answer_or_fact_stops_the_loop_for_a_moment_only(
     await opened.wait_until_indexed()
     for number, (name, reply) in enumerate(HOSTILE.items()):
         provider.reply = reply
-        turns = await measure_turns(attempt(ask(opened)))
+        turns = await find_turns(partial(ask, opened))
         assert turns.longest < LONGEST_TURN, (name, turns)
         if thorough:
             turns = await measure_turns(attempt(add(opened, f"d{number}")))
