@@ -91,6 +91,6 @@ QUESTIONS = (
     ),
     DemoQuestion(
         "Which dentist do people in Ploverness go to?",
-        "No document mentions one, so the correct answer is that nothing was found.",
+        "No document mentions one, so the correct answer is that nothing says it.",
     ),
 )

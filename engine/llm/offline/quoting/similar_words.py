@@ -38,12 +38,17 @@ async def find_similar_words(
         }
         if missing:
             asked |= missing
-            found |= {stem(word): word for at in best for word in content_words(candidates[at].text)}
+            found |= {stem(word): word for at in best for word in _list_common(candidates[at].text)}
     words = {key: word for key, word in found.items() if key not in asked and _is_comparable(word)}
     if not asked or not words:
         return {}
     kept = dict(list(words.items())[: max(0, MAX_WORDS - len(asked))])
     return await _compare_words(asked, kept, embedder, meter)
+
+
+def _list_common(text: str) -> list[str]:
+    """The content words of a sentence that are no names: a capital within it marks one, as in the question."""
+    return [word for word in content_words(text) if not word[0].isupper() or text.startswith(word)]
 
 
 async def _compare_words(

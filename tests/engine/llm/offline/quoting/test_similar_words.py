@@ -27,6 +27,7 @@ class PairEmbedder(HashEmbedder):
         ("Where do lodgers sleep?", "Lodgers sleep in the loft.", {}),
         ("When is the summer ball?", "The spring ball is in April.", {}),
         ("Where is Lisbon?", "London is in the south.", {}),
+        ("Which tanner do people go to?", "All call the rock the Tusk.", {}),
     ],
 )
 async def test_words_that_no_sentence_has_are_compared(question: str, text: str, alike: dict[str, set[str]]) -> None:
