@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from engine.answers.citing.number_list import NumberList
 
-MAX_LIST = 80  # characters of a list in parentheses or a tag
 MIN_WORDS = 4  # of a clause that a number in parentheses can support
 MAX_RANGE = 40  # numbers between raised ones
 MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable

@@ -32,7 +32,6 @@ from engine.errors import (
 )
 from engine.llm.wire.rejections import (
     ANY_PARAMETER,
-    RESPONSE_FORMAT,
     SERVER_ERRORS,
     Rejection,
     find_parameter,
@@ -250,11 +249,6 @@ def _error_class(error: Exception, status: int | None, text: str) -> type[ModelE
     if type(error).__name__ == "ContentPolicyViolationError":
         return ModelRefused
     return RequestRejected
-
-
-def is_response_format_error(error: ModelError) -> bool:
-    """Whether the server rejected only the wish for JSON."""
-    return isinstance(error, RequestRejected) and error.parameter == RESPONSE_FORMAT
 
 
 def _retry_after(error: BaseException, now: float) -> float | None:

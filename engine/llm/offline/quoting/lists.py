@@ -17,7 +17,6 @@ MAX_LIST_LENGTH = 2000  # characters of a list that is quoted
 MIN_ITEMS = 2
 MIN_TOPIC_SHARE = 0.6  # of the words of a question that the headings of a list have
 SIMILARITY_SHARE = 0.3  # of the cosine of its first line in the choice between two lists
-NAMED_COVERAGE = 0.5
 
 
 def find_list(clause: ClauseScores, candidates: Sequence[Candidate]) -> list[int]:

@@ -23,7 +23,8 @@ from engine.errors import (
     RateLimited,
     RequestRejected,
 )
-from engine.llm.client.errors import is_response_format_error, map_error
+from engine.llm.client.errors import map_error
+from engine.llm.wire.rejections import RESPONSE_FORMAT
 from tests.support.clock import MONDAY_NOON
 
 NOW = MONDAY_NOON.timestamp()
@@ -202,4 +203,5 @@ def test_the_wait_that_a_provider_asks_for_is_read(headers: dict[str, str] | Non
 @pytest.mark.parametrize(("status", "expected"), [(400, True), (429, False), (500, False), (401, False), (None, False)])
 def test_only_a_rejected_response_format_is_worth_plain_text(status: int | None, *, expected: bool) -> None:
     message = "'response_format.type' must be json_schema or text"
-    assert is_response_format_error(map_error(ProviderError(message, status), "m", NOW)) == expected
+    error = map_error(ProviderError(message, status), "m", NOW)
+    assert (isinstance(error, RequestRejected) and error.parameter == RESPONSE_FORMAT) == expected
