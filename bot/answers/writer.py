@@ -157,11 +157,10 @@ class AnswerWriter:
         verified = await lookup.find(question, place, request.sole_reader, is_follow_up=is_follow_up)
         if verified is None:
             return False
-        self._found = FoundEvidence(verified=verified)
-        self._set_text(verified.text)
         repeated = await lookup.repeat(verified, question, since)
-        self._found = replace(self._found, provenance=repeated.provenance)
         self._limit_delivery(repeated.provenance)
+        self._found = FoundEvidence(verified=verified, provenance=repeated.provenance)
+        self._set_text(verified.text)
         delivery.citation_urls = lambda: source_urls(verified.sources)
         delivery.heading = f"{delivery.heading}\n\n{repeated.heading}" if delivery.heading else repeated.heading
         self._add_notices(repeated.notices)

@@ -92,6 +92,8 @@ async def _separate(call: CommandContext, words: CommandArguments) -> Card:
 
 async def _split(call: CommandContext, words: CommandArguments) -> Card:
     name, part = words.positional
+    if not part and not words.options:
+        return await _unsplit(call, words)
     request = Split(name, part, words.options.get("type", ""), words.options.get("document", ""))
     made = await call.get_result(request, CorrectionMade)
     return _confirm(call, format_split(escape_markdown(name), escape_markdown(part)), made)

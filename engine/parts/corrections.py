@@ -8,9 +8,9 @@ from engine.boundary import MAX_RESULTS, check_number, check_place, guard_public
 from engine.errors import InvalidQuestion, NotFound
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.manual_facts import build_manual_document
-from engine.knowledge.splits import DOCUMENT_RULE, TYPE_RULE, build_rule
+from engine.knowledge.splits import DOCUMENT_RULE, TYPE_RULE, build_rule, parse_rule
 from engine.models import Scope
-from engine.text.names import clean_type
+from engine.text.names import clean_type, normalize_name
 
 if TYPE_CHECKING:
     import builtins
@@ -140,10 +140,13 @@ class EngineCorrections:
     ) -> CorrectionChange:
         """Remove what a correction made, and restore what it removed: exactly what was before.
 
-        Raises CorrectionChanged if somebody corrected or undid the same meanwhile, and NotFound as `merge` does.
+        Raises CorrectionChanged if somebody corrected or undid the same meanwhile, NotFound as `merge` does, and
+        InvalidQuestion if a split that was removed is none.
         """
         for each in change.removed:
-            if each.kind in {"merge", "separate"} and not allow_unknown:
+            if each.kind == "split":
+                _check_split(each)
+            elif each.kind in {"merge", "separate"} and not allow_unknown:
                 await self._require_known(space, (each.name, each.other))
         return await self._wake_after(self._corrections.undo(space, change, room))
 
@@ -171,3 +174,12 @@ class EngineCorrections:
         if compare_all:
             await self._store_maintenance.run_with_recovery(self._duplicate_finder.compare_all)
         return await self._duplicate_finder.find_duplicates(scope, limit)
+
+
+def _check_split(split: ManualCorrection) -> None:
+    """Check a split that a caller states. Raises InvalidQuestion if it has not two names and a rule."""
+    (kind, value), names = parse_rule(split.description), {normalize_name(split.name), normalize_name(split.other)}
+    if len(names - {""}) < 2:
+        raise InvalidQuestion(f"“{split.name}” and “{split.other}” are not two different names.", hint=RULE_HINT)
+    if kind not in {TYPE_RULE, DOCUMENT_RULE} or not value:
+        raise InvalidQuestion(NO_RULE, hint=RULE_HINT)

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.capabilities.document_lookup import FILE_LINK, public_key
+from engine import ManualCorrection
 
 if TYPE_CHECKING:
     from engine.errors import EngineError
@@ -42,6 +43,9 @@ def _hide_in(value: Any, name: str) -> Any:
         found = [_hide_in(each, name) for each in value]
         is_same = all(new is old for new, old in zip(found, value, strict=True))
         return value if is_same or hasattr(value, "_fields") else type(value)(found)
+    if isinstance(value, ManualCorrection) and value.kind == "split":
+        kind, _, key = value.description.partition(" ")  # "document KEY", or a type
+        return replace(value, description=f"{kind} {public_key(key)}")
     if is_dataclass(value) and not isinstance(value, type):
         parts = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
         hidden = {each: _hide_in(part, each) for each, part in parts.items()}

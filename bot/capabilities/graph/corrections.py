@@ -85,7 +85,7 @@ async def split(deps: Deps, caller: Caller, request: Split) -> AsyncGenerator[Op
     """Tell two things under one name apart, or give a part back."""
     made, name, part = deps.engine.corrections, request.name, request.part
     home = await find_home(deps, caller, request.space, name, N_("separate names"))
-    if part:
+    if part or request.type or request.document:
         types = [request.type] if request.type else []
         documents = await _find_documents(deps, home.space, request.document) if request.document else []
         change = await made.split(home.space, name, part, types=types, documents=documents, room=home.room)

@@ -45,7 +45,11 @@ class ManagerNotices:
         """Tell managers of a workspace, unless some were told before; later if none can be told now."""
         if not await self._store.hints.record_if_new(platform, workspace, name):
             return
-        told = await self._tell_workspace(platform, workspace, word)
+        try:
+            told = await self._tell_workspace(platform, workspace, word)
+        except BaseException:
+            await self._store.hints.delete(platform, workspace, name)
+            raise
         log.info("managers.told", platform=platform, workspace=workspace, notice=name, managers=told)
         if not told:
             await self._store.hints.delete(platform, workspace, name)

@@ -9,8 +9,8 @@ import pytest
 from bot.capabilities.access.server_paths import hide_paths, hide_paths_of_error, strip_folders
 from bot.capabilities.document_lookup import public_key
 from bot.capabilities.documents.results import DocumentResult
-from bot.capabilities.results import AnswerDelta, DocumentList
-from engine import DocumentInfo
+from bot.capabilities.results import AnswerDelta, CorrectionMade, DocumentList
+from engine import CorrectionChange, DocumentInfo, ManualCorrection
 from engine.errors import InvalidDocument
 from engine.models import Passage
 
@@ -25,6 +25,13 @@ def test_documents_and_passages_have_neither_paths_nor_links_to_files() -> None:
     hidden = hide_paths(DocumentResult(INFO, passages))
     assert hidden.document == replace(INFO, key=public_key(INFO.key), link="", error="The file notes.md is broken.")
     assert hidden.passages == (replace(passages[0], link=""),)
+
+
+def test_the_rule_of_a_split_names_a_document_without_its_path() -> None:
+    rule = ManualCorrection("split", "console:local", "Avon", "Avon (town)", f"document {INFO.key}")
+    hidden = hide_paths(CorrectionMade("console:local", CorrectionChange(made=(rule,))))
+    assert hidden.change.made == (replace(rule, description=f"document {public_key(INFO.key)}"),)
+    assert hide_paths(replace(rule, description="type place")).description == "type place"
 
 
 def test_what_has_no_path_stays_as_it_is() -> None:

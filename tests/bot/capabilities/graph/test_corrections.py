@@ -23,6 +23,7 @@ from bot.capabilities.requests import (
     WithoutLogin,
 )
 from bot.capabilities.results import Completed, Corrected, EntityResult, FactAdded
+from engine import CorrectionChange, ManualCorrection
 from engine.errors import CorrectionChanged, InvalidQuestion, ModelUnreachable, NotFound
 from tests.bot.capabilities.conftest import Perform, last, run
 from tests.support.echo_language import EchoLanguage, open_engine_context
@@ -116,17 +117,25 @@ async def test_a_name_is_split_by_type_and_by_document_and_given_back(perform: P
         await get(perform, "Avon (town)")
 
 
+def made_split(part: str, rule: str = "type place") -> ManualCorrection:
+    return ManualCorrection("split", HERE, "Mina", part, rule)
+
+
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
         (Split("Mina", "Mina (boat)"), InvalidQuestion),
         (Split("Mina", "Mina (boat)", type="starship"), NotFound),
+        (Split("Mina", type="place"), InvalidQuestion),
+        (Split("Mina", document="nothing"), NotFound),
+        (UndoCorrection(CorrectionChange(removed=(made_split(""),))), InvalidQuestion),
+        (UndoCorrection(CorrectionChange(removed=(made_split("Mina (boat)", "color red"),))), InvalidQuestion),
         (Split("Mina", "Mina (boat)", document="nothing"), NotFound),
         (Split("Nobody", "Somebody", type="person"), NotFound),
     ],
 )
 async def test_a_split_needs_a_known_name_and_something_of_it(
-    perform: Perform, request_: Split, error: type[Exception]
+    perform: Perform, request_: Split | UndoCorrection, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
         await perform(request_)

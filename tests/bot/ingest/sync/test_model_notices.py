@@ -9,7 +9,7 @@ import pytest
 from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.ingest.sync.model_notices import ModelNotices
 from bot.platform.models import Person
-from engine.errors import BadModelSettings, EngineError, ModelUnreachable, OutOfCredit
+from engine.errors import BadModelSettings, DatabaseLost, EngineError, ModelUnreachable, OutOfCredit
 from engine.usage import SpentBudget
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
@@ -40,6 +40,19 @@ async def test_an_error_on_which_a_person_must_act_is_told_once(
     told = await tell(bot)
     assert len(told) == bool(words)
     assert all("wait for my language model" in each and words in each for each in told)
+
+
+async def test_a_notice_that_could_not_be_told_is_told_later(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot.engine._worker.block(OutOfCredit("402"))
+    with monkeypatch.context() as broken:
+        broken.setattr(ManagerNotices, "_tell_workspace", fail)
+        with pytest.raises(DatabaseLost):
+            await tell(bot)
+    assert len(await tell(bot)) == 1
+
+
+async def fail(*_: object) -> int:
+    raise DatabaseLost("The connection was lost.")
 
 
 @pytest.mark.parametrize(("workspace", "count"), [(WORKSPACE, 1), (f"{ROOF.platform}:other", 0)])
