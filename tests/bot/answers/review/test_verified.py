@@ -9,7 +9,7 @@ import pytest
 from bot import texts
 from bot.answers.control.buttons import AnswerButtons
 from bot.answers.request import request_from_message
-from bot.answers.review.lookup import MAX_CANDIDATES, provenance_of
+from bot.answers.review.lookup import MAX_CANDIDATES, VerifiedLookup, provenance_of
 from bot.answers.review.notices import BATCH_SIZE
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PlatformError
@@ -85,6 +85,18 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
     assert await list_offers(bot, again) == ["down", "delete"]
     assert not is_verified(await bot.ask(HALL, "bob", "Who brings the Tiles?"))
     assert not is_verified(await bot.ask(HALL, "bob", "Summarize the Tiles since Monday."))
+
+
+async def test_nothing_of_a_verified_answer_is_shown_before_its_readers_are_known(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await verify(bot)
+
+    async def fail(*_: object) -> None:
+        raise NotFound("It is gone.")
+
+    monkeypatch.setattr(VerifiedLookup, "repeat", fail)
+    assert "Monday" not in (await bot.ask(HALL, "bob", AGAIN)).text
 
 
 async def test_a_verified_answer_whose_source_was_replaced_asks_to_be_checked(bot: BotFixture) -> None:
