@@ -18,7 +18,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-names bench-embedder bench-peer bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
+.PHONY: help demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-names bench-embedder bench-peer bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -150,6 +150,10 @@ bench-processes: $(DEV) ## kill -9 three bots on one PostgreSQL database 100 tim
 catalogs: $(DEV) ## renew the template of the bot's sentences and merge it into the translations
 	@$(BIN)/python -m scripts.catalogs
 
+docs: $(DEV) ## build these papers as a site with a search, in build/site
+	@$(BIN)/sphinx-build --quiet --fail-on-warning -c docs -b html . build/site
+	@echo "build/site/docs/index.html"
+
 # The packages of these locks, as options that leave them out of the next one.
 leave_out = $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' $(1))
 
@@ -205,4 +209,4 @@ bench-mutation: $(DEV) ## plant small faults in the code that decides; do its te
 	  $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
 clean: ## remove everything that these targets created
-	rm -rf $(VENV) adapters/web/static adapters/web/frontend/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench
+	rm -rf $(VENV) build adapters/web/static adapters/web/frontend/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench

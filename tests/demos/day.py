@@ -53,8 +53,10 @@ Show = Callable[[str], None]
 
 
 @contextlib.asynccontextmanager
-async def start_bot(platform: str, access: Mapping[str, str]) -> AsyncIterator[DayBot]:
-    """The whole bot, in a data folder of its own that goes with the day; `access` are settings of the adapter.
+async def start_bot(platform: str, access: Mapping[str, str], **overrides: object) -> AsyncIterator[DayBot]:
+    """The whole bot, in a data folder of its own that goes with the day.
+
+    `access` are settings of the adapter, `overrides` further settings of the bot.
 
     It looks for due digests each second, and takes the web server on this machine for a public one.
     """
@@ -70,7 +72,8 @@ async def start_bot(platform: str, access: Mapping[str, str]) -> AsyncIterator[D
         patch.setattr(pages, "PageFetcher", lambda _: web.fetcher())
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="threadlore-day-"))
         adapter_settings = {f"{platform}_{name}": value for name, value in access.items()}
-        settings = load_settings(data_dir=Path(home), adapter_settings=adapter_settings, questions_per_minute=60)
+        given = {"data_dir": Path(home), "adapter_settings": adapter_settings, "questions_per_minute": 60, **overrides}
+        settings = load_settings(**given)
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(settings, stop, SYSTEM_CLOCK, only=(platform,)))
         try:
