@@ -50,6 +50,7 @@ from engine.llm.config import CallTimeouts
 from engine.llm.parser_service import ParserService, ParserServiceConfig
 from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.llm.remote_model import LiteLLMModel, PartlyRuledModel
+from engine.llm.traits.remembered import load_thinking, save_thinking
 from engine.options import SummaryLimits
 from engine.parsers.sandbox.probe import SandboxProbe
 from engine.storage.journal import UPLOADS
@@ -201,6 +202,9 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
     calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
+        if settings.llm_model:
+            calls.thinking_models.recall(load_thinking(settings.data_path))
+            stack.callback(_keep_thinking, settings.data_path, calls)
         embedder = wrap_embedder(await open_embedder(settings, calls, stack))
         yield EngineModels(
             _build_language(settings, calls, embedder),
@@ -209,6 +213,12 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
             calls,
             vision_model_settings(settings) if settings.vision_model else None,
         )
+
+
+def _keep_thinking(data_dir: Path, calls: ModelClient) -> None:
+    """Keep how models think, so that the first answer of the next program streams."""
+    with suppress(OSError):
+        save_thinking(data_dir, calls.thinking_models.list_learned())
 
 
 def build_engine_options(settings: Settings) -> EngineOptions:

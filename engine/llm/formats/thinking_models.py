@@ -26,12 +26,25 @@ class ThinkingModels:
     says nothing about another effort.
 
     Until a model has shown a free reply without such thoughts, the head of its answers is held back to the end. One
-    reply of any kind is enough, so at most the first answer after a start comes late. Providers that separate thoughts
-    themselves are never waited for.
+    reply of any kind is enough, so at most the first answer of a model comes late. Providers that separate thoughts
+    themselves are never waited for. `list_learned` is what a later program is told by `recall`.
     """
 
     def __init__(self) -> None:
         self._unopened: dict[tuple[str, str], dict[tuple[str, str], bool]] = {}
+
+    def recall(self, learned: object) -> None:
+        """Start with what an earlier program learned; what has another shape is left out."""
+        for row in learned if isinstance(learned, list) else ():
+            match row:
+                case [str(model), str(base), str(effort), str(extra), bool(begins)]:
+                    self._unopened.setdefault((model, base), {})[effort, extra] = begins
+
+    def list_learned(self) -> list[list[str | bool]]:
+        """Model, address, effort, own parameters, and whether its replies began with thoughts; as JSON holds it."""
+        return [
+            [*place, *variant, begins] for place, known in self._unopened.items() for variant, begins in known.items()
+        ]
 
     def open_filter(self, model: ModelConfig) -> ThinkingFilter:
         """A filter for a streamed answer of a model."""

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from engine.llm.config import ModelConfig
 
 FILE_NAME = "model_checks.json"
 ROLES_KEY = "roles"
+THINKING_KEY = "thinking"
 PROVIDER = "provider"  # origin of a window that the provider itself stated
 
 
@@ -77,6 +78,17 @@ def _is_running(process: str) -> bool:
     except (ValueError, OverflowError, ProcessLookupError):
         return False
     return True
+
+
+def load_thinking(data_dir: Path) -> object:
+    """What replies have shown of the thoughts of models, as `save_thinking` was given it."""
+    return load_facts(data_dir).by_model.get(THINKING_KEY, {}).get("learned")
+
+
+def save_thinking(data_dir: Path, learned: Sequence[Sequence[str | bool]]) -> None:
+    """Keep what replies have shown of the thoughts of models, if that is new. Raises OSError."""
+    if learned and learned != load_thinking(data_dir):
+        save_facts(data_dir, {THINKING_KEY: {"learned": learned}})
 
 
 def save_check(data_dir: Path, found: Mapping[str, Mapping[str, Any]], roles: Mapping[str, Mapping[str, Any]]) -> None:

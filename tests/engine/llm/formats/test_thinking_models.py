@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from engine.llm.config import ModelConfig
 from engine.llm.formats.thinking import ThinkingFilter
 from engine.llm.formats.thinking_models import ThinkingModels
+from engine.llm.traits.remembered import FILE_NAME, load_thinking, save_thinking
 
 OWN = ModelConfig("openai/own", "http://127.0.0.1:1/v1")
 
@@ -84,3 +86,21 @@ def test_an_answer_that_was_cut_off_shows_nothing() -> None:
 )
 def test_a_name_may_say_that_a_model_thinks(name: str, *, thinks: bool) -> None:
     assert ThinkingModels().may_be_thinking(ModelConfig(f"hosted_vllm/{name}")) is thinks
+
+
+def test_a_later_program_starts_with_what_was_learned(tmp_path: Path) -> None:
+    models = ThinkingModels()
+    answered(models, "Ada.")
+    save_thinking(tmp_path, models.list_learned())
+    later = ThinkingModels()
+    later.recall(load_thinking(tmp_path))
+    assert not later.must_hold(OWN)
+    assert later.must_hold(replace(OWN, model="openai/other"))
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"thinking": 5}', '{"thinking": {"learned": [["a", 1], 5, null]}}'])
+def test_a_damaged_file_tells_nothing_about_thoughts(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE_NAME).write_text(text, encoding="utf-8")
+    models = ThinkingModels()
+    models.recall(load_thinking(tmp_path))
+    assert models.list_learned() == []
