@@ -76,7 +76,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 # Tests of the source code. One worker parses all modules once.
 SOURCE_TREE_FILES = {
     *("tests/test_arrows.py", "tests/test_background_tasks.py", "tests/test_clock.py", "tests/test_linear_time.py"),
-    *("tests/test_locks.py", "tests/test_names.py", "tests/bot/test_engine_errors.py"),
+    *("tests/test_callables.py", "tests/test_dependencies.py", "tests/test_locks.py", "tests/test_names.py"),
+    "tests/bot/test_engine_errors.py",
 }
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
@@ -167,6 +168,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
         gc.enable()
 
 
