@@ -62,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "files: is about the files of a data directory, also with --database=postgres")
     config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
+    config.addinivalue_line("markers", "share(n): one in n of its parameters runs always, the others are long")
     config.addinivalue_line(
         "markers", "long: takes many seconds; runs with --long or --thorough, or if its file is named"
     )
@@ -77,7 +78,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 SOURCE_TREE_FILES = {
     *("tests/test_arrows.py", "tests/test_background_tasks.py", "tests/test_clock.py", "tests/test_linear_time.py"),
     *("tests/test_callables.py", "tests/test_dependencies.py", "tests/test_locks.py", "tests/test_names.py"),
-    "tests/bot/test_engine_errors.py",
+    *("tests/bot/test_engine_errors.py", "tests/bot/i18n/test_member_words.py", "tests/bot/i18n/test_translations.py"),
 }
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
@@ -98,6 +99,7 @@ LONG_FILES = (
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out long tests, and order files: those that take long, those with many tests; or all by `--shuffle`."""
+    mark_shares(items)
     if not config.getoption("--thorough"):
         named = find_named_files(config.args, config.invocation_params.dir)
         only_long = config.getoption("--long")
@@ -115,6 +117,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -counts[item.path], item.path))
     if (seed := config.getoption("--shuffle")) is not None:
         shuffle_files(items, random.Random(seed))
+
+
+def mark_shares(items: Iterable[pytest.Item]) -> None:
+    """Of the parameters of a test that is marked `share(n)`, mark all but each n-th as long."""
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("share") and not item.get_closest_marker("long"):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, cases in tests.items():
+        share = next(mark.args[0] for mark in cases[0].iter_markers("share"))
+        drawn = crc32(name.encode()) % min(share, len(cases))
+        for place, case in enumerate(cases):
+            if place % share != drawn:
+                case.add_marker("long")
+
+
+def is_drawn(test: str, one_in: int) -> bool:
+    """Whether a test is one of those that run always, of which there is one in so many."""
+    return crc32(test.encode()) % one_in == 0
 
 
 def find_named_files(arguments: Iterable[str], folder: Path) -> set[Path]:

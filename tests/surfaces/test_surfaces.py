@@ -221,6 +221,7 @@ async def test_http_offers_what_the_table_says_and_nothing_else(world: World) ->
         assert bool(world.samples[row.name].tool) == (Surface.MCP in row.surfaces) or row.name == "document", row.name
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("order", ["chat http mcp", "mcp chat http", "http http chat"])
 async def test_the_eleventh_question_in_a_minute_is_refused_whichever_door_it_comes_through(
     tmp_path: Path, order: str
