@@ -81,19 +81,24 @@ SOURCE_TREE_FILES = {
     *("tests/bot/test_engine_errors.py", "tests/bot/i18n/test_member_words.py", "tests/bot/i18n/test_translations.py"),
 }
 
+# Tests that load LiteLLM, which takes four seconds of processor time. One worker loads it.
+_LLM = "tests/engine/llm"
+LITELLM_FILES = {
+    *(f"{_LLM}/client/test_{name}.py" for name in ("client", "litellm", "retries")),
+    *(f"{_LLM}/test_{name}.py" for name in ("remote_answers", "remote_model", "reranker", "picture_describer")),
+    *(f"{_LLM}/{name}.py" for name in ("replies/test_extraction", "replies/test_texts", "wire/test_reply_parts")),
+    *(f"{_LLM}/test_embedder.py", f"{_LLM}/traits/test_refused_parameters.py"),
+    *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py"),
+}
+
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
 LONG_FILES = (
-    *("test_bot_killed.py", "test_linear_time.py", "test_graph_contract.py", "test_downtime.py", "test_processes.py"),
-    *(
-        "test_many_engines.py",
-        "test_vectors_contract.py",
-        "test_damaged_files.py",
-        "test_crash.py",
-        "test_demo_town.py",
-    ),
-    *("test_archive_databases.py", "test_examples.py", "test_commands.py", "test_slack_many_channels.py"),
-    *("test_corrections.py", "test_subprocess.py", "test_history_import.py", "test_crash_safety.py", "test_papers.py"),
-    *("test_demo_days.py", "test_litellm_memory.py", "test_hostile_working_dir.py", "test_postgres.py"),
+    *("test_outages.py", "test_linear_time.py", "test_bot_killed.py", "test_graph_contract.py", "test_downtime.py"),
+    *("test_processes.py", "test_many_engines.py", "test_vectors_contract.py", "test_damaged_files.py"),
+    *("test_crash.py", "test_demo_town.py", "test_archive_databases.py", "test_examples.py", "test_commands.py"),
+    *("test_slack_many_channels.py", "test_corrections.py", "test_subprocess.py", "test_history_import.py"),
+    *("test_crash_safety.py", "test_papers.py", "test_demo_days.py", "test_litellm_memory.py"),
+    *("test_hostile_working_dir.py", "test_postgres.py"),
 )
 
 
@@ -149,7 +154,9 @@ class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # the library h
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        return "source trees" if file in SOURCE_TREE_FILES else file
+        if file in SOURCE_TREE_FILES:
+            return "source trees"
+        return "litellm" if file in LITELLM_FILES else file
 
     def remove_node(self, node: Any) -> str | None:
         """Give the tests that a worker left to others, but for the one that ended it, whose name is returned.

@@ -45,7 +45,6 @@ def test_the_bytes_decide_before_the_name(name: str, data: bytes, kind: str) -> 
     assert detect_format(name, data, ParserLimits()) == kind
 
 
-@pytest.mark.share(2)
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_method_that_no_format_permits_is_refused_before_it_takes_memory(packing: int) -> None:
     whole = archive(ODT_FILES, packing)
