@@ -13,6 +13,6 @@ SHARES = {"surreal": 8, "surreal on disk": 8, "lance on disk": 3, "postgres by s
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark the tests of other stores as long, all but a share."""
     parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    share = SHARES.get(parameters.get("store", parameters.get("graph", "")), 1)
+    share = SHARES.get(str(parameters.get("store", parameters.get("graph"))), 1)
     if not is_drawn(item.name.partition("[")[0], share):
         item.add_marker("long")
