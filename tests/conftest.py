@@ -62,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "files: is about the files of a data directory, also with --database=postgres")
     config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
+    config.addinivalue_line("markers", "share(n): one in n of its parameters runs always, the others are long")
     config.addinivalue_line(
         "markers", "long: takes many seconds; runs with --long or --thorough, or if its file is named"
     )
@@ -76,27 +77,34 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 # Tests of the source code. One worker parses all modules once.
 SOURCE_TREE_FILES = {
     *("tests/test_arrows.py", "tests/test_background_tasks.py", "tests/test_clock.py", "tests/test_linear_time.py"),
-    *("tests/test_locks.py", "tests/test_names.py", "tests/bot/test_engine_errors.py"),
+    *("tests/test_callables.py", "tests/test_dependencies.py", "tests/test_locks.py", "tests/test_names.py"),
+    *("tests/bot/test_engine_errors.py", "tests/bot/i18n/test_member_words.py", "tests/bot/i18n/test_translations.py"),
+}
+
+# Tests that load LiteLLM, which takes four seconds of processor time. One worker loads it.
+_LLM = "tests/engine/llm"
+LITELLM_FILES = {
+    *(f"{_LLM}/client/test_{name}.py" for name in ("client", "litellm", "retries")),
+    *(f"{_LLM}/test_{name}.py" for name in ("remote_answers", "remote_model", "reranker", "picture_describer")),
+    *(f"{_LLM}/{name}.py" for name in ("replies/test_extraction", "replies/test_texts", "wire/test_reply_parts")),
+    *(f"{_LLM}/test_embedder.py", f"{_LLM}/traits/test_refused_parameters.py"),
+    *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py"),
 }
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
 LONG_FILES = (
-    *("test_bot_killed.py", "test_linear_time.py", "test_graph_contract.py", "test_downtime.py", "test_processes.py"),
-    *(
-        "test_many_engines.py",
-        "test_vectors_contract.py",
-        "test_damaged_files.py",
-        "test_crash.py",
-        "test_demo_town.py",
-    ),
-    *("test_archive_databases.py", "test_examples.py", "test_commands.py", "test_slack_many_channels.py"),
-    *("test_corrections.py", "test_subprocess.py", "test_history_import.py", "test_crash_safety.py", "test_papers.py"),
-    *("test_demo_days.py", "test_litellm_memory.py", "test_hostile_working_dir.py", "test_postgres.py"),
+    *("test_outages.py", "test_linear_time.py", "test_bot_killed.py", "test_graph_contract.py", "test_downtime.py"),
+    *("test_processes.py", "test_many_engines.py", "test_vectors_contract.py", "test_damaged_files.py"),
+    *("test_crash.py", "test_demo_town.py", "test_archive_databases.py", "test_examples.py", "test_commands.py"),
+    *("test_slack_many_channels.py", "test_corrections.py", "test_subprocess.py", "test_history_import.py"),
+    *("test_crash_safety.py", "test_papers.py", "test_demo_days.py", "test_litellm_memory.py"),
+    *("test_hostile_working_dir.py", "test_postgres.py"),
 )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out long tests, and order files: those that take long, those with many tests; or all by `--shuffle`."""
+    mark_shares(items)
     if not config.getoption("--thorough"):
         named = find_named_files(config.args, config.invocation_params.dir)
         only_long = config.getoption("--long")
@@ -116,6 +124,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         shuffle_files(items, random.Random(seed))
 
 
+def mark_shares(items: Iterable[pytest.Item]) -> None:
+    """Of the parameters of a test that is marked `share(n)`, mark all but each n-th as long."""
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("share") and not item.get_closest_marker("long"):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, cases in tests.items():
+        share = next(mark.args[0] for mark in cases[0].iter_markers("share"))
+        drawn = crc32(name.encode()) % min(share, len(cases))
+        for place, case in enumerate(cases):
+            if place % share != drawn:
+                case.add_marker("long")
+
+
+def is_drawn(test: str, one_in: int) -> bool:
+    """Whether a test is one of those that run always, of which there is one in so many."""
+    return crc32(test.encode()) % one_in == 0
+
+
 def find_named_files(arguments: Iterable[str], folder: Path) -> set[Path]:
     """The files that a command line names, by themselves or with a test in them; folders do not count."""
     paths = ((folder / each.split("::")[0]).resolve() for each in arguments)
@@ -127,7 +154,9 @@ class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # the library h
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        return "source trees" if file in SOURCE_TREE_FILES else file
+        if file in SOURCE_TREE_FILES:
+            return "source trees"
+        return "litellm" if file in LITELLM_FILES else file
 
     def remove_node(self, node: Any) -> str | None:
         """Give the tests that a worker left to others, but for the one that ended it, whose name is returned.
@@ -167,6 +196,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
         gc.enable()
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.support.source_trees import PACKAGES, ROOT, list_modules, name_of, parse_module
+from tests.support.source_trees import PACKAGES, ROOT, list_modules, list_nodes, name_of
 
 STARTERS = {"create_task", "ensure_future", "TaskGroup", "run_coroutine_threadsafe", "start_new_thread"}
 THREADS = {"Thread", "Timer"}
@@ -40,34 +40,34 @@ REASONS = {
 }
 
 
-def started(tree: ast.AST) -> Iterator[str]:
+def started(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """The calls that start a task or a thread, with their lines."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and name_of(node) in STARTERS | THREADS:
             yield f"{name_of(node)} in line {node.lineno}"
 
 
-def dropped(tree: ast.AST) -> Iterator[str]:
+def dropped(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """The calls whose results are thrown away though failures come with them."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and name_of(node.value) in AWAITED:
             yield f"{name_of(node.value)} in line {node.lineno}"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_tasks_and_threads_are_started_by_the_supervisor_or_for_a_reason(package: str) -> None:
-    found = {str(path.relative_to(ROOT)): list(started(parse_module(path))) for path in list_modules(package)}
+    found = {str(path.relative_to(ROOT)): list(started(list_nodes(path))) for path in list_modules(package)}
     assert {path: calls for path, calls in found.items() if calls and path not in REASONS} == {}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_nothing_that_can_fail_is_begun_and_dropped(package: str) -> None:
-    found = {str(path.relative_to(ROOT)): list(dropped(parse_module(path))) for path in list_modules(package)}
+    found = {str(path.relative_to(ROOT)): list(dropped(list_nodes(path))) for path in list_modules(package)}
     assert {path: calls for path, calls in found.items() if calls} == {}
 
 
 def test_every_reason_is_needed() -> None:
-    idle = {path for path in REASONS if not (ROOT / path).exists() or not list(started(parse_module(ROOT / path)))}
+    idle = {path for path in REASONS if not (ROOT / path).exists() or not list(started(list_nodes(ROOT / path)))}
     assert idle == set()
 
 
@@ -75,9 +75,9 @@ def test_every_reason_is_needed() -> None:
     "code", ["asyncio.create_task(x())", "loop.create_task(x())", "TaskGroup()", "threading.Thread(target=x).start()"]
 )
 def test_a_bare_start_is_noticed(code: str) -> None:
-    assert list(started(ast.parse(code)))
+    assert list(started(ast.walk(ast.parse(code))))
 
 
 def test_a_dropped_result_is_noticed() -> None:
-    assert list(dropped(ast.parse("asyncio.gather(x(), y())")))
-    assert not list(dropped(ast.parse("async def f(): await asyncio.gather(x(), y())")))
+    assert list(dropped(ast.walk(ast.parse("asyncio.gather(x(), y())"))))
+    assert not list(dropped(ast.walk(ast.parse("async def f(): await asyncio.gather(x(), y())"))))

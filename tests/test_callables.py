@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.support.source_trees import list_modules, parse_module
+from tests.support.source_trees import list_modules, list_nodes
 
 # Upward calls: what a part asks of whoever made it.
 UPWARD = {
@@ -62,7 +62,7 @@ OF_VALUES = {
 def list_callables() -> Iterator[str]:
     """The fields and parameters of constructors that are callables, as `Class.name`."""
     for path in list_modules("engine", "bot"):
-        for node in ast.walk(parse_module(path)):
+        for node in list_nodes(path):
             if isinstance(node, ast.ClassDef):
                 yield from (f"{node.name}.{name}" for name in list_fields(node))
 

@@ -6,10 +6,12 @@ import ast
 import builtins
 import re
 from collections import Counter
+from functools import cache
+from pathlib import Path
 
 import pytest
 
-from tests.support.source_trees import ROOT, list_modules, parse_module
+from tests.support.source_trees import ROOT, list_modules, list_nodes
 
 METAPHORS = frozenset(
     "house desk shelf shelve whisper haste courtesy wish owe owed believe belief lent heard noted".split()  # noqa: SIM905
@@ -19,31 +21,30 @@ AREAS = ["engine", "bot", *(f"adapters/{path.name}" for path in (ROOT / "adapter
 AREAS = [area for area in AREAS if any((ROOT / area).rglob("*.py"))]
 
 
-def trees(area: str) -> list[ast.Module]:
-    return [parse_module(path) for path in list_modules(area)]
-
-
-def defined(tree: ast.Module) -> set[str]:
+@cache
+def defined(path: Path) -> frozenset[str]:
     """The names that a module gives: of classes, functions, parameters, variables and attributes."""
     found = set[str]()
-    for node in ast.walk(tree):
+    for node in list_nodes(path):
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 found.add(name)
             case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                 found.add(name)
-    return found
+    return frozenset(found)
 
 
 @pytest.mark.parametrize("area", AREAS)
 def test_a_class_name_is_given_once(area: str) -> None:
-    names = Counter(node.name for tree in trees(area) for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    names = Counter(
+        node.name for path in list_modules(area) for node in list_nodes(path) if isinstance(node, ast.ClassDef)
+    )
     assert {name for name, times in names.items() if times > 1} == set()
 
 
 @pytest.mark.parametrize("area", AREAS)
 def test_no_name_is_a_metaphor(area: str) -> None:
-    names = {name for tree in trees(area) for name in defined(tree)}
+    names = {name for path in list_modules(area) for name in defined(path)}
     assert {name for name in names if METAPHORS & {word.lower() for word in WORD.findall(name)}} == set()
 
 
@@ -52,17 +53,21 @@ RAISES = re.compile(r"\bRaises ((?:[^.;:]|\.\w)+)")
 CAPITALIZED = re.compile(r"(?<![.\w])[A-Z]\w*[a-z]\w*")
 
 
-def test_the_errors_that_docstrings_name_exist() -> None:
-    parsed = {path: parse_module(path) for path in list_modules()}
-    classes = {node.name for tree in parsed.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    known = classes | set(dir(builtins)) | NO_ERRORS
+@cache
+def docstrings(path: Path) -> tuple[str, ...]:
+    """The docstrings of a module, its classes and functions."""
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return tuple(ast.get_docstring(node) or "" for node in list_nodes(path) if isinstance(node, documented))
+
+
+def test_the_errors_that_docstrings_name_exist() -> None:
+    nodes = (node for path in list_modules() for node in list_nodes(path))
+    known = {node.name for node in nodes if isinstance(node, ast.ClassDef)} | set(dir(builtins)) | NO_ERRORS
     unknown = {
         (path.name, name)
-        for path, tree in parsed.items()
-        for node in ast.walk(tree)
-        if isinstance(node, documented)
-        for sentence in RAISES.findall(ast.get_docstring(node) or "")
+        for path in list_modules()
+        for text in docstrings(path)
+        for sentence in RAISES.findall(text)
         for name in CAPITALIZED.findall(sentence)
         if name not in known
     }
@@ -77,32 +82,27 @@ EXTERNAL |= {"value", "instr", "group_concat", "json_group_object"}
 
 def test_the_names_that_docstrings_quote_exist() -> None:
     """A quoted name is one of its module, or a class, function or constant of any module."""
-    parsed = {path: parse_module(path) for path in list_modules()}
-    shared = EXTERNAL | {name for path in parsed for name in (*path.relative_to(ROOT).parts, path.stem)}
-    for tree in parsed.values():
-        shared |= {name for name in defined(tree) if not name.islower()}
-        shared |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    foreign = {path: quoted_names(tree) - shared for path, tree in parsed.items()}
-    unknown = {
-        f"{path.name}: {name}" for path, names in foreign.items() if names for name in names - words_of(parsed[path])
-    }
+    shared = EXTERNAL | {name for path in list_modules() for name in (*path.relative_to(ROOT).parts, path.stem)}
+    for path in list_modules():
+        shared |= {name for name in defined(path) if not name.islower()}
+        shared |= {each.name for each in list_nodes(path) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+    foreign = {path: quoted_names(path) - shared for path in list_modules()}
+    unknown = {f"{path.name}: {name}" for path, names in foreign.items() if names for name in names - words_of(path)}
     assert unknown == set()
 
 
-def quoted_names(tree: ast.Module) -> set[str]:
-    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    docstrings = (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented))
-    return {name for text in docstrings for name in CODE_NAME.findall(text)}
+def quoted_names(path: Path) -> set[str]:
+    return {name for text in docstrings(path) for name in CODE_NAME.findall(text)}
 
 
-def words_of(tree: ast.Module) -> set[str]:
+def words_of(path: Path) -> set[str]:
     """The names that a module uses, and the words of its strings but docstrings."""
     found = set[str]()
-    for node in ast.walk(tree):
+    for node in list_nodes(path):
         for key in ("id", "attr", "arg", "name"):
             found.update(str(getattr(node, key, "")).split("."))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+    unused = {id(node.value) for node in list_nodes(path) if isinstance(node, ast.Expr)}
+    for node in list_nodes(path):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unused:
             found.update(re.findall(r"\w+", node.value))
     return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.common.json_stream import MAX_VALUE_SIZE, JsonStream, ValueTooLarge
 from engine.errors import CorruptFile, DocumentTooLarge, EncryptedFile, InvalidDocument
-from engine.parsers.base import ZIP_ERRORS
+from engine.parsers.base import ZIP_ERRORS, read_at_most
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def read_bytes(folder: ExportFolder, name: str, limit: int) -> bytes:
 def _read(folder: ExportFolder, name: str, size: int) -> bytes:
     try:
         with folder.open(name) as stream:
-            return stream.read(size)
+            return read_at_most(stream, size)
     except ZIP_ERRORS as error:
         raise CorruptFile(f"“{name}” is damaged.", hint=DAMAGED_HINT) from error
 

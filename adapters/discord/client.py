@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import discord
 import structlog
+from discord.gateway import KeepAliveHandler
 
 from adapters.discord.calls import build_rate_limit_trace, call_with_retries
 from adapters.discord.dispatch_guard import DispatchGuard
@@ -84,7 +86,19 @@ class DiscordClient(discord.Client):
     async def close(self) -> None:
         """End the connection, and what was being read."""
         await self._reloads.close()
+        await self._close_unbegun()
         await super().close()
+
+    async def _close_unbegun(self) -> None:
+        """Close a connection whose session has not begun: the library knows only those that have one.
+
+        Its thread would go on to send heartbeats, also to a loop that has ended.
+        """
+        for thread in threading.enumerate():
+            if not isinstance(thread, KeepAliveHandler) or thread.ws is self.ws:
+                continue
+            if thread.ws._connection is self._connection:  # noqa: SLF001  - the library has no public API for it
+                await thread.ws.close(1000)
 
     async def log_in(self) -> None:
         """Look up the bot's user, and prepare the connection. Raises the library's errors."""

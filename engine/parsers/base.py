@@ -6,6 +6,7 @@ import stat
 import zipfile
 import zlib
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import islice
 from lzma import LZMAError
 from typing import TYPE_CHECKING, Protocol
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
+    from typing import BinaryIO
 
     from engine.models import ConvertedDocument
 
@@ -36,6 +38,7 @@ SIGNATURE = "it is a signature"
 IS_PICTURE = "it holds a picture"
 DAMAGED = "it cannot be read, or is damaged"
 ABSENT = "it is missing from the file"
+PIECE_SIZE = MIB  # bytes that are read at once
 _HEAD_PASSAGES = 500  # parsed before the first part of a long file is sent
 
 
@@ -186,7 +189,19 @@ def read_file_content(path: Path, limit: int) -> bytes:
     if found.st_size > limit:
         raise DocumentTooLarge(f"{path.name} has {found.st_size / MIB:.0f} MiB; the maximum is {limit / MIB:.0f}.")
     with path.open("rb") as file:
-        data = file.read(limit + 1)  # the file may have grown
+        data = read_at_most(file, limit + 1)  # the file may have grown
     if len(data) > limit:
         raise DocumentTooLarge(f"{path.name} has more than the maximum of {limit / MIB:.0f} MiB.")
     return data
+
+
+def read_at_most(stream: BinaryIO, size: int) -> bytes:
+    """The next bytes of a stream, at most `size`.
+
+    One call of `read` takes memory for all of `size` first, and fills it after
+    `engine.memory.scrub_freed_memory`: 1 GiB for a chat of a kilobyte.
+    """
+    data = BytesIO()
+    while data.tell() < size and (piece := stream.read(min(PIECE_SIZE, size - data.tell()))):
+        data.write(piece)
+    return data.getvalue()

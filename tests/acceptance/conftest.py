@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 import pytest_asyncio
@@ -27,10 +28,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test of the whole bot on both platforms, or on those that it names."""
+    """Run each test of the whole bot on both platforms, of which the suite takes one, or on those that it names."""
     if "platform" in metafunc.fixturenames:
         marker = metafunc.definition.get_closest_marker("platforms")
-        metafunc.parametrize("platform", marker.args if marker else tuple(TOWNS), scope="module")
+        metafunc.parametrize("platform", marker.args if marker else share_platforms(metafunc), scope="module")
+
+
+def share_platforms(metafunc: pytest.Metafunc) -> list[Any]:
+    """Both platforms; that which is not drawn by the name of the test is long."""
+    drawn = crc32(metafunc.function.__name__.encode()) % len(TOWNS)
+    marks = [() if place == drawn else pytest.mark.long for place in range(len(TOWNS))]
+    return [pytest.param(name, marks=each) for name, each in zip(TOWNS, marks, strict=True)]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -120,6 +120,7 @@ def damage_groups(folder: Path, other: Path, harm: str, *, thorough: bool) -> li
     return [group for group in (light, *([file] for file in chosen)) if group]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("harm", DAMAGES)
 @pytest.mark.parametrize(
     ("state", "other"), [pytest.param("closed", "killed", marks=pytest.mark.long), ("killed", "closed")]
@@ -159,6 +160,7 @@ class FailingSearch:
         return await self.search(*arguments)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("error", [RustPanic("range end index"), KeyError("vector"), RuntimeError("lance error")])
 async def test_store_broken_at_first_use_is_rebuilt_and_answers(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, error: BaseException
@@ -196,6 +198,7 @@ async def test_transient_errors_do_not_trigger_a_reindex(engine: Engine, monkeyp
     assert (await engine.ask(Question("Whom did Ada meet?", HERE))).context.sources
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("file", ["vectors/*/_versions/*.manifest", "vectors/*/data/*"])
 async def test_reindex_survives_files_damaged_while_open(engine: Engine, file: str) -> None:
     await engine.documents.add(doc("diary", "Ada met Bob."))
@@ -256,6 +259,7 @@ def replace_by_damaged_link(path: Path) -> None:
             file.write_bytes(file.read_bytes()[:20])
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("harm", [replace_by_file, replace_by_dangling_link, replace_by_damaged_link])
 @pytest.mark.parametrize("name", ["vectors", "graph.kuzu"])
 async def test_projection_that_is_not_a_folder_is_rebuilt(
@@ -276,6 +280,7 @@ async def test_folder_in_place_of_an_unneeded_file_is_harmless(
     assert await open_outcome(tmp_path / "home") == ""
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["ledger.db", "bot.db"])
 async def test_folder_in_place_of_a_database_suggests_restore(
     tmp_path: Path, folders: dict[str, Path], name: str
@@ -293,6 +298,7 @@ async def test_folder_in_place_of_a_database_suggests_restore(
     assert await open_outcome(tmp_path / "home") == ""
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", ["ledger.db-wal", "bot.db-shm", "ledger.db-journal"])
 async def test_a_folder_in_place_of_a_log_is_named_and_moving_it_away_helps(
     tmp_path: Path, folders: dict[str, Path], name: str

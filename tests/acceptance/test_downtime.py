@@ -48,6 +48,7 @@ async def test_deleted_channel_is_forgotten(live: LiveBot[Any], *, away: bool) -
     await check_channels(live, "square")
 
 
+@pytest.mark.share(3)
 @SLACK
 @pytest.mark.parametrize("kind", ["public", "private", "group"])
 async def test_channel_the_bot_was_removed_from_is_forgotten(live: LiveBot[SlackTown], kind: str) -> None:
@@ -58,6 +59,7 @@ async def test_channel_the_bot_was_removed_from_is_forgotten(live: LiveBot[Slack
     await check_channels(live, "square")
 
 
+@pytest.mark.share(2)
 @SLACK
 @pytest.mark.parametrize("kind", ["public", "private"])
 async def test_recreated_app_keeps_only_channels_it_was_reinvited_to(live: LiveBot[SlackTown], kind: str) -> None:
@@ -82,6 +84,7 @@ async def test_archived_channel_stays_indexed(live: LiveBot[SlackTown]) -> None:
     assert find_secrets(await live.ask("ada", "square")) == "agate beryl"
 
 
+@pytest.mark.share(2)
 @DISCORD
 @pytest.mark.parametrize("denied", [Permission.VIEW_CHANNEL, Permission.READ_MESSAGE_HISTORY])
 async def test_channel_that_was_hidden_from_the_bot_is_not_forgotten(
@@ -133,6 +136,7 @@ async def test_removed_server_is_kept_or_deleted_by_setting(live: LiveBot[Discor
 # What only fails to load.
 
 
+@pytest.mark.share(2)
 @SLACK
 @pytest.mark.usefixtures("pretend_hour_passed")
 @pytest.mark.parametrize(("method", "error"), [("history", "token_expired"), ("replies", "missing_scope")])
@@ -153,6 +157,7 @@ async def test_an_error_that_may_pass_forgets_nothing(live: LiveBot[SlackTown], 
     assert find_secrets(await live.ask("ada", "square", way="private")) == "agate beryl coral"
 
 
+@pytest.mark.share(2)
 @DISCORD
 @pytest.mark.usefixtures("pretend_hour_passed")
 @pytest.mark.parametrize("status", [403, 404])

@@ -72,6 +72,7 @@ async def test_a_planted_document_cannot_have_secrets_sent_away(trial: Injection
     assert "\n".join(trial.list_violations()) == ""
 
 
+@pytest.mark.long
 async def test_orders_in_messages_and_files_do_no_harm(trial: InjectionTrial, *, thorough: bool) -> None:
     before, asked = trial.model.calls["answer"], ORDERS if thorough else ORDERS[::3]
     await trial.post_texts(ORDERS)

@@ -109,6 +109,7 @@ class RandomHistory:
                 self.separated.discard(frozenset((each.name, each.other)))
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", range(3))
 async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path: Path, seed: int) -> None:
     async with open_memory_engine(tmp_path / "lived", options=FAST_OPTIONS) as engine:

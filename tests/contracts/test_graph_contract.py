@@ -445,6 +445,7 @@ async def apply_step(graph: GraphStore, step: Step) -> bool:
     return True
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("renew_after", "cached_edges"), [(REOPEN_AFTER_ROWS, CACHED_EDGES), (3, CACHED_EDGES), (3, 0), (3, 4)]
 )

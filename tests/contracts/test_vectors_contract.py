@@ -274,6 +274,7 @@ async def compare_with_dict(
     await store.close()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("cache_bytes", [VECTOR_CACHE_BYTES, 32 * row_bytes(ExactColumns(DIM)), 0])
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)
@@ -288,6 +289,7 @@ def test_any_sequence_of_calls_and_restarts_equals_a_dict(
         )
 
 
+@pytest.mark.long
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, partitions=st.integers(1, 3))
 def test_any_sequence_of_calls_on_postgres_equals_a_dict(

@@ -40,6 +40,7 @@ async def test_a_day_in_a_small_club() -> None:
     assert (discord.previews, discord.refusals) == ([], [])
 
 
+@pytest.mark.long
 async def test_a_day_in_a_small_workspace() -> None:
     printed: list[str] = []
     slack = await slack_day.run_day(start_bot, printed.append, pause=0.3)

@@ -100,6 +100,7 @@ async def fill(engine: Engine) -> None:
     await engine.documents.forget("d1")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("what", ["compact", "reindex"])
 async def test_cancelling_or_closing_in_the_middle_breaks_nothing(tmp_path: Path, what: str) -> None:
     async with open_engine(tmp_path) as engine:

@@ -15,7 +15,7 @@ class MemberProcesses(LocalProcesses):
     def __init__(self, others: MemberProcesses | None = None) -> None:
         super().__init__()
         self._ids: Iterator[int] = others._ids if others else itertools.count(1)
-        self._holders: dict[str, int] = others._holders if others else {}
+        self.holders: dict[str, int] = others.holders if others else {}
         self._leases = others._leases if others else self._leases
         self._subscriptions = others._subscriptions if others else self._subscriptions
         self.id = next(self._ids)
@@ -34,11 +34,11 @@ class MemberProcesses(LocalProcesses):
 
     @contextmanager
     def _recorded(self, name: str) -> Iterator[None]:
-        self._holders[name] = self.id
+        self.holders[name] = self.id
         try:
             yield
         finally:
-            del self._holders[name]
+            del self.holders[name]
 
     async def list_leases(self, prefix: str) -> Mapping[str, int]:
-        return {name: id_ for name, id_ in self._holders.items() if name.startswith(prefix)}
+        return {name: id_ for name, id_ in self.holders.items() if name.startswith(prefix)}

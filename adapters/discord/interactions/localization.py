@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from discord import app_commands
@@ -26,13 +27,19 @@ class CommandTranslator(app_commands.Translator):
     async def translate(
         self, string: app_commands.locale_str, locale: Locale, context: app_commands.TranslationContext[Any, Any]
     ) -> str | None:
-        language = match_locale(str(locale))
         is_menu = isinstance(context.data, app_commands.ContextMenu)  # nobody types the name of a menu's command
-        if language == SOURCE_LANGUAGE or not (is_menu or context.location in DESCRIPTIONS):
-            return None
-        with use_language(language):
-            translated = gettext(string.message)
-        return None if translated == string.message else translated[:MAX_LENGTH]
+        return translate(string.message, str(locale)) if is_menu or context.location in DESCRIPTIONS else None
+
+
+@cache
+def translate(message: str, locale: str) -> str | None:
+    """A description in the language of a locale of Discord; None for the English one."""
+    language = match_locale(locale)
+    if language == SOURCE_LANGUAGE:
+        return None
+    with use_language(language):
+        translated = gettext(message)
+    return None if translated == message else translated[:MAX_LENGTH]
 
 
 async def list_translated_commands(tree: app_commands.CommandTree[Any]) -> list[dict[str, Any]]:

@@ -70,7 +70,10 @@ _WORDS = {
     "私たち": "we",
 }
 _TRANSLATED = re.compile("|".join(f"(?P<w{at}>{word})" for at, word in enumerate(_WORDS)))
-_SINCE = re.compile(r"(?P<time>(?: [a-z-]+)+ )(?:から|以降|以来)")
+# It begins with the first of the words: a search from each of them would take the square of their number.
+_SINCE = re.compile(
+    r"(?:(?<![a-z-])(?<![a-z-] )(?P<before>[a-z-]+)|(?<![a-z-]))(?P<time>(?: [a-z-]+)+ )(?:から|以降|以来)"
+)
 _GRAMMAR = re.compile(
     r"(?:教えてください|教えて|ください|くれますか|お願いします|して|した|しました|しましたか|いますか|いる|ある|ありますか|"
     r"ことは?|もの|まだ|どんな|どの|どれ|って|った|い?ました|い?ます|です|ました|のこと|について|誰か|"
@@ -84,5 +87,5 @@ def translate_request(text: str) -> str:
         return text
     values = [*_WORDS.values()]
     english = _TRANSLATED.sub(lambda found: f" {values[int(found.lastgroup[1:])]} " if found.lastgroup else "", text)
-    english = _SINCE.sub(lambda found: f" since {found['time']}", english)
+    english = _SINCE.sub(lambda found: f"{found['before'] or ''} since {found['time']}", english)
     return _GRAMMAR.sub(" ", english)

@@ -288,6 +288,7 @@ def test_chats_of_teams_are_read_in_both_forms(tmp_path: Path) -> None:
     assert source.omissions == {NOTICES: 2, UNREADABLE: 1, NOT_EXPORTED: 1, "JSON files that are no exported chats": 1}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("module", [whatsapp, telegram, teams])
 def test_what_is_no_chat_is_refused(tmp_path: Path, module: Any) -> None:
     with pytest.raises((InvalidDocument, CorruptFile)):

@@ -91,6 +91,7 @@ async def call(client: Client, name: str, arguments: dict[str, Any]) -> Any:
     return await client.call_tool(name, arguments)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("way", ["connect", "connect_over_http"])
 async def test_every_tool_is_listed_with_its_meaning_and_called(desk: Desk, way: str, mode: str) -> None:

@@ -48,6 +48,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield Server(portal, api, token)
 
 
+@pytest.mark.long
 def test_every_operation_keeps_to_its_description(server: Server, *, thorough: bool) -> None:
     # The library takes more than a second to import, in each process that collects this file.
     schemathesis: Any = importlib.import_module("schemathesis")

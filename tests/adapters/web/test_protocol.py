@@ -103,6 +103,7 @@ async def test_a_connection_too_many_is_told_to_come_back_later() -> None:
     assert "retry-after" in text.casefold()
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("proxies", ["", "127.0.0.0/8"], ids=["a share each", "no shares"])
 @pytest.mark.parametrize("source", ["127.0.0.1", "127.0.0.2"], ids=["same address", "another address"])
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: he", REQUEST], ids=["silent", "half", "idle"])

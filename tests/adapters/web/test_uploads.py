@@ -86,6 +86,7 @@ async def test_nobody_uploads_without_the_permission(api: Api, tmp_path: Path) -
     assert not (tmp_path / "home" / "uploads").exists()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("name", "data"),
     [("empty.txt", b""), ("bomb.docx", bomb(30_000_000)), ("program.exe", b"MZ\x00\x01" * 50), ("..", TILES)],

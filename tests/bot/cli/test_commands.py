@@ -109,6 +109,7 @@ def test_help_names_every_command_with_a_sentence_and_comes_without_a_command() 
     assert "threadlore demo" in threadlore().output
 
 
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_each_command_explains_itself(name: str) -> None:
     shown = threadlore(name, "--help")
@@ -180,6 +181,7 @@ def test_commands_beside_a_conversation_are_run_by_it_and_after_it_by_themselves
     assert "noon" in threadlore("ask", QUESTION).stdout
 
 
+@pytest.mark.long
 def test_ctrl_c_is_quiet(chatting: subprocess.Popen[str]) -> None:
     assert chatting.stdin
     chatting.send_signal(signal.SIGINT)

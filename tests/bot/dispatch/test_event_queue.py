@@ -219,6 +219,7 @@ async def test_a_failing_event_is_tried_again_and_delays_no_other(store: BotStor
     assert worker.given_up == []
 
 
+@pytest.mark.share(3)
 @at_once
 @pytest.mark.parametrize("step", ["ingest", "process"])
 @pytest.mark.parametrize(

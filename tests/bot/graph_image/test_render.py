@@ -51,7 +51,7 @@ async def test_a_picture_is_drawn_while_the_loop_goes_on() -> None:
     async def beat() -> None:
         nonlocal beats
         while True:
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
             beats += 1
 
     beating = asyncio.create_task(beat())

@@ -122,6 +122,7 @@ async def filter_delta(delta: str) -> str:
     return "".join(shown + [piece async for piece in filter_.close()])
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("text", ["x" * 38_000, "word [1] " * 4_000, "```\n" + "x [1]\n" * 6_000 + "```"])
 async def test_other_tasks_run_while_a_long_delta_is_filtered(text: str) -> None:
     turns = 0

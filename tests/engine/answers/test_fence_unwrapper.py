@@ -76,6 +76,7 @@ def test_words_stream_inside_the_wrapper() -> None:
     assert filter_.close() == ""
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("piece", ["`", " ", "```markdown\n", "```\n", "a", "```", "~~~\n", "```x"])
 def test_the_cost_is_linear(piece: str) -> None:
     def spent(times: int) -> float:

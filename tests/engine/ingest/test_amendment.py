@@ -77,6 +77,7 @@ def random_message(chance: random.Random, key: str) -> Passage:
     return Passage(key, text, author=chance.choice("ab"), time=time, position=chance.choice([0, 0, 0, 1]))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("tokenizer", [CharacterTokenizer(), MergingTokenizer()], ids=["plain", "merging"])
 @pytest.mark.parametrize("seed", range(4))
 async def test_amending_comes_to_what_adding_it_whole_does(

@@ -100,6 +100,7 @@ async def wait_until_indexed(engine: Engine) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("kind", OUTAGES)
 async def test_every_document_has_its_facts_after_an_outage(
     tmp_path: Path, stub: StubProvider, clock: ManualClock, kind: str
@@ -139,6 +140,7 @@ async def test_a_restart_amid_an_outage_loses_nothing(tmp_path: Path, stub: Stub
         assert await statuses(engine) == {"a": "indexed"}
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("fault", [Fault(status=503), Fault(status=401)])
 async def test_an_outage_of_the_embedder_gives_up_no_text(
     tmp_path: Path, stub: StubProvider, clock: ManualClock, fault: Fault
@@ -198,6 +200,7 @@ async def test_any_language_model_is_tested_by_one_call_at_a_time(tmp_path: Path
         assert set((await statuses(engine)).values()) == {"indexed"}
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("shared_tokens", [0, 1000])
 @pytest.mark.parametrize("error", [ModelTimeout("slow"), ModelUnavailable("500")])
 async def test_texts_at_which_the_model_always_fails_do_not_stop_the_others(

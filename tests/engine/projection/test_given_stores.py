@@ -38,6 +38,7 @@ async def filled(home: Path, text: str) -> Stores:
     return stores
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("lost", ["graph", "vectors", "both"])
 @pytest.mark.parametrize("foreign", [False, True], ids=["empty", "foreign"])
 async def test_stores_that_lack_content_are_filled_again(tmp_path: Path, lost: str, *, foreign: bool) -> None:

@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from adapters.discord import run
+from adapters.discord.shards.shard_set import PROCESS_LEASES
 from bot.bot import Bot
 from bot.platform.events import MessageReceived
 from bot.platform.models import Location
@@ -92,6 +93,11 @@ class Cluster:
     def served(self, halves: list[Half]) -> list[list[int]]:
         """The processes that serve each server."""
         return [[number for number, each in enumerate(self.members) if each.serves(half)] for half in halves]
+
+    def count_processes(self) -> int:
+        """How many take part."""
+        leases = cast("MemberProcesses", self.members[0].bot.processes).holders
+        return sum(name.startswith(PROCESS_LEASES) for name in leases)
 
     async def close(self) -> None:
         for each in self.members:

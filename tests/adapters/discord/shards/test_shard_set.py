@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
+from discord.gateway import KeepAliveHandler
 from structlog.testing import capture_logs
 
+from adapters.discord.shards.shard import Shard
 from bot.errors import NotConnected
 from tests.adapters.discord.recording_bot import until
 from tests.adapters.discord.shards.conftest import Cluster, Half, become
 from tests.support.discord_server import FakeDiscord
+from tests.support.patience import PATIENCE
 
 
 async def test_one_shard_is_served_by_one_process_while_another_stands_by(
     fake: FakeDiscord, cluster: Cluster, halves: list[Half]
 ) -> None:
-    first, second = cluster.join(), cluster.join()
+    first = cluster.join()
     await become(cluster, halves, [[0], [0]])
-    await until(lambda: first.bot.expected == {"discord"})
+    second = cluster.join()  # two that begin at once may not know of each other when they look at the shards
+    await become(cluster, halves, [[0], [0]])
+    await until(lambda: cluster.count_processes() == 2)
+    assert first.bot.expected == {"discord"}
     assert (second.bot.expected, second.bot.platforms, fake.gateway.identifies) == (set(), [], 1)
     await first.die()
     await become(cluster, halves, [[1], [1]])
@@ -137,3 +144,25 @@ async def test_a_shard_is_served_until_the_session_of_its_next_process_has_begun
     assert cluster.served(halves) == [[0], [0]]
     fake.world.sessions_left = 1
     await become(cluster, halves, [[0], [1]])
+
+
+def list_heartbeats() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if isinstance(each, KeepAliveHandler)]
+
+
+async def test_a_connection_that_ends_before_its_session_begins_sends_no_more_heartbeats(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+
+    async def wait_for_turn(_: Shard, *, is_first: bool) -> None:
+        assert is_first
+        asked.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Shard, "begin_session", wait_for_turn)
+    member = cluster.join()
+    await asyncio.wait_for(asked.wait(), PATIENCE)
+    assert list_heartbeats()
+    await member.die()
+    await until(lambda: not list_heartbeats())

@@ -87,6 +87,7 @@ def took(call: Callable[[], object]) -> float:
 HOSTILE = "[¦](¦![¦[a](¦*a_¦**a¦_¦`¦> ¦- a\n  ¦[x][¦| a ¦<¦&#91;¦~~a¦\\¦a¦\n"
 
 
+@pytest.mark.share(6)
 @pytest.mark.parametrize("unit", HOSTILE.split("¦"), ids=ascii)
 def test_the_longest_message_is_converted_in_a_moment_whatever_is_in_it(unit: str) -> None:
     text = unit * (11_000 // len(unit))

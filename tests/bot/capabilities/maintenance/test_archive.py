@@ -282,6 +282,7 @@ def test_only_the_two_databases_are_taken_from_an_archive(tmp_path: Path, backup
     archive.restore_backup(packed(target, bot, ledger), tmp_path / "other")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT])
 def test_a_backup_that_another_program_packed_again_is_taken(tmp_path: Path, backup: Path, form: int) -> None:
     held = contents(backup)
@@ -421,6 +422,7 @@ async def test_nothing_but_the_rows_of_our_tables_is_taken_from_a_backup(
         assert (await engine.maintenance.verify()).is_clean
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("name", "script"),
     [

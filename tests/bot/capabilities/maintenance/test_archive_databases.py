@@ -60,6 +60,7 @@ async def state(engine: Engine, store: BotStore, copy: Path) -> tuple[Sequence[s
     return await canonical_export(engine), rows
 
 
+@pytest.mark.long
 async def test_a_backup_moves_to_a_database_and_back(tmp_path: Path, postgres_url: str) -> None:
     async with open_place(tmp_path / "files") as (engine, store):
         await fill(engine, store)
@@ -168,6 +169,7 @@ async def test_rows_of_a_bot_alone_are_not_overwritten(tmp_path: Path, postgres_
         assert await store.opt_outs.is_opted_out("slack", "T1", "U9")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("file", "statement"),
     [

@@ -153,6 +153,7 @@ def test_only_what_may_become_a_citation_is_held_back() -> None:
     assert [filter_.feed(piece) for piece in pieces] == ["The soil (dry an", "d red) i", "s (2 metres) "]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "unit", ["(", "(1", "source ", "Sources 1, ", "<sup>", "^1", "$^", "²", "| 1 ", "cite", "[S1", "Sources:\n"]
 )

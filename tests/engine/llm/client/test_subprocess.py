@@ -185,6 +185,7 @@ async def test_a_process_ends_with_its_caller_even_in_the_middle_of_a_frame() ->
         assert await process.wait() == 0
 
 
+@pytest.mark.long
 async def test_a_process_that_sends_nonsense_is_ended() -> None:
     nonsense = "import sys, time; sys.stdout.buffer.write(b'\\0\\0\\0\\2no'); sys.stdout.flush(); time.sleep(60)"
     child = ProviderProcess(await start_process(sys.executable, "-c", nonsense))

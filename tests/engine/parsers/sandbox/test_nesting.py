@@ -41,6 +41,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", BOMBS)
 async def test_a_bomb_is_refused_for_what_it_is(name: str) -> None:
     async with FileParser(LIMITS, Eyes()) as parser:
@@ -48,6 +49,7 @@ async def test_a_bomb_is_refused_for_what_it_is(name: str) -> None:
             await parser.parse(name, BOMBS[name])
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("name", "data"),
     [

@@ -9,10 +9,18 @@ import pytest
 from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.postgres.ledger import PostgresLedger
+from tests.conftest import is_drawn
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.postgres_server import PostgresServer, fresh_database
 
 TEMPLATE = "template_ledger"
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Run one in four tests on PostgreSQL always; there the others are long."""
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    if parameters.get("place") == "postgres" and not is_drawn(item.name.partition("[")[0], 4):
+        item.add_marker("long")
 
 
 def create_tables(url: str) -> None:

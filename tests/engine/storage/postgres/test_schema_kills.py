@@ -127,6 +127,7 @@ def check_kills(server: PostgresServer, of: PostgresSchema, version: int) -> int
         return commands
 
 
+@pytest.mark.long
 def test_a_kill_in_the_last_updates_leaves_the_version_before_or_the_new_one(postgres_server: PostgresServer) -> None:
     assert check_kills(postgres_server, BOT, BOT.source.frozen) > BOT.source.latest - BOT.source.frozen
 
