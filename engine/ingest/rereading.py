@@ -29,7 +29,8 @@ def extraction_choice(language: LanguageModel) -> str:
 async def check_readings(runtime: Runtime) -> None:
     """Compare the chunks with today's choice, in one of all processes; each batch is durable."""
     readings = runtime.ledger.readings
-    await readings.begin_check(extraction_choice(runtime.language))
+    if runtime.refusal is not None or not await readings.list_unchecked(1):
+        return
     async with runtime.processes.lease("extraction check"):
         while chunks := await readings.list_unchecked(CHECKED_AT_ONCE):
             await runtime.priority.yield_to_foreground()

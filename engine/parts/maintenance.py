@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+import asyncio
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,12 @@ class EngineMaintenance:
     async def count_outdated(self) -> int:
         """The chunks of all spaces whose facts another choice of extraction gave than today's."""
         return (await self._ledger.readings.measure()).chunks
+
+    async def check_readings(self, seconds: float) -> None:
+        """Compare what was read with today's choice of extraction, for so long at most; the rest is done later."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await check_readings(self._runtime)
 
     async def measure_outdated(self) -> OutdatedTexts:
         """What would be read again, of all spaces; it is compared with today's choice first."""
