@@ -18,6 +18,7 @@ from engine.usage import UsageMeter
 from tests.support.fake_embedder import CachingEmbedder, Embed
 from tests.support.toy_language import ToyLanguage
 
+NAMES = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,3}")
 SENTENCES = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -42,6 +43,23 @@ class ReplayLanguage(ToyLanguage):
     ) -> SearchQuery:
         """The question with the keywords that the embedded skill finds in it."""
         return rewrite_query(text, history)
+
+
+class StoredFactsLanguage(ReplayLanguage):
+    """Gives the sentences that were stored for the messages of an excerpt, with the names in them."""
+
+    def __init__(self, stored: Mapping[str, Sequence[str]]) -> None:
+        super().__init__({})
+        self.facts = stored
+
+    def _extract(self, excerpt: Excerpt) -> Extraction:
+        found = [fact for text, facts in self.facts.items() if text in excerpt.text for fact in facts]
+        mentions, links = [], []
+        for fact in dict.fromkeys(found):
+            subject, *names = list(dict.fromkeys(NAMES.findall(fact))) or [""]
+            mentions += [build_mention(name, "thing", fact) for name in (subject, *names) if name]
+            links += [build_link(subject, name, "states", fact) for name in names]
+        return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
 
 def parse_reading(text: str, names: Iterable[str], triples: Iterable[Sequence[str]]) -> Extraction:

@@ -255,6 +255,7 @@ class Bot:
             self.metrics.set_pending_documents(await engine.maintenance.count_pending_documents())
             self.metrics.set_given_up(await engine.maintenance.count_given_up())
             self.metrics.set_incomplete_chunks(await engine.maintenance.count_incomplete())
+            self.metrics.set_outdated_chunks(await engine.maintenance.count_outdated())
             self.metrics.set_extraction_failures(engine.maintenance.extraction_failures)
             await self._visibility_changes.retry_failed()
             self.supervisor.record_success("watch")

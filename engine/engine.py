@@ -11,6 +11,7 @@ from engine.boundary import OpenState, check_options, guard_public_methods
 from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.errors import DiskReadOnly
+from engine.ingest.rereading import extraction_choice
 from engine.ingest.worker import IngestWorker
 from engine.llm.default_models import resolve_models
 from engine.maintenance import StoreMaintenance
@@ -138,6 +139,7 @@ class Engine:
             return
         await self._ledger.work.resume()
         await self._ledger.work.retry_after_change(self._runtime.reader)
+        await self._ledger.readings.begin_check(extraction_choice(self._runtime.language))
         if self._runtime.language.is_extractive:
             await self._ledger.work.accept_unknown()
         if await self._ledger.settings.get("reindexing"):

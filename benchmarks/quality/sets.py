@@ -14,14 +14,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks.replay_language import ReplayLanguage, parse_reading
+from benchmarks.replay_language import ReplayLanguage, StoredFactsLanguage, parse_reading
 from engine import Document, Passage
 from engine.llm.base import LanguageModel
 from engine.parsers.chat_export import CONVERSATION_GAP
@@ -177,6 +177,18 @@ def load_locomo_windows(data: Path) -> BenchSet:
     return BenchSet("LoCoMo, windows", documents, load_questions(data), (5, 10, 25, 50), by_passage=True)
 
 
+def load_locomo_facts(data: Path) -> BenchSet:
+    """Windows, with the sentences that GPT-3.5 once stated about single messages."""
+    texts = {row["id"]: row["text"] for row in load_rows(data / "messages.jsonl")}
+    stored: dict[str, list[str]] = {}
+    for row in load_rows(data / "observations_gpt35.jsonl"):
+        for evidence in row["evidence"]:
+            if text := texts.get(f"{row['conv']}/{evidence}"):
+                stored.setdefault(text, []).append(row["observation"])
+    found = load_locomo_windows(data)
+    return replace(found, name="LoCoMo, windows, stored facts", language=StoredFactsLanguage(stored))
+
+
 def load_qmsum(data: Path) -> BenchSet:
     documents = build_sessions(load_qmsum_messages(data))
     return BenchSet("QMSum, windows", documents, load_questions(data), (25, 50, 100), by_passage=True)
@@ -198,6 +210,7 @@ SETS: Mapping[str, SetSource] = {
     "2wiki": SetSource("2wiki_fgr", PASSAGES, load_2wiki),
     "locomo": SetSource("locomo", MESSAGES, load_locomo_single),
     "locomo-windows": SetSource("locomo", MESSAGES, load_locomo_windows),
+    "locomo-facts": SetSource("locomo", (*MESSAGES, "observations_gpt35.jsonl"), load_locomo_facts),
     "qmsum": SetSource("qmsum", MESSAGES, load_qmsum),
     "cranfield": SetSource("cranfield", PASSAGES, load_cranfield),
 }

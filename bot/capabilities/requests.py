@@ -286,7 +286,13 @@ class ConfirmRetention:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Retry failed documents of all spaces; progress is shown for the space of the caller."""
+    """Retry failed documents of all spaces; progress is shown for the space of the caller.
+
+    `changed`: read again what another choice of extraction read than today's. `estimate`: only say what that takes.
+    """
+
+    changed: bool = False
+    estimate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ class IngestResult:
 
 @dataclass(frozen=True, slots=True)
 class EstimateResult:
-    """About what indexing takes: of so many new `files` or `messages`, with tokens of their texts.
+    """About what indexing takes: of so many new `files` or `messages`, or `chunks` to read again, with tokens of texts.
 
     `model`: for extraction, "" if rules extract; `tokens` of both directions, `seconds` and US dollars are its own.
     `dollars`: None if its price is not known. `is_whole`: whether all texts were counted.
@@ -149,6 +149,7 @@ class EstimateResult:
     tokens: int = 0
     seconds: float = 0.0
     dollars: float | None = 0.0
+    chunks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 
     from bot.capabilities.results import OperationResult
 
+ChangedOption = Annotated[
+    bool,
+    typer.Option(
+        "--changed", help="Read again what was read for the graph by other settings, another model or prompt."
+    ),
+]
 ProblemsOption = Annotated[bool, typer.Option("--problems", help="Also list what was not read, and why.")]
+RETRY_HELP = """Retry failed documents, for example after the model was unreachable.
+
+With --changed, read again what another choice of extraction read than today's: THREADLORE_EXTRACTION_BY, another \
+model, or another version of the prompts. What it takes is estimated first. New texts come first, documents are found \
+meanwhile, and the work goes on in the background if you stop waiting while the bot runs, else with the next command.
+"""
 INGEST_HELP = f"""Ingest files and folders. Files that have not changed since the last run are skipped.
 
 Reads {describe_formats()}.
@@ -58,7 +70,7 @@ def register(app: typer.Typer) -> None:
     app.command("health", help="Show the state of the program, its connections and its models.")(health)
     app.command("forget", help=FORGET_HELP)(forget)
     app.command("forget-workspace", help=FORGET_WORKSPACE_HELP)(forget_workspace)
-    app.command("retry", help="Retry failed documents, for example after the model was unreachable.")(retry)
+    app.command("retry", help=RETRY_HELP)(retry)
 
 
 def ingest(  # noqa: PLR0913, PLR0917  - each parameter is an option
@@ -171,8 +183,18 @@ def forget_workspace(
     perform_request(context, lambda _: ForgetWorkspace(platform, id_))
 
 
-def retry(context: typer.Context, space: SpaceOption = "") -> None:
-    """Try again what failed."""
+def retry(
+    context: typer.Context,
+    changed: ChangedOption = False,  # noqa: FBT002  - an option
+    estimate: EstimateOption = False,  # noqa: FBT002  - an option
+    yes: YesOption = False,  # noqa: FBT002  - an option
+    space: SpaceOption = "",
+) -> None:
+    """Try again what failed, or read again what other settings read."""
     from bot.capabilities.requests import Retry  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda _: Retry(), space=space)
+    if estimate and not changed:
+        raise typer.BadParameter("--estimate needs --changed.")
+    request = Retry(changed=changed, estimate=estimate)
+    asked = Estimated(request, only=estimate, yes=yes) if changed else request
+    perform_request(context, lambda _: asked, space=space)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from bot.capabilities.requests import ImportHistory, Ingest, OperationRequest
+    from bot.capabilities.requests import ImportHistory, Ingest, OperationRequest, Retry
     from bot.capabilities.results import OperationResult
     from bot.cli.render.console import Screen
     from bot.rpc.service import AdminService
@@ -44,7 +44,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before 
 class Estimated:
     """A request whose costs are estimated first. `only`: and not performed; `yes`: nobody is asked."""
 
-    request: Ingest | ImportHistory
+    request: Ingest | ImportHistory | Retry
     only: bool = False
     yes: bool = False
 
@@ -139,7 +139,7 @@ async def accept_estimate(screen: Screen, stream: AsyncGenerator[OperationResult
 
     found = [each for each in await screen.collect(stream) if isinstance(each, EstimateResult)]
     for each in found:
-        if each.files or each.messages:
+        if each.files or each.messages or each.chunks:
             screen.err.print(format_estimate(each), soft_wrap=True, markup=False)
             if not (asked.yes or await asyncio.to_thread(ask_to_go_on, each)):
                 screen.err.print("Nothing was read.")

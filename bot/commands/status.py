@@ -106,6 +106,14 @@ def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
                 "- not read for facts: {count} messages of small talk",
             )
         )
+    if known.outdated:
+        lines.append(
+            pluralize(
+                known.outdated,
+                "- {count} text read for the graph by other settings than now",
+                "- {count} texts read for the graph by other settings than now",
+            )
+        )
     if known.failed:
         lines.append(
             pluralize(

@@ -125,6 +125,11 @@ class Metrics:
             ("outcome",),
             registry=self.registry,
         )
+        self._outdated_chunks = Gauge(
+            "threadlore_outdated_chunks",
+            "Chunks read for the graph by other settings, another model or prompt than now.",
+            registry=self.registry,
+        )
         self._reply_outcomes = Counter(
             "threadlore_llm_replies",
             "Replies of models, by purpose and what they gave.",
@@ -211,6 +216,10 @@ class Metrics:
         self._incomplete_chunks.clear()
         for outcome, number in numbers.items():
             self._incomplete_chunks.labels(outcome).set(number)
+
+    def set_outdated_chunks(self, number: int) -> None:
+        """Update the number of chunks that another choice of extraction read than today's."""
+        self._outdated_chunks.set(number)
 
     def record_reply(self, purpose: str, outcome: str) -> None:
         """Count a reply of a model by what it gave."""

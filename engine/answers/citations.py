@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.answers.citing.number_list import read_bracket
+from engine.answers.citing.places import begins_index, is_index, is_numbered_thing
 from engine.answers.citing.source_list import SourceListFilter
 from engine.answers.citing.spellings import SpellingRewriter
 from engine.answers.links.stream import LinkFilter
@@ -26,6 +27,7 @@ SEPARATOR_DOT = "·"  # replaces a dropped citation whose neighbors would otherw
 
 CITATION_SUFFIX = re.compile(r"(?::\d+)?†.*", re.DOTALL)  # some models end a citation like this: 【4:0†file】
 DROPPED_MARKS = frozenset(("cite_start", "cite_end", "cite: start", "cite: end"))  # of a model's own notation
+INDEX_LOOKAHEAD = 4  # characters after `rows[1]` that tell an assignment
 HYPHEN = "[-‐-―−]"
 NUMBER_LIST = re.compile(
     rf"(?:\d|[\s,;、&^(){{}}]|{HYPHEN}|[.:!?'\"](?!\d)|(?:and|sources?|refs?)(?![^\W\d]))*",
@@ -125,18 +127,47 @@ class CitationRewriter(StreamRewriter):
             return self.rewrite_unclosed(at, opening, final=final)
         if edge.end() == len(self.buffer) and edge[0][0] == "&" and edge[0][-1] != ";" and not final:
             return None
-        if not edge["opening"] and self.buffer[opening.end() : edge.start()] in DROPPED_MARKS:
-            before = self.buffer[at : self.skip_spaces(at)]
+        if edge["opening"]:
+            return RewriteStep(opening.end(), self.buffer[at : opening.end()])
+        return self.rewrite_closed(at, opening, edge, final=final)
+
+    def rewrite_closed(
+        self, at: int, opening: re.Match[str], edge: re.Match[str], *, final: bool
+    ) -> RewriteStep | None:
+        """Rewrite a bracket whose end is known."""
+        content, before = self.buffer[opening.end() : edge.start()], self.buffer[at : self.skip_spaces(at)]
+        if content in DROPPED_MARKS:
             return RewriteStep(edge.end(), before + self.render_citations("", []))
-        cited = None if edge["opening"] else self.parse_numbers(self.buffer[opening.end() : edge.start()])
+        cited = self.parse_numbers(content)
         if cited is None:
             return RewriteStep(opening.end(), self.buffer[at : opening.end()])
-        if len(cited) == 1 and PARTIAL_RANGE.fullmatch(self.buffer, edge.end()) and not final:
+        if not final and self.depends_on_rest(at, opening, edge, cited):
             return None
+        if other := self.find_other_meaning(at, opening, edge):
+            return RewriteStep(edge.end(), other)
         end = edge.end()
         if len(cited) == 1 and (found := RANGE_TAIL.match(self.buffer, end)) and int(found[1]) in self.given_numbers:
             cited, end = self.list_given([(cited[0], max(cited[0], int(found[1])))]), found.end()
-        return RewriteStep(end, self.render_citations(self.buffer[at : self.skip_spaces(at)], cited))
+        return RewriteStep(end, self.render_citations(before, cited))
+
+    def depends_on_rest(self, at: int, opening: re.Match[str], edge: re.Match[str], cited: list[int]) -> bool:
+        """Whether text to come may make a citation an index, or the start of a range."""
+        may_be_index = at == opening.start() and begins_index(self.tail)
+        if may_be_index and len(self.buffer) < edge.end() + INDEX_LOOKAHEAD:
+            return True
+        return len(cited) == 1 and PARTIAL_RANGE.fullmatch(self.buffer, edge.end()) is not None
+
+    def find_other_meaning(self, at: int, opening: re.Match[str], edge: re.Match[str]) -> str:
+        """What a number in brackets that is no citation becomes: an index is code, that of a thing is in parentheses.
+
+        In plain brackets a reader would take it for a citation. Empty if it is one.
+        """
+        content, gap = self.buffer[opening.end() : edge.start()], self.buffer[at : opening.start()]
+        if not content.strip("#").isdecimal():
+            return ""
+        if not gap and self.certain and is_index(self.tail, self.buffer[edge.end() :]):
+            return f"`[{content}]`"
+        return f"{gap}({content})" if is_numbered_thing(self.tail + gap, content) else ""
 
     def rewrite_unclosed(self, at: int, opening: re.Match[str], *, final: bool) -> RewriteStep | None:
         """A bracket that is not closed yet: wait. At the end remove half a citation; defuse one that is too long."""

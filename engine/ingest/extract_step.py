@@ -103,6 +103,8 @@ class ExtractStep:
         is_due = self.outage is None or self.runtime.clock.monotonic() >= self._next_test
         if is_due and free_slots > min(limit - 1, concurrency // 2):
             await self._start_calls(free_slots)
+            if not self.running_calls and await self._take_queued(free_slots):
+                return NextStep.CONTINUE
         self.gate.set_extracting(bool(self.running_calls) and self.outage is None)
         if not self.running_calls:
             if self.last_failure and not await self.ledger.facts.has_pending_extraction():
@@ -149,6 +151,14 @@ class ExtractStep:
                 self.running_calls |= dict.fromkeys((chunk.id for chunk in chunks), task)
         if refused:
             await self.ledger.facts.release_chunks(refused)
+
+    async def _take_queued(self, free_slots: int) -> bool:
+        """Let queued chunks be read again, a few at a time: new texts come first."""
+        budget = self.runtime.indexing_budget
+        await budget.refresh()
+        if self.outage is not None or await self.ledger.facts.has_pending_extraction(budget.paused):
+            return False
+        return await self.ledger.readings.take(free_slots * MAX_EXCERPTS, budget.paused) > 0
 
     async def _skip_small_talk(self, found: Sequence[UnextractedChunk]) -> list[UnextractedChunk]:
         """Take what states nothing as read, without a call; returns the other chunks."""

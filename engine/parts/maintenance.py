@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+import asyncio
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.boundary import guard_public_methods
 from engine.errors import StoreError
+from engine.ingest.rereading import check_readings
 from engine.storage.disk_reserve import list_disk_problems
 from engine.storage.sqlite.database import FileAccess
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from engine.models import Scope
     from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
-    from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus
+    from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus, OutdatedTexts
     from engine.usage import SpentBudget, UsageMeter
 
 READ_ONLY = "The database takes no changes. Questions are answered; what is new waits until it takes them again."
@@ -59,6 +61,26 @@ class EngineMaintenance:
     async def count_incomplete(self) -> dict[str, int]:
         """The chunks of all spaces of which facts may be missing, by what the model gave instead."""
         return await self._ledger.stats.count_incomplete()
+
+    async def count_outdated(self) -> int:
+        """The chunks of all spaces whose facts another choice of extraction gave than today's."""
+        return (await self._ledger.readings.measure()).chunks
+
+    async def check_readings(self, seconds: float) -> None:
+        """Compare what was read with today's choice of extraction, for so long at most; the rest is done later."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await check_readings(self._runtime)
+
+    async def measure_outdated(self) -> OutdatedTexts:
+        """What would be read again, of all spaces; it is compared with today's choice first."""
+        await check_readings(self._runtime)
+        return await self._ledger.readings.measure()
+
+    async def reread_outdated(self) -> int:
+        """Read again what another choice of extraction read, in the background; returns the number of chunks."""
+        await check_readings(self._runtime)
+        return await self._worker.wake_after(self._ledger.readings.queue())
 
     async def list_problems(self) -> list[str]:
         """Current failures of background work, for the administrator; covers all spaces."""

@@ -41,6 +41,7 @@ threadlore_ingest_pending_documents 5.0
 threadlore_ingest_given_up 2.0
 threadlore_extraction_failures_total 3.0
 threadlore_incomplete_chunks{outcome="rowless"} 4.0
+threadlore_outdated_chunks 6.0
 threadlore_llm_replies_total{outcome="facts",purpose="extract"} 1.0
 threadlore_skipped_events_total{event="GUILD_UPDATE",platform="discord"} 1.0
 threadlore_retrieval_duration_seconds_bucket{le="0.003",stage="vectors"} 1.0
@@ -121,6 +122,7 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
     metrics.set_pending_documents(5)
     metrics.set_given_up(2)
     metrics.set_incomplete_chunks({"rowless": 4})
+    metrics.set_outdated_chunks(6)
     metrics.record_reply("extract", "facts")
     metrics.record_skipped_event("discord", "GUILD_UPDATE")
     for failures in (2, 3):

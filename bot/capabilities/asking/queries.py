@@ -59,6 +59,8 @@ NO_DOCUMENTS_HINT = "Run `threadlore ingest FILE_OR_FOLDER`, then ask again."
 SEARCHING = "the search takes longer than usual."
 SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 
+CHECK_SECONDS = 2.0  # to compare what was read with today's choice of extraction; the rest is done in the background
+
 
 async def ask(deps: Deps, caller: Caller, request: Ask) -> AsyncGenerator[HandlerResult]:
     """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
@@ -198,6 +200,7 @@ def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
 
 async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Yield the index status."""
+    await deps.engine.maintenance.check_readings(CHECK_SECONDS)
     probe = deps.context.sandbox if request.with_sandbox else None
     maintenance = deps.engine.maintenance
     yield StatusResult(

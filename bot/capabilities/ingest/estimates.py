@@ -118,6 +118,17 @@ async def _read_new(deps: Deps, room: str, pages: Iterable[Sequence[Message]]) -
         yield [each for each in page if each.id not in known]
 
 
+async def estimate_outdated(deps: Deps) -> EstimateResult:
+    """What it takes to read again what another choice of extraction read; rules cost nothing."""
+    found, estimator = await deps.engine.maintenance.measure_outdated(), deps.context.estimator
+    paid = found.file_tokens + (found.chat_tokens if estimator and estimator.reads_messages else 0)
+    result = EstimateResult(0, 0, found.file_tokens + found.chat_tokens, chunks=found.chunks)
+    if estimator is None or not paid:
+        return result
+    cost = await estimator.estimate(paid)
+    return replace(result, model=cost.model, tokens=cost.tokens, seconds=cost.seconds, dollars=cost.dollars)
+
+
 async def _estimate(deps: Deps, found: EstimateResult) -> EstimateResult:
     """The estimate with what the model takes, where one extracts."""
     if deps.context.estimator is None or not (found.files or deps.context.estimator.reads_messages):

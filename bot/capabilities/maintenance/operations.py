@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.capabilities.documents.forget import erase_bytes, say_forgotten
+from bot.capabilities.ingest.estimates import estimate_outdated
 from bot.capabilities.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.capabilities.maintenance import archive
 from bot.capabilities.results import Completed, ExportLine, ProgressUpdate, VerifyResult
@@ -94,9 +95,19 @@ async def confirm_retention(deps: Deps, _caller: Caller, _request: ConfirmRetent
     )
 
 
-async def retry(deps: Deps, caller: Caller, _request: Retry) -> AsyncGenerator[OperationResult]:
+async def retry(deps: Deps, caller: Caller, request: Retry) -> AsyncGenerator[OperationResult]:
     """Retry failed documents and wait for them; failures of former runs are retried at start."""
     engine, scope = deps.engine, caller.scope
+    if request.estimate:
+        yield await estimate_outdated(deps)
+        return
+    if request.changed:
+        count = await engine.maintenance.reread_outdated()
+        async for step in wait_until_indexed(engine, scope, "reading again"):
+            yield step
+        again = pluralize(count, "chunk")
+        yield Completed(f"Read again: {again}." if count else "No chunk was read with other settings than today's.")
+        return
     keys = (await engine.maintenance.get_status(scope)).without_vector
     count = await engine.maintenance.retry()
     count = max(count, count_unindexed(await engine.maintenance.get_status(scope)))

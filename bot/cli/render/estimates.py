@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from bot.capabilities.results import EstimateResult
 
+FOUND_MEANWHILE = "Search and the graph have what is there until then."
 SEARCH_FIRST = "Search finds the texts before that, once they have vectors."
 
 
@@ -27,18 +28,22 @@ def render_estimate(event: EstimateResult) -> RenderableType:
 
 def format_estimate(event: EstimateResult) -> str:
     """The estimate as sentences."""
-    parts = [pluralize(event.files, "new file")] if event.files or not event.messages else []
-    parts += [pluralize(event.messages, "new message")] if event.messages else []
-    what = " and ".join(parts)
+    what = f"To read again: {pluralize(event.chunks, 'chunk')}" if event.chunks else f"To index: {_name_new(event)}"
     if not event.model:
-        return f"To index: {what}. No model reads them: that costs nothing."
+        return f"{what}. No model reads them: that costs nothing."
     about = "about" if event.is_whole or event.files else "more than"
     price = "price unknown" if event.dollars is None else f"${event.dollars:,.2f}"
     return (
-        f"To index: {what}, {about} {round_figure(event.text_tokens):,} tokens of text."
+        f"{what}, {about} {round_figure(event.text_tokens):,} tokens of text."
         f" For the graph, {strip_control_chars(event.model)} takes {about} {round_figure(event.tokens):,} tokens"
-        f" ({price}) and {format_duration(event.seconds)}. {SEARCH_FIRST}"
+        f" ({price}) and {format_duration(event.seconds)}. {FOUND_MEANWHILE if event.chunks else SEARCH_FIRST}"
     )
+
+
+def _name_new(event: EstimateResult) -> str:
+    parts = [pluralize(event.files, "new file")] if event.files or not event.messages else []
+    parts += [pluralize(event.messages, "new message")] if event.messages else []
+    return " and ".join(parts)
 
 
 def ask_to_go_on(event: EstimateResult) -> bool:

@@ -112,11 +112,18 @@ def build_table(*headings: str) -> Table:
 
 
 def _list_notes(status: IndexStatus) -> list[tuple[str, str]]:
-    """What no model reads: messages that state nothing, and texts that wait for a budget."""
+    """What no model reads: messages that state nothing, texts that wait for a budget, and what was read otherwise."""
+    former = f"{status.outdated:,} chunk{'s' * (status.outdated != 1)}"
     idle = pluralize(status.small_talk, "{count} message", "{count} messages")
     notes = (
         ("no facts", f"not read for facts: {idle} of small talk" if status.small_talk else ""),
         ("budget", status.spent_budget),
+        (
+            "read before",
+            f"{former} by other settings, another model or prompt than now; `threadlore retry --changed` reads again"
+            if status.outdated
+            else "",
+        ),
     )
     return [each for each in notes if each[1]]
 

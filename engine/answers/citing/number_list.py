@@ -9,7 +9,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.answers.citing.words import AND_WORDS, BRACKET_LABELS, LABELS, RANGE_WORDS, SEE_WORDS
+from engine.answers.citing.words import (
+    AND_WORDS,
+    ARTICLES,
+    BRACKET_LABELS,
+    LABELS,
+    NUMBER_WORDS,
+    RANGE_WORDS,
+    SEE_SUFFIXES,
+    SEE_WORDS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -19,6 +28,7 @@ MAX_SPANS = 40
 HYPHENS = frozenset("-‐‑‒–—―−~〜～")
 
 _TOKEN = re.compile(r"(\d+)|([^\W\d_]{1,40}(?:['’][^\W\d_]{1,20})?[º°]?)|(\.{2,3}|…|\S)")
+_LIST_WORDS = ARTICLES | SEE_WORDS | AND_WORDS | RANGE_WORDS | NUMBER_WORDS | SEE_SUFFIXES
 _SEPARATORS = frozenset(",;、，；&+|/·•")
 _AFTER_LABEL = frozenset(":：#.№_=-º°")
 _TITLED = re.compile(
@@ -80,11 +90,11 @@ def may_become_list(text: str, labels: Collection[str] = LABELS) -> bool:
     """Whether a continuation of this text may be a list of numbers."""
     *known, last = [*_tokens(text)] or [("sign", "")]
     words = [value for kind, value in known if kind == "word"]
-    if any(word not in labels and word not in SEE_WORDS and word not in AND_WORDS | RANGE_WORDS for word in words):
+    if not all(word in labels or word in _LIST_WORDS for word in words):
         return False
     if last[0] != "word":
         return len(text) <= MAX_LIST_LENGTH
-    return any(each.startswith(last[1]) for group in (labels, SEE_WORDS, AND_WORDS, RANGE_WORDS) for each in group)
+    return any(each.startswith(last[1]) for group in (labels, _LIST_WORDS) for each in group)
 
 
 class _ListReader:
@@ -95,7 +105,7 @@ class _ListReader:
         self._labels = labels
         self._is_bracketed = is_bracketed
         self._is_labeled = self._is_loose = False
-        self._last = "start"  # start, see, label, number, separator or range
+        self._last = "start"  # start, see, article, label, number, separator, range or end
 
     def read(self, kind: str, value: str) -> bool:
         """Read a token; false if the text is no list."""
@@ -107,12 +117,14 @@ class _ListReader:
 
     def finish(self) -> NumberList | None:
         """The list, if it ends with a number."""
-        if self._last != "number":
+        if self._last not in {"number", "end"}:
             return None
         return NumberList(tuple(self.spans), self._is_labeled, self._is_loose)
 
     def _read_number(self, digits: str) -> bool:
         number = int(digits) if len(digits) <= 9 else -1
+        if self._last in {"end", "article"}:
+            return False
         if self._last == "range":
             self.spans[-1] = (self.spans[-1][0], number)
         elif self._last == "number" and not self._is_bracketed:
@@ -129,6 +141,12 @@ class _ListReader:
             self._last = "separator"
         elif word in self._labels and self._last != "number":
             self._last, self._is_labeled = "label", True
+        elif word in NUMBER_WORDS and self._last == "label":
+            pass
+        elif word in SEE_SUFFIXES and self._last == "number":
+            self._last = "end"
+        elif word in ARTICLES and self._last in {"start", "see", "separator"}:
+            self._last = "article"
         elif word in SEE_WORDS and self._last in {"start", "see"}:
             self._last = "see"
         else:
@@ -145,7 +163,7 @@ class _ListReader:
             self._last = "separator"
         elif self._last == "separator" and sign in _SEPARATORS:
             self._is_loose = True
-        elif self._last in {"label", "see"} and sign in _AFTER_LABEL:
+        elif self._last in {"label", "see", "article"} and sign in _AFTER_LABEL:
             pass
         elif sign in "#№" and (self._is_bracketed or self._is_labeled) and self._last != "number":
             self._is_labeled = True

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from engine.answers.citing.number_list import may_become_list, read_list
-from engine.answers.citing.table_columns import TableColumns
-from engine.answers.citing.words import (
-    LABELS,
-    NUMBERED_SUFFIXES,
-    NUMBERED_WORDS,
-    SOURCE_WORDS,
-    SPELLED_OUT,
-    THING_WORDS,
-    UNIT_WORDS,
+from engine.answers.citing.places import (
+    can_be_raised,
+    can_end_clause,
+    can_follow_caret,
+    ends_sentence,
+    is_han,
+    is_reported,
+    read_last_word,
 )
+from engine.answers.citing.table_columns import TableColumns
+from engine.answers.citing.words import INLINE_LABELS, LABELS, REPORTED_WORDS, SOURCE_WORDS, THING_WORDS
 from engine.answers.links.visible_text import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
@@ -31,28 +31,32 @@ if TYPE_CHECKING:
 
     from engine.answers.citing.number_list import NumberList
 
-MIN_WORDS = 4  # of a clause that a number in parentheses can support
 MAX_RANGE = 40  # numbers between raised ones
-MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable
 LOOKAHEAD = 8  # characters after a number that decide what it means
+WORD_LOOKAHEAD = 16  # characters after "document 2" that decide it
 
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
 _SUPERSCRIPT = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧⁻][{SUPERSCRIPTS}]{{1,4}}){{0,9}}⁾?")
+CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+_CIRCLED = re.compile(rf"[{CIRCLED}](?:[,、]?[{CIRCLED}]){{0,9}}")
 _PARENTHESIS = re.compile(r"[(（]([^()（）\n]{1,80})[)）]")
 _PARTIAL_PARENTHESIS = re.compile(r"[(（]([^()（）\n]{0,80})\Z")
 _TAG = re.compile(
-    r"<(sup|ref|refs|cite|citation|source|doc)(\s[^<>\n]{0,60})?>\s{0,4}([^<>\n]{0,80}?)\s{0,4}</\1>"
+    r"<(sup|ref|refs|cite|citation|source|doc)(\s[^<>\n]{0,60})?>\s{0,4}(?:<a(?:\s[^<>\n]{0,100})?>)?"
+    r"\s{0,4}([^<>\n]{0,80}?)\s{0,4}(?:</a>\s{0,4})?</\1>"
     r"|<(ref|cite|citation|source|doc)\s{1,4}(?:id|name|n|src|ref|number)\s?=\s?[\"']?(\d{1,4})[\"']?\s{0,4}/?>",
     re.IGNORECASE,
 )
 _PARTIAL_TAG = re.compile(
     r"<(?:s|su|r|re|c|ci|cit|cita|citat|citati|citatio|so|sou|sour|sourc|d|do|(?:sup|refs?|cite|citation|source|doc)"
-    r"(?:\s[^<>\n]{0,60})?(?:>[^<>\n]{0,80}(?:</?[a-z]{0,10})?)?)?\Z",
+    r"(?:\s[^<>\n]{0,60})?(?:>(?:[^<>\n]|<a(?:\s[^<>\n]{0,100})?>|</a>){0,90}(?:<a\s[^<>\n]{0,100}|</?[a-z]{0,10})?)?)?"
+    r"\Z",
     re.IGNORECASE,
 )
 _CARET = re.compile(r"\^((?:\[[\d,;\s–-]{1,40}\]){1,9}|[\d,;\s]{1,40}|\([\d,;\s]{1,40}\))\^")
-_PARTIAL_CARET = re.compile(r"\^[\[\]()\d,;\s–-]{0,60}\Z")
+_LONE_CARET = re.compile(r"\^(\[\d{1,4}\](?:\[\d{1,4}\]){0,8}|\d{1,4}(?:,\s?\d{1,4}){0,9}|\(\d{1,4}\)|\{\d{1,4}\})")
+_PARTIAL_CARET = re.compile(r"\^(?:[\[\]()\d,;\s–-]{0,60}|\{\d{0,4})\Z")
 _LATEX = re.compile(r"\$\s?\^\s?\{?\s?\[?([\d,;\s–-]{1,40})\]?\s?\}?\s?\$")
 _PARTIAL_LATEX = re.compile(r"\$\s?(?:\^[\s\{\[\d,;\]\}–-]{0,50})?\Z")
 _COMMAND = re.compile(
@@ -67,17 +71,16 @@ _MARKER = re.compile(
 _PARTIAL_MARKER = re.compile(r"\ue200[^\ue200\ue201\n]{0,80}\Z|c(?:i(?:t(?:e(?:t(?:u(?:r(?:n\w{0,40})?)?)?)?)?)?)?\Z")
 
 _MARKS = {
-    "^": (_CARET, _PARTIAL_CARET, True),
     "$": (_LATEX, _PARTIAL_LATEX, True),
     "\\": (_COMMAND, _PARTIAL_COMMAND, False),
 }  # with whether the number stands where an exponent might
 _SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_HAN_CHARACTER = re.compile(rf"[{_HAN}]")
 _RUN = re.compile(rf"(⁻?)([{SUPERSCRIPTS}]+)")
-_BY_LENGTH = sorted(SOURCE_WORDS, key=len, reverse=True)
-_BARE_STARTS = sorted({word[:length] for word in SOURCE_WORDS for length in range(1, len(word))}, key=len, reverse=True)
+_BARE_WORDS = SOURCE_WORDS | REPORTED_WORDS
+_BY_LENGTH = sorted(_BARE_WORDS, key=len, reverse=True)
+_BARE_STARTS = sorted({word[:length] for word in _BARE_WORDS for length in range(1, len(word))}, key=len, reverse=True)
 _NEXT = (
     r"(?:\s?,\s?(?:(?:and|und|y|e|et)\s)?|\s?&\s?|\s(?:and|und|y|e|et|or|oder|o|ou|to|bis|a|à)\s|\s?[-–、と和]\s?|、)"
 )
@@ -89,18 +92,13 @@ _BARE = re.compile(
 _BARE_START = re.compile(rf"(?:{'|'.join(map(re.escape, _BARE_STARTS))})\Z", re.IGNORECASE)
 _PARTIAL_BARE = re.compile(
     rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?(?:[:：]\s?|#|n[or]?\.?\s?)?"
-    rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{LOOKAHEAD}}})?\Z",
+    rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{WORD_LOOKAHEAD}}})?\Z",
     re.IGNORECASE,
 )
 _NO_BARE_END = re.compile(
     r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s(?:of|des|del|du|da|do|der)\s[^\W\d]|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
 )
 
-_SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s{0,8}\n|\s{0,8}\Z)")
-_CLAUSE_END = re.compile(r"[*_\"'”»)]{0,2}[,;、，；:](?=\s|\Z|[^\d\s])")
-_AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|\Z")
-_CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
-_LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
 _COPIED = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
 _COPIED_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?\d{{1,4}}", re.IGNORECASE)
 
@@ -115,7 +113,7 @@ class SpellingRewriter(StreamRewriter):
     """First stage: write citations of other spellings as `[1]`. `texts`: what sources, titles and the question say."""
 
     special = re.compile(
-        rf"[`(（^<$\\|\ue200{SUPERSCRIPTS}⁽]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
+        rf"[`(（^<$\\|\ue200{SUPERSCRIPTS}⁽{CIRCLED}]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
         rf"|(?<![^\W_{_HAN}])(?:{_BARE_START.pattern}|(?:{'|'.join(map(re.escape, _BY_LENGTH))}))",
         re.IGNORECASE,
     )
@@ -140,6 +138,8 @@ class SpellingRewriter(StreamRewriter):
         if self._in_bracket:  # the next stage reads all that is in brackets
             return self._keep(at)
         character = self.buffer[at]
+        if character == "^":
+            return self._rewrite_caret(at, final=final)
         if character in _MARKS:
             whole, partial, is_raised = _MARKS[character]
             return self._rewrite_mark(at, (whole, partial), final=final, is_raised=is_raised)
@@ -149,6 +149,8 @@ class SpellingRewriter(StreamRewriter):
         """What rewrites a citation that begins with this character."""
         if character in SUPERSCRIPTS or character == "⁽":
             return self._rewrite_superscript
+        if character in CIRCLED:
+            return self._rewrite_circled
         rewriters: dict[str, _Rewriter] = {
             "(": self._rewrite_parenthesis,
             "（": self._rewrite_parenthesis,
@@ -175,14 +177,16 @@ class SpellingRewriter(StreamRewriter):
         found = _PARENTHESIS.match(self.buffer, at)
         if found is None:
             partial = _PARTIAL_PARENTHESIS.match(self.buffer, at)
-            waits = not final and partial and may_become_list(visible_text(partial[1]))
+            waits = not final and partial and may_become_list(visible_text(partial[1]), INLINE_LABELS)
             return None if waits else self._keep(at)
-        listed = read_list(visible_text(found[1]), LABELS)
+        seen = visible_text(found[1])
+        listed = read_list(seen, INLINE_LABELS)
         if listed is None:
             return self._keep(at)
         if not final and len(self.buffer) - found.end() < LOOKAHEAD:
             return None
-        if listed.is_given(self._given) and (listed.is_labeled or self._is_cited_parenthesis(found, listed)):
+        is_named = listed.is_labeled and _squeeze(seen) not in self._copied
+        if listed.is_given(self._given) and (is_named or self._is_cited_parenthesis(found, listed)):
             self._has_citation = True
             return RewriteStep(found.end(), listed.render())
         self._has_counter = self._has_counter or not listed.is_labeled
@@ -190,37 +194,32 @@ class SpellingRewriter(StreamRewriter):
 
     def _is_cited_parenthesis(self, found: re.Match[str], listed: NumberList) -> bool:
         """Whether a number in parentheses ends a clause, and is no step, count or section."""
-        if self._has_counter or listed.is_loose or any(low != high for low, high in listed.spans):
+        if self._has_counter or listed.is_labeled or listed.is_loose or any(low != high for low, high in listed.spans):
             return False
         before = self.tail
-        if before[-1:] in ("", "\n") or (before[-1].isalnum() and not _is_han(before[-1])):
+        if before[-1:] in ("", "\n") or (before[-1].isalnum() and not is_han(before[-1])):
             return False
-        behind = self.buffer[found.end() :]
-        is_end = _SENTENCE_END.match(behind) is not None or behind.startswith(("(", "["))
-        words = _count_words(before) + self._has_citation
-        if words < MIN_WORDS or not (is_end or _CLAUSE_END.match(behind)):
-            return False
-        last = _LAST_WORD.search(before)
-        if last and (last[1].casefold(), listed.spans[0][0]) in SPELLED_OUT:
-            return False
-        return not self._is_numbered(before) and not self._is_copied(before, found[0])
-
-    def _is_numbered(self, before: str) -> bool:
-        """Whether the last word is one that has a number of its own, also behind its first number."""
-        text = before.rstrip(" *_")
-        if text.endswith((*NUMBERED_SUFFIXES, "§")):
-            return True
-        last = _LAST_WORD.search(text)
-        if last and last[1].isdigit():
-            head = text[: last.start()].rstrip()
-            last = _LAST_WORD.search(head)
-            if head.endswith("§"):
-                return True
-        return last is not None and last[1].casefold() in NUMBERED_WORDS
+        fits = can_end_clause(before, listed.spans[0][0], self.buffer[found.end() :], has_citation=self._has_citation)
+        return fits and not self._is_copied(before, found[0])
 
     def _is_copied(self, before: str, written: str) -> bool:
-        last = _LAST_WORD.search(before)
-        return last is not None and _squeeze(f"{last[1]}{written}") in self._copied
+        last = read_last_word(before)
+        return bool(last) and _squeeze(f"{last}{written}") in self._copied
+
+    def _rewrite_circled(self, at: int, *, final: bool) -> RewriteStep | None:
+        """Numbers in circles at the end of a clause; elsewhere they are points of a list."""
+        found = _CIRCLED.match(self.buffer, at)
+        assert found is not None  # noqa: S101  - the caller saw one
+        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+            return None
+        numbers = [CIRCLED.index(each) + 1 for each in found[0] if each in CIRCLED]
+        behind = self.buffer[found.end() :]
+        fits = can_end_clause(self.tail, numbers[0], behind, has_citation=self._has_citation)
+        if fits and not self._has_counter and self._given.issuperset(numbers):
+            self._has_citation = True
+            return RewriteStep(found.end(), "".join(f"[{number}]" for number in numbers))
+        self._has_counter = True
+        return self._keep(at, len(found[0]))
 
     # Raised numbers, tags and commands.
 
@@ -232,7 +231,7 @@ class SpellingRewriter(StreamRewriter):
             return None
         numbers = self._read_superscript(found[0])
         behind = self.buffer[found.end() :]
-        if numbers and self._can_be_raised(behind) and not self._is_copied(self.tail, found[0]):
+        if numbers and can_be_raised(self.tail, behind) and not self._is_copied(self.tail, found[0]):
             return RewriteStep(found.end(), "".join(f"[{number}]" for number in numbers))
         return self._keep(at, len(found[0]))
 
@@ -246,20 +245,22 @@ class SpellingRewriter(StreamRewriter):
             numbers += [int(digits)] if int(digits) in self._given else map(int, digits)
         return numbers if all(number in self._given for number in numbers) else []
 
-    def _can_be_raised(self, behind: str) -> bool:
-        """Whether a raised number here is no exponent and no part of a unit or formula."""
-        if not _AFTER_SUPERSCRIPT.match(behind) or self.tail[-1:] in ("", "\n", "=", "+", "×", "*", "^", "(", "⁻", "⁺"):
-            return False
-        last = self.tail[-1]
-        if last.isdigit():
-            digits = "".join(takewhile(str.isdigit, reversed(self.tail)))
-            head = self.tail[: -len(digits)].rstrip()
-            return bool(_SENTENCE_END.match(behind)) and digits != "01" and head[-1:].isalpha()
-        if not last.isalpha() or _is_han(last):
-            return not last.isspace() or self.tail.rstrip()[-1:] not in ("", "=", "+", "×")
-        word = _LAST_WORD.search(self.tail)
-        letters = word[1].casefold() if word else ""
-        return len(letters) > MAX_UNIT_LETTERS and letters not in UNIT_WORDS
+    def _rewrite_caret(self, at: int, *, final: bool) -> RewriteStep | None:
+        """Numbers between carets, or behind one at the end of a clause."""
+        if not final and (_PARTIAL_CARET.match(self.buffer, at) or len(self.buffer) - at < LOOKAHEAD):
+            return None
+        if _CARET.match(self.buffer, at):
+            return self._rewrite_mark(at, (_CARET, _PARTIAL_CARET), final=final, is_raised=True)
+        found = _LONE_CARET.match(self.buffer, at)
+        if found is None:
+            return self._keep(at)
+        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+            return None
+        listed = read_list(found[1].replace("][", ",").strip("[](){}"), ())
+        fits = can_follow_caret(self.tail, self.buffer[found.end() :])
+        if listed and listed.is_given(self._given) and fits:
+            return RewriteStep(found.end(), listed.render())
+        return self._keep(at)
 
     def _rewrite_mark(
         self, at: int, forms: Sequence[re.Pattern[str]], *, final: bool, is_raised: bool = False
@@ -271,9 +272,9 @@ class SpellingRewriter(StreamRewriter):
         if not final and len(self.buffer) - found.end() < LOOKAHEAD:
             return None
         content = next(filter(None, found.groups()), "").replace("][", ",").strip("[]() ")
-        listed = read_list(visible_text(content), LABELS)
+        listed = read_list(visible_text(content), INLINE_LABELS)
         behind = self.buffer[found.end() :]
-        fits = not is_raised or self._can_be_raised(behind) or self.tail.endswith(" ")
+        fits = not is_raised or can_be_raised(self.tail, behind) or self.tail.endswith(" ")
         if listed and listed.is_given(self._given) and fits:
             return RewriteStep(found.end(), listed.render())
         return self._keep(at)
@@ -285,9 +286,9 @@ class SpellingRewriter(StreamRewriter):
         if not final and len(self.buffer) - found.end() < LOOKAHEAD:
             return None
         content = (found[3] or found[5] or "").replace("][", ",").strip("[]() ")
-        listed = read_list(visible_text(content), LABELS)
+        listed = read_list(visible_text(content), INLINE_LABELS)
         is_raised = (found[1] or "").lower() == "sup"
-        fits = not is_raised or self._can_be_raised(self.buffer[found.end() :])
+        fits = not is_raised or can_be_raised(self.tail, self.buffer[found.end() :])
         if listed and listed.is_given(self._given) and fits:
             return RewriteStep(found.end(), listed.render())
         return self._keep(at)
@@ -310,7 +311,7 @@ class SpellingRewriter(StreamRewriter):
         """A word with a number behind it: "according to Source 1"."""
         if self.buffer[at] == "c":
             return self._remove_marker(at, final=final)
-        if self.tail[-1:].isalnum() and not _is_han(self.tail[-1]) and self.buffer[at].isascii():
+        if self.tail[-1:].isalnum() and not is_han(self.tail[-1]) and self.buffer[at].isascii():
             return self._keep(at)
         if not final and (_PARTIAL_BARE.match(self.buffer, at) or _BARE_START.match(self.buffer, at)):
             return None
@@ -318,14 +319,18 @@ class SpellingRewriter(StreamRewriter):
         if found is None:
             return self._keep(at)
         listed = read_list(found["list"], ())
-        behind = self.buffer[found.end() : found.end() + LOOKAHEAD]
-        thing = _LAST_WORD.search(self.tail)
-        is_thing = _squeeze(found[0]) in self._copied or (thing is not None and thing[1].casefold() in THING_WORDS)
+        behind = self.buffer[found.end() : found.end() + WORD_LOOKAHEAD]
         is_label = found["gap"].strip() in {":", "："}  # "Source: 2" ends a line; "Source: 2 pages" counts pages
-        is_thing = is_thing or bool(_NO_BARE_END.match(behind)) or (is_label and not _SENTENCE_END.match(behind))
+        is_thing = (
+            _squeeze(found[0]) in self._copied
+            or read_last_word(self.tail) in THING_WORDS
+            or bool(_NO_BARE_END.match(behind))
+            or (is_label and not ends_sentence(behind))
+            or (found["label"].casefold() not in SOURCE_WORDS and not is_reported(self.tail, behind))
+        )
         if listed is None or not listed.is_given(self._given) or is_thing:
             return self._keep(at, len(found["label"]))
-        gap = "" if _is_han(found["label"][-1]) else " "
+        gap = "" if is_han(found["label"][-1]) else " "
         return RewriteStep(found.end(), f"{found['label']}{gap}{listed.render()}")
 
     def _remove_marker(self, at: int, *, final: bool) -> RewriteStep | None:
@@ -339,16 +344,3 @@ class SpellingRewriter(StreamRewriter):
 
 def _squeeze(text: str) -> str:
     return "".join(text.casefold().replace("（", "(").replace("）", ")").split())
-
-
-def _is_han(character: str) -> bool:
-    return _HAN_CHARACTER.match(character) is not None
-
-
-def _count_words(before: str) -> int:
-    """The words of the clause at the end of a text; two characters of a script without spaces count as one."""
-    text = before.rstrip()
-    starts = list(_CLAUSE_START.finditer(text[:-1]))
-    clause = text[starts[-1].end() :] if starts else text
-    han = len(_HAN_CHARACTER.findall(clause))
-    return han // 2 + len(clause.split())

@@ -21,17 +21,53 @@ LABELS = SOURCE_WORDS | _words(
     "documento documentos referencia referencias cita citas fragmento pasaje contexto",
     "référence références extrait extraits contexte",
     "referência referências citação citações trecho trechos",
-    "資料 参照 参考 参考文献 文書 引用 引用元 文献 资料 文档 出处 文件 參考",
+    "資料 ドキュメント 参照 参考 参考文献 文書 引用 引用元 文献 资料 文档 出处 文件 參考",
+)
+# Name a source in parentheses, but no column or list of sources.
+MESSAGE_WORDS = _words(
+    "message messages msg msgs nachricht nachrichten mensaje mensajes mensagem mensagens メッセージ 消息",
+)
+INLINE_LABELS = LABELS | MESSAGE_WORDS
+# Name a source outside of brackets if the sentence rests on it: "according to document 2".
+REPORTED_WORDS = MESSAGE_WORDS | _words(
+    "document documents doc docs dokument dokumente documento documentos passage passages excerpt excerpts snippet",
+    "reference textstelle auszug extrait extraits fragmento trecho trechos 文書 資料 ドキュメント 参考資料 引用 文档",
 )
 # Name a source in square brackets only; elsewhere they are numbers of other things.
-BRACKET_LABELS = LABELS | _words(
-    "s n no nr nº n° num number nummer número numéro id ids index message messages msg msgs nachricht nachrichten",
-    "mensaje mensajes mensagem mensagens メッセージ 番号 消息 note notes",
-)
+NUMBER_WORDS = _words("no nr nº n° num number nummer número numéro 番号")
+BRACKET_LABELS = INLINE_LABELS | NUMBER_WORDS | _words("s n id ids index note notes")
 SEE_WORDS = _words(
-    "see cf siehe vgl vergleiche véase ver vea voir veja vide per from via as aus laut nach según selon segundo",
-    "conforme",
+    "see also cf siehe auch vgl vergleiche véase ver vea voir veja vide per from via as aus laut nach gemäß según",
+    "selon segundo conforme",
 )
+SEE_SUFFIXES = _words("を参照 参照 より から による を参照してください 参考")
+# Words before "document 2" that make a sentence rest on it, and words behind it.
+REPORTING_PHRASES = (
+    "according to", "per", "as per", "based on", "as stated in", "as mentioned in", "as noted in", "as described in",
+    "as shown in", "as explained in", "stated in", "mentioned in", "noted in", "described in", "reported in",
+    "cited in",
+    "laut", "gemäß", "gemäss", "nach", "zufolge", "geht aus", "ergibt sich aus", "steht in", "wie in", "laut der",
+    "según", "de acuerdo con", "de acuerdo a", "conforme a", "como dice", "como indica", "se indica en", "basado en",
+    "selon", "d'après", "d’après", "conformément", "conformément à", "comme indiqué dans", "indiqué dans",
+    "segundo", "conforme", "de acordo com", "com base em", "com base no", "com base na", "conforme indicado em",
+    "como indicado em", "como diz", "como indica",
+)  # fmt: skip
+ARTICLES = _words("the der dem die das den el la le les o a os as l' s")  # the last is "siehe"
+REPORTING_VERBS = _words(
+    "says say states state stated mentions mention notes note shows show indicates indicate confirms confirm reports",
+    "report explains explain describes describe lists sagt sagen besagt nennt nennen zeigt erwähnt erklärt bestätigt",
+    "beschreibt dice dicen indica indican menciona mencionan",
+    "señala confirma explica muestra afirma dit disent indique",
+    "indiquent mentionne mentionnent précise confirme explique montre affirme diz dizem mencionam indicam mostra",
+    "zufolge hervor",
+)
+REPORTING_SUFFIXES = ("によると", "によれば", "には", "では", "に記載", "に書か")
+LINKING_WORDS = _words(
+    "in on at of to from see and or with under per for by",
+    "then via into in auf aus zu zum zur siehe und oder mit unter",
+    "dann en de et ou y o e em ver voir véase vgl cf if until before after than open select use now",
+)
+
 AND_WORDS = _words("and or und oder sowie bzw y e et ou o u en i と や および 及び または 和 与 與 及 以及 또는 및 и")
 RANGE_WORDS = _words("to through thru bis a à al até hasta から 到 至")
 
@@ -40,15 +76,59 @@ NUMBERED_WORDS = _words(
     "section sections step steps figure figures fig table tables tab chapter chapters chap paragraph paragraphs para",
     "clause clauses article articles art item items point points option options phase phases version versions level",
     "levels line lines page pages p pp no number numbers equation equations eq case cases part parts type class group",
-    "groups question questions rank grade score vector interval range coordinates rule rules appendix annex note notes",
+    "groups question questions rank grade score vector interval",
+    "range coordinates rule rules appendix annex note notes",
     "stage round day days week weeks year years act scene volume vol issue",
     "abschnitt absatz abs satz schritt schritte abbildung abb tabelle kapitel artikel punkt punkte stufe seite seiten",
     "zeile teil gleichung nummer regel anhang frage tag woche jahr",
-    "sección paso pasos figura figuras tabla capítulo artículo punto página apartado párrafo cláusula regla nivel fase",
+    "sección paso pasos figura figuras tabla capítulo artículo",
+    "punto página apartado párrafo cláusula regla nivel fase",
     "étape étapes chapitre paragraphe alinéa annexe niveau règle",
     "seção passo passos etapa etapas tabela parágrafo regra nível anexo",
 )
-NUMBERED_SUFFIXES = ("図", "表", "章", "節", "条", "項", "号", "手順", "段階", "ステップ", "第", "步骤", "图", "节")
+# Of these, and of others, the singular: without an article before it, the number in square brackets is theirs.
+SINGULAR_NUMBERED_WORDS = _words(
+    "section step figure fig table tab chapter chap paragraph para clause article art item point option phase version",
+    "level line page equation eq part type class group question rank grade interval range coordinates rule appendix",
+    "annex stage scene volume vol issue room form gate",
+    "row column channel slide exercise bus button key track platform",
+    "floor lane shelf slot port ticket task bug habitación tecla touche quarto",
+    "abschnitt absatz abs schritt abbildung abb tabelle kapitel artikel punkt stufe seite",
+    "zeile teil gleichung nummer regel anhang frage raum zimmer formular folie spalte kanal aufgabe beispiel taste",
+    "gleis stock bahnsteig linie regal sección paso figura tabla tableau capítulo artículo punto página apartado",
+    "párrafo cláusula regla nivel fase sala formulario fila columna étape chapitre paragraphe alinéa annexe niveau",
+    "règle salle formulaire ligne colonne seção passo etapa tabela parágrafo regra anexo formulário linha coluna",
+)
+KEY_WORDS = _words(
+    "press hit type enter choose select pick click drücke",
+    "drück wähle tippe pulsa presiona elige teclea appuyez choisissez",
+    "tapez pressione aperte escolha digite",
+)
+TICKET_WORDS = _words(
+    "ticket tickets issue issues bug bugs pr prs mr mrs",
+    "request task tasks story case card todo vorgang aufgabe aufgaben",
+    "fehler incidencia incidencias tarea tareas problème problèmes",
+    "tâche tâches tarefa tarefas chamado chamados pull merge",
+    "チケット 課題 タスク",
+)
+NUMBERED_SUFFIXES = (
+    "図",
+    "表",
+    "章",
+    "節",
+    "条",
+    "項",
+    "号",
+    "手順",
+    "段階",
+    "ステップ",
+    "第",
+    "步骤",
+    "图",
+    "节",
+    "フォーム",
+    "部屋",
+)
 # The words of the numbers from 1 on: "two (2)" is a count, spelled out.
 _SPELLED_OUT = (
     "one two three four five six seven eight nine ten eleven twelve",

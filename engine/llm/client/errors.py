@@ -45,11 +45,20 @@ if TYPE_CHECKING:
 _TOO_LONG = re.compile(
     r"context.?(length|window)|maximum context|too many (input )?tokens|(prompt|input|request|string) is too long"
     r"|string too long|exceeds?.{0,40}(context|token|configured) (limit|length|size)|(?<!max_)tokens? exceed"
-    r"|longer than the (model|maximum)|reduce (the length of )?(the|your) (message|prompt|input|request)"
+    r"|longer than (the )?(model|max|allowed)|exceeds? .{0,30}\b(context|window)\b"
+    r"|reduce (the length of )?(the|your) (message|prompt|input|request)"
+    r"|tokens?( count)?( \(\d+\))? exceeds? the maximum"
+    r"|tokens? in the (prompt|request|input)s? (can|must|may) ?not exceed"
     r"|inputs?\W+tokens \+|inputs\W+must have less than|maximum prompt length|payload size exceeds",
     re.IGNORECASE,
 )
 _OUTPUT_LIMIT = re.compile(r"max_\w*tokens\W{1,3}must be (less|at most|between|smaller)", re.IGNORECASE)
+# A request at which nothing is wrong: the server has no time for it yet.
+_NOT_READY = re.compile(
+    r"\b(has |request )?timed out\b|(is|are) (currently |still |being )*(unloaded|loading|starting|warming up)\b"
+    r"|\b(not ready|temporarily unavailable|overloaded)\b|try again (later|shortly|in a)",
+    re.IGNORECASE,
+)
 _NO_KEY = re.compile(
     r"api_key client option must be set|missing (api key|credentials)|missing \w+ api key", re.IGNORECASE
 )
@@ -65,9 +74,9 @@ _CONNECTION_LOST = (
     "ConnectionReset",
 )
 
-BAD_REQUEST, UNAUTHORIZED, PAYMENT_REQUIRED, FORBIDDEN, NOT_FOUND = 400, 401, 402, 403, 404
+BAD_REQUEST, UNAUTHORIZED, PAYMENT_REQUIRED, FORBIDDEN, NOT_FOUND, NO_METHOD = 400, 401, 402, 403, 404, 405
 REQUEST_TIMEOUT, TOO_MANY = 408, 429
-TEXT_STATUSES = frozenset({BAD_REQUEST, NOT_FOUND, 405, 412, 415, 422, 424, 451})  # the request itself may be at fault
+TEXT_STATUSES = frozenset({BAD_REQUEST, NOT_FOUND, NO_METHOD, 412, 415, 422, 424, 451})  # the request may be at fault
 _CREDENTIALS_HINT = (
     "Set the variables of the provider's own credentials (AWS_…, GOOGLE_APPLICATION_CREDENTIALS, AZURE_…);"
     " docs/models.md shows them."
@@ -90,6 +99,9 @@ _ERROR_SUFFIXES = re.compile(
     re.DOTALL,
 )
 _MESSAGE_FIELD = re.compile(r"""['"](?:message|error)['"]:\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")""")
+# What a provider says that passes a request on, and where it repeats what the other said.
+_PASSED_ON = re.compile(r"(the )?(provider|upstream)[\w ]{0,30} error|upstream error[\w ]{0,40}", re.IGNORECASE)
+_INNER_MESSAGE_FIELD = re.compile(r'\\"(?:message|detail|msg)\\":\s{0,4}\\"((?:[^"\\]|\\(?!"))*+)\\"')
 _HTML_PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _INVALID_ADDRESS_ERRORS = frozenset({"InvalidURL", "InvalidUrlClientError", "UnsupportedProtocol"})
 _CONNECT_ERRORS = ("ConnectError", "ConnectTimeout", "ClientConnector")
@@ -170,7 +182,7 @@ def _rejection_error(error: Exception, name: str, message: str) -> ModelError:
         return InvalidApiKey(f"No key is set for the model {name}.")
     if status == FORBIDDEN:
         return InvalidApiKey(f"The key may not be used for the model {name}{reason}")
-    if kind is RequestRejected and status == NOT_FOUND:
+    if kind is RequestRejected and status in {NOT_FOUND, NO_METHOD}:
         return ModelNotFound(f"The provider does not know the model {name}{reason}", hint=_NOT_FOUND_HINT)
     return kind(_ERROR_TEXTS[kind].format(model=name) + reason)
 
@@ -248,7 +260,7 @@ def _error_class(error: Exception, status: int | None, text: str) -> type[ModelE
         return PromptTooLong
     if type(error).__name__ == "ContentPolicyViolationError":
         return ModelRefused
-    return RequestRejected
+    return ModelUnavailable if _NOT_READY.search(text) else RequestRejected
 
 
 def _retry_after(error: BaseException, now: float) -> float | None:
@@ -325,7 +337,10 @@ def provider_message(error: BaseException, key: str = "") -> str:
     """The provider's own message on one line, without the key; "" if there is none."""
     text = hide_key(str(error), key)
     if field := _MESSAGE_FIELD.search(text):
+        inner = _INNER_MESSAGE_FIELD.search(text)
         text = field[1] or field[2] or ""
+        if inner and _PASSED_ON.fullmatch(text):
+            text = inner[1]
     text = _ERROR_SUFFIXES.sub("", _ERROR_PREFIXES.sub("", " ".join(text.split())))
     text = "" if _HTML_PAGE.search(text) or "litellm" in text.casefold() else text.strip().rstrip(".")
     return text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[:MAX_MESSAGE_LENGTH].rstrip()}…"

@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 from string import whitespace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from engine.llm.formats.thinking_notations import (
+    AMBIGUOUS_CLOSINGS,
+    ANSWER_CLOSINGS,
+    ANSWER_OPENINGS,
+    EMPTY_TAGS,
+    NOTATIONS,
+    Notation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,54 +29,6 @@ MAX_MARKS = 1_000  # a reply with more is no answer; its rest is hidden
 _SLICE_CHARACTERS = 2_000  # of a delta: each mark in it costs a copy of the rest
 MAX_BLOCK_CHARACTERS = 20_000  # the same, of a block within the text whose end is not in sight
 
-_TAGS = (
-    "think thinking thought thoughts reason reasoning reflection scratchpad analysis cot inner_monologue"
-    " internal_monologue internal_thoughts thought_process antthinking seed:think mm:think longcat_think"
-)
-
-
-class Notation(NamedTuple):
-    """How a family of models marks its thoughts; `heads` open thoughts only at the very start of a reply."""
-
-    opening: tuple[str, ...]
-    closing: tuple[str, ...]
-    heads: tuple[str, ...] = ()
-
-
-NOTATIONS = (
-    *(Notation((f"<{name}>", f"<{name} ", f"<{name}\n"), (f"</{name}>", f"</{name} >")) for name in _TAGS.split()),
-    Notation(("[think]", "[thinking]"), ("[/think]", "[/thinking]")),  # Magistral
-    Notation(("◁think▷",), ("◁/think▷",)),  # Kimi
-    Notation(("<|begin_of_thought|>",), ("<|end_of_thought|>",)),
-    Notation(("<|start_thinking|>",), ("<|end_thinking|>",)),  # Command A
-    Notation(("<|inner_prefix|>",), ("<|inner_suffix|>",)),  # Apertus
-    Notation(("<|think:start|>",), ("<|think:end|>",)),  # Solar
-    Notation(("<|thinking|>", "<|think|>"), ("<|/thinking|>", "<|/think|>")),
-    Notation(("<|channel>thought",), ("<channel|>",)),  # Gemma
-    Notation(("<unused94>thought",), ("<unused95>",)),  # MedGemma
-    Notation(("[unused16]",), ("[unused17]",)),  # Pangu
-    Notation(('<details type="reasoning"',), ("</details>",)),
-    Notation(  # gpt-oss; its channels, with their marks and without
-        ("<|channel|>analysis", "<|channel|>commentary", "<|start|>assistant<|channel|>analysis"),
-        ("<|channel|>final<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
-    ),
-    Notation((), ("assistantfinal",), ("analysis",)),
-    Notation((), ("here is my response:", "here's my response:"), ("here is my thought process:",)),  # Granite
-    Notation((), ("here is my response:", "here's my response:"), ("here's my thought process:",)),
-    Notation((), ("[begin final response]",), ("here are my reasoning steps:",)),  # Apriel
-)
-# A closing mark that text may have too ends thoughts only after their own opening mark.
-_AMBIGUOUS_CLOSINGS = frozenset(("</details>", "</analysis>", "assistantfinal"))
-# What encloses an answer after thoughts, and what ends it.
-_ANSWER_OPENINGS = (
-    "<answer>", "<response>", "<output>", "<final>", "<|begin_of_solution|>", "<|start_response|>",
-    "[begin final response]", "<|start|>assistant<|channel|>final<|message|>", "<|channel|>final<|message|>",
-    "<|channel|>final <|constrain|>json<|message|>",
-)  # fmt: skip
-_ANSWER_CLOSINGS = (
-    "</answer>", "</response>", "</output>", "</final>", "<|end_of_solution|>", "<|end_response|>",
-    "[end final response]", "<|return|>", "<|end|>",
-)  # fmt: skip
 _BLANKS = f"{whitespace}\ufeff\u200b"  # before a mark at the start of a reply
 _QUOTES = "`\"'“”‘’«»„"
 
@@ -87,36 +48,40 @@ def _compile(literals: Iterable[str]) -> re.Pattern[str]:
 
 
 def _compile_bracketed(literals: Sequence[str]) -> re.Pattern[str]:
-    """The same of literals that all begin with a bracket, faster in a text of brackets."""
-    thirds = re.escape("".join(sorted({each[2] for each in literals})))
-    return re.compile(rf"(?=[<\[◁][^<\[◁][{thirds}])(?:{_any_of(literals)})", re.IGNORECASE)
+    """The same of literals that begin with few characters, faster in a text of brackets."""
+    ahead = "".join(f"[{re.escape(''.join(sorted({each[place] for each in literals})))}]" for place in range(3))
+    return re.compile(rf"(?={ahead})(?:{_any_of(literals)})", re.IGNORECASE)
 
 
 def _compile_start(literals: Iterable[str]) -> re.Pattern[str]:
     """A pattern of every beginning of the literals at the end of a text."""
+    literals = tuple(literals)
     starts = {each[:length] for each in literals for length in range(1, len(each))}
-    return re.compile(rf"(?:{_any_of(starts)})\Z", re.IGNORECASE)
+    firsts = re.escape("".join(sorted({each[0] for each in literals})))
+    return re.compile(rf"(?=[{firsts}])(?:{_any_of(starts)})\Z", re.IGNORECASE)
 
 
 _OPENINGS = {opening: each for each in NOTATIONS for opening in (*each.opening, *each.heads)}
 _INNER_OPENINGS = tuple(opening for each in NOTATIONS for opening in each.opening)
 _LONE_CLOSINGS = tuple(
-    closing for each in NOTATIONS if each.opening for closing in each.closing if closing not in _AMBIGUOUS_CLOSINGS
+    closing for each in NOTATIONS if each.opening for closing in each.closing if closing not in AMBIGUOUS_CLOSINGS
 )
 _HEAD = _compile(_OPENINGS)
 _CHANNEL = "analysis"  # also a word with which an answer may begin
 _CHANNEL_HEAD = re.compile(r"analysis(?=[A-Z])")
-_HEAD_START = _compile_start((*_OPENINGS, *_ANSWER_OPENINGS))
-_ANSWER_OPENING = _compile(_ANSWER_OPENINGS)
+_HEAD_START = _compile_start((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
+_EMPTY_TAG = _compile(EMPTY_TAGS)
+_ANSWER_OPENING = _compile(ANSWER_OPENINGS)
 _OPENING = _compile(_INNER_OPENINGS)
 _LONE_CLOSING = _compile(_LONE_CLOSINGS)
 _MARK = _compile_bracketed((*_INNER_OPENINGS, *_LONE_CLOSINGS))
 _MARK_START = _compile_start((*_INNER_OPENINGS, *_LONE_CLOSINGS))
-_LAST_MARK = _compile_bracketed((*_INNER_OPENINGS, *_LONE_CLOSINGS, *_ANSWER_CLOSINGS))
-_LAST_MARK_START = _compile_start((*_INNER_OPENINGS, *_LONE_CLOSINGS, *_ANSWER_CLOSINGS))
-_MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *_ANSWER_OPENINGS, *_ANSWER_CLOSINGS)))
+_LAST_MARK = _compile_bracketed((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
+_LAST_MARK_START = _compile_start((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
+_MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *ANSWER_OPENINGS, *ANSWER_CLOSINGS)))
 _NEVER = re.compile(r"(?!)")
 _CLOSING_OF = {each: _compile(each.closing) for each in NOTATIONS}
+_EDGE_OF = {each: _compile((*each.opening, *each.closing)) for each in NOTATIONS}
 
 
 def strip_thinking(reply: str) -> str:
@@ -173,6 +138,9 @@ class ThinkingFilter:
         self._marks = 0
         self._state = _Stage.HEAD
         self._closing = _LONE_CLOSING
+        self._notation: Notation | None = None  # of the thoughts being read
+        self._nested = 0  # opening marks within these thoughts: as many closing marks may follow
+        self._taken_back: list[str] = []
         self._before = ""  # the last visible character
         self._code = _CodeTracker()
         self._shown: list[str] = []
@@ -208,9 +176,11 @@ class ThinkingFilter:
         held, self._buffer = self._buffer, ""
         if self._state is _Stage.THINKING or (hide_head and self._state is _Stage.HELD):
             return ""
-        if self._state is _Stage.AFTER and not held.strip():
-            return ""
+        if self._state is _Stage.AFTER:
+            held = "" if not held.strip() else held
         self._shown.append(held)
+        if not self.text.strip():
+            self._shown[:0] = self._taken_back
         return held
 
     def _advance(self, shown: list[str]) -> bool:
@@ -233,12 +203,13 @@ class ThinkingFilter:
         self._state, self._buffer, self._scanned = state, rest, 0
         self._marks += 1
         if self._marks > MAX_MARKS:
-            self._state, self._closing = _Stage.THINKING, _NEVER
+            self._state, self._closing, self._notation = _Stage.THINKING, _NEVER, None
         return True
 
     def _begin_thinking(self, notation: Notation | None, rest: str) -> bool:
         self.has_thought = True
         self._closing = _CLOSING_OF[notation] if notation else _LONE_CLOSING
+        self._notation, self._nested = notation, 0
         return self._enter(_Stage.THINKING, rest)
 
     def _read_head(self, *, after: bool) -> bool:
@@ -247,15 +218,15 @@ class ThinkingFilter:
             self._scanned = len(self._buffer)
         if not head or (len(head) < _MAX_MARK and _HEAD_START.match(head)):
             return False
-        found = _HEAD.match(head)
+        found = _HEAD.match(head) if _EMPTY_TAG.match(head) is None else None
         if found and found[0].lower() == _CHANNEL:
             if len(head) == len(_CHANNEL):
                 return False
             found = _CHANNEL_HEAD.match(head)
         if found:
             return self._begin_thinking(_OPENINGS[found[0].lower()], head[found.end() :])
-        wrapper = _ANSWER_OPENING.match(head)
-        if wrapper and (after or wrapper[0].startswith("<|")):
+        wrapper = _EMPTY_TAG.match(head) or _ANSWER_OPENING.match(head)
+        if wrapper and (after or wrapper[0].startswith("<|") or wrapper[0].endswith("/>")):
             self.has_thought = True  # so that what ends the answer is no text
             return self._enter(_Stage.AFTER, head[wrapper.end() :])
         if after:
@@ -269,16 +240,31 @@ class ThinkingFilter:
             self._scanned = max(0, len(self._buffer) - _MAX_MARK)
             return len(self._buffer) > MAX_HEAD_CHARACTERS and self._begin_thinking(None, self._buffer[-_MAX_MARK:])
         if _LONE_CLOSING.fullmatch(found[0]):
-            self.is_unopened = self.has_thought = True
-            return self._enter(_Stage.AFTER, self._buffer[found.end() :])
+            self.is_unopened = self.is_unopened or not self.has_thought
+            self.has_thought = True
+            return self._leave_thoughts(self._buffer[found.end() :])
         return self._enter(_Stage.TEXT, self._buffer)
 
     def _read_thoughts(self) -> bool:
-        found = self._closing.search(self._buffer)
+        nests = self._notation is not None and self._notation.nests
+        edge = _EDGE_OF[self._notation] if self._notation and nests else self._closing
+        found = _find_mark(edge, self._buffer, 0, "") or self._closing.search(
+            self._buffer
+        )  # a quoted mark may end them
         if found is None:
             self._buffer = self._buffer[-_MAX_MARK:]
             return False
-        return self._enter(_Stage.AFTER, self._buffer[found.end() :])
+        if self._closing.fullmatch(found[0]) is None:
+            self._nested += 1
+            return self._enter(_Stage.THINKING, self._buffer[found.end() :])
+        return self._leave_thoughts(self._buffer[found.end() :])
+
+    def _leave_thoughts(self, rest: str) -> bool:
+        """Go on behind a closing mark. After nested thoughts what follows may be thoughts, up to the next such mark."""
+        if not self._nested:
+            return self._enter(_Stage.AFTER, rest)
+        self._nested -= 1
+        return self._enter(_Stage.HELD, rest)
 
     def _read_text(self, shown: list[str]) -> bool:
         marks, starts = (
@@ -306,6 +292,7 @@ class ThinkingFilter:
             return self._enter(_Stage.TEXT, rest)
         notation = _OPENINGS[mark.lower()]
         self._closing = _CLOSING_OF[notation]
+        self._notation = notation if notation.nests else None
         return self._begin_thinking(notation, rest) if is_certain else self._enter(_Stage.BLOCK, mark + rest)
 
     def _read_stray_closing(self, mark: str, shown: list[str]) -> None:
@@ -314,6 +301,7 @@ class ThinkingFilter:
             self._show(mark, shown)
             return
         self.is_unopened = self.is_unopened or not self.has_thought
+        self._taken_back = [*self._shown] if self.text.strip() else self._taken_back
         self._shown.clear()
 
     def _read_block(self) -> bool:
@@ -324,6 +312,12 @@ class ThinkingFilter:
                 return False
             self.has_thought = True
             return self._enter(_Stage.THINKING, self._buffer[-_MAX_MARK:])
+        opened = (
+            sum(1 for _ in _EDGE_OF[self._notation].finditer(self._buffer, 1, found.start())) if self._notation else 0
+        )
+        self._nested, self.has_thought = opened, self.has_thought or opened > 0
+        if opened:
+            return self._leave_thoughts(self._buffer[found.end() :])
         return self._enter(_Stage.TEXT, self._buffer[found.end() :])
 
     def _show(self, text: str, shown: list[str]) -> bool:

@@ -29,12 +29,15 @@ _CREDIT = _any_of(
     r"(credit|account) balance|requires? more credits|more credits are required|payment required|arrear",
     r"(insufficient|exceeded|out of|not enough|used all|no remaining|r[au]n out of)[\W_]+(\w+\W+){0,4}?"
     r"(quota|balance|credits?|funds)",
+    r"(quota|credits?|balance)[ _](is |are |has been |have been )?(exhausted|used up|spent)",
+    r"used up[\w ]{0,20} (quota|credits?|balance|funds)",
     r"insufficient_(quota|balance|credits)|token_quota_reached|your (current|daily|monthly) quota",
     r"billing[\W_]+(hard[\W_]+)?(limit|not[\W_]+active)|requires billing|billing to be enabled|in good standing",
     r"(check|enable|update) your (plan and )?(billing|payment)|(specified|monthly) (api )?usage limits?",
     r"(monthly )?spend(ing)?[ _]limit|key limit exceeded|(overdue|failed|failure of) payment|unpaid invoice|past due",
     r"(credits?|funds|prepayment|prepaid balance|free trial) (is|are|was|were|has|have)( been)? (all )?(now )?"
     r"(depleted|exhausted|used|consumed|spent|expired|ended|over)\b|\bno (more )?(credits?|funds) (left|remain)",
+    r"(does not|doesn.t|do not|don.t|did not) have (any|enough|sufficient)? ?(credits?|funds|balance|quota)\b",
     r"(top|topping) up (your|the)|recharge (your|the|and)|(add|purchase|buy) (more )?(credits?|funds)\b",
 )
 # A limit of the rate, although it may name a quota or the billing page.
@@ -53,17 +56,22 @@ _CREDENTIALS = _any_of(
 _PLACE = _any_of(
     r"region.{0,20}(not set|is not specified|must be specified)|must specify a region|noregion",
     r"api[_ -]version.{0,30}(required|missing|must|not set)|must provide .{0,40}(api_version|azure_endpoint)",
-    r"project.{0,20}(not set|is required|must be)",
+    r"project.{0,20}(not set|is required|must be)|not (available|supported|offered) in (the |this )?(region|location)",
 )
 _MISSING_PACKAGE = _any_of(
     r"no module named '?([\w.-]+)|missing (boto3|google-auth|azure-identity)",
     r"(boto3|google-auth|azure-identity) (package )?(is not installed|needed)",
 )
+# Somebody has to do something about the account first, whatever code says that the model is not found.
+_ORGANIZATION = _any_of(
+    r"organi[sz]ation (must be|is not|has not been|has been|needs to be)|verify (your )?organi[sz]ation",
+    r"account (is|has been|was) [\w ]{0,20}(disabled|suspended|deactivated|restricted|blocked|banned)",
+    r"use case details|(requires?|need to|must|first|please) (accept|agree)\w*|(fill out|submit) .{0,40}\bform\b",
+)
 _ACCOUNT = _any_of(
-    r"organi[sz]ation (must be|is not|has not been|has been restricted|needs to be)|verify (your )?organi[sz]ation",
     r"(country|region|territory|location) (is )?not supported|not (available|supported) in your (country|region)",
     r"(not|no) (enabled|available|access|supported).{0,60}(this|your) (account|plan|tier|project|subscription)",
-    r"on-demand throughput|terms (of use )?(must be|need to be|required)|model (is )?gated|data policy",
+    r"on-demand throughput|terms (of (use|service) )?(must be|need to be|required)|model (is )?gated|data policy",
     r"no endpoints found|api.{0,40}(has not been used in project|is disabled)",
 )
 # The provider does not offer the model, whatever status says so.
@@ -71,10 +79,18 @@ _NO_MODEL = _any_of(
     r"\bmodel\b[^.;]{0,120}(not|doesn.t) exist|not a valid model|invalid model( id| name)?\b",
     r"model[ _](id(entifier)?|name)[^.;]{0,60}(is invalid|not valid|unknown)|unknown model|model[ _]?not[ _]?found",
     r"\bmodel\b[^.;]{0,120}(decommissioned|discontinued|been retired|no longer (supported|available))",
+    r"\bmodels?[/:'\"` ][^;\n]{0,80}\bnot found\b|(different|another|other) model|not a chat model|is a chat model",
+    r"(could not|cannot|can.t|unable to) find (the |a )?model|no (such model|model named)",
+    r"unsupported model(?! (param|arg|option|setting))",
+    r"(specified|requested) model\b[^.;,]{0,60} is (unknown|unsupported)",
+    r"\bmodel\b[^.;,]{0,60} (is|was|has been) (deprecated|removed|sunset|shut down)",
+    r"not work with the (specified |given )?model|only supported in v\d/",
     r"\bmodel\b[^.;]{0,120}end of (its )?life|model_decommissioned|model_not_(found|available)|\bmodel not exist",
 )
 _BAD_KEY = _any_of(
     r"(api|access|subscription|secret)[ _-]?key[^.;]{0,30}(not valid|invalid|expired|not found|revoked|leaked)",
+    r"(pass|provide|supply|enter|use) a valid [\w ]{0,12}key",
+    r"(api|access)[ _-]?key[^.;]{0,30}(restricted|disabled|blocked|cannot be used|not allowed|suspended)",
     r"(invalid|incorrect|wrong|expired|unknown)[ _](api|access|auth(entication)?)[ _-]?(key|token)",
 )
 # The machine on which the model runs cannot load it, or its files lack a part.
@@ -85,6 +101,7 @@ _MACHINE = _any_of(
 _ROLE = _any_of(
     rf"system[\W_]+(role|message|prompt|instruction)s?\b.{{0,60}}{_NO}(support|enabl|allow|accept)",
     rf"{_NO}(support|enabl|allow|accept|expect)\w*\W.{{0,60}}(system\W+(role|message|prompt|instruction)|role\W+system)",
+    r"(may|must|can|should) ?not (contain|include|have|use|start with) (a |any |the )?(system|developer)\b",
     r"developer instruction|roles? must alternate|only user,? (and|or) assistant",
     r"first message must be (from )?(the )?user",
     r"(unexpected|invalid|unknown|unsupported) (message )?role|\brole\b.{0,40}\bsystem\b.{0,40}(not|n.t|invalid)",
@@ -112,13 +129,15 @@ _PARAMETER = _any_of(
     r"(does not|doesn.t|do not|not) support\w*|cannot (both )?be (specified|set|used)|may only be set|is too large",
     r"must be (set to|less than|greater than|at least|at most|between|one of|in)|at most \d|out of range",
     r"(the|is) maximum allowed|can only be (defined|specified|set|used)|valid range",
+    r"only [\w.]{1,40} ?[=:] ?\S{1,20} (is|are) (allowed|supported|permitted|valid|accepted)",
+    r"should be (less than|greater than|a valid|one of|in [\[(]|within|between|at most|at least)",
     r"only (the default|supports?)|only works in thinking mode|budget .{0,30}is invalid",
 )
 _CONTENT = _any_of(
     r"content[_ ](policy|filter|moderation|management|safety|violation)|responsible ?ai|usage polic|moderation|flagged",
     r"safety (system|filter|setting|reason|policy)|prohibited|inappropriate|content exists risk|data[_ ]?inspection",
     r"(sensitive|unsafe|harmful) (content|word|information|request|prompt)|violat|high risk|blocked|recitation",
-    r"guardrail|refus(ed|al) to",
+    r"guardrail|refus(ed|al) to|disallowed (content|topic|request)",
 )
 _OUTPUT_NAMES = (
     *("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"),
@@ -156,7 +175,11 @@ _STRING = re.compile(r""""(?:[^"\\]|\\.)*+(?:"|\Z)|'(?:[^'\\]|\\.)*+(?:'|\Z)""",
 _BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING.pattern}", re.DOTALL)
 _HAS_FIELDS = re.compile(r"""["'](?:message|error|detail|msg)["']\s{0,4}:""")
 _LONG_QUOTE = re.compile(r"""["“](?:[^\s"“”]{1,80}\s+){3}[^"“”]*+["”]""")
-_ESCAPED_QUOTE = re.compile(r"""\\"(?:[^\s"\\]{1,80}\s+){3}[^"\\]*+\\"|“(?:[^\s“”]{1,80}\s+){3}[^“”]*+”""")
+# JSON within a string: what another provider said, which the first one passes on, is in such a field.
+_NOT_PASSED_ON = "".join(rf"""(?<!{field}\\":{gap})""" for field in ("message", "detail", "msg") for gap in ("", " "))
+_ESCAPED_QUOTE = re.compile(
+    _NOT_PASSED_ON + r"""\\"(?:[^\s"\\]{1,80}\s+){3}[^"\\]*+\\"|“(?:[^\s“”]{1,80}\s+){3}[^“”]*+”"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +242,8 @@ def _read_server_error(text: str) -> Rejection:
 
 
 def _read_request_error(text: str) -> Rejection:
+    if _ORGANIZATION.search(text) and not _STREAMING.search(text):
+        return Rejection("settings")
     if _BAD_KEY.search(text):
         return Rejection("key")
     if _NO_MODEL.search(text):

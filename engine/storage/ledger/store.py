@@ -11,6 +11,7 @@ from engine.storage.ledger.content.amendments import Amendments
 from engine.storage.ledger.content.chunks import Chunks
 from engine.storage.ledger.content.documents import Documents
 from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.content.readings import Readings
 from engine.storage.ledger.full_text.update import FullTextUpdate
 from engine.storage.ledger.names.corrections import Corrections
 from engine.storage.ledger.names.duplicates import Duplicates
@@ -47,6 +48,7 @@ class LedgerTopics(Generic[Place_co]):
         self.amendments = Amendments(place)
         self.chunks = Chunks(place)
         self.facts = Facts(place)
+        self.readings = Readings(place)
         self.names = Names(place)
         self.joins = Joins(place)
         self.duplicates = Duplicates(place)

@@ -72,7 +72,8 @@ def test_any_text_is_safe_and_the_same_however_it_is_cut(text: str, cuts: list[i
 def test_outside_of_code_only_given_numbers_and_no_pictures_are_shown(text: str) -> None:
     filter_ = citing((1, 2))
     output = filter_.feed(text) + filter_.close()
-    found = [content for content in CITATION.findall(output) if content.strip() != "2026"]
+    uncoded = re.sub(r"(?<=[a-zA-Z])`\[\d+\]`", "", output)  # an index
+    found = [content for content in CITATION.findall(uncoded) if content.strip() != "2026"]
     numbers = [int(content) if content.isdigit() else 0 for content in found]
     assert set(numbers) <= set(range(1, len(filter_.used_numbers) + 1))
     assert sorted(set(numbers), key=numbers.index) == sorted(set(numbers))
@@ -116,7 +117,8 @@ def test_text_that_only_looks_special_is_unchanged(text: str) -> None:
     ("text", "expected", "used"),
     [
         ("a [3] b [1], c [3][2].", "a [1] b [2], c [1][3].", (3, 1, 2)),
-        ("a [99], b[99]. [99] c", "a, b. c", ()),
+        ("an [99], bud[99]. [99] c", "an, bud. c", ()),
+        ("a[1] + b[99], rows[2] = rows[3] [2]", "a`[1]` + b`[99]`, rows`[2]` = rows`[3]` [1]", (2,)),
         ("[1, 99, 4]", "[1][2]", (1, 4)),
         ("[2-4] [5–9] [7-9]", "[1][2][3] [4]", (2, 3, 4, 5)),
         ("【2】［1］【4:0†file】【9】", "[1][2][3]", (2, 1, 4)),

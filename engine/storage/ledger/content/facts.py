@@ -6,7 +6,6 @@ Only a database that several processes share has claims of chunks.
 from __future__ import annotations
 
 from collections import defaultdict
-from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import NothingGiven, is_outage
@@ -18,12 +17,12 @@ from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.names import Names
 from engine.storage.ledger.names.splits import Splits
-from engine.storage.ledger.records.content import UnextractedChunk
+from engine.storage.ledger.records.content import UnextractedChunk, incomplete_key
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
 from engine.storage.ledger.work.claims import list_due_spaces, share_out
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
-from engine.storage.ledger.work.work_queue import PERMANENT_ERRORS
+from engine.storage.ledger.work.work_queue import NOTHING_PAUSED, PERMANENT_ERRORS
 from engine.storage.sql.connection import Dialect
 from engine.storage.sql.lists import id_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
@@ -91,11 +90,12 @@ class Facts(Topic[Place_co]):
         return bool(exists)
 
     @reading
-    def has_pending_extraction(self) -> bool:
-        """Whether any chunk waits for extraction, now or for its next try."""
+    def has_pending_extraction(self, paused: PausedTexts = NOTHING_PAUSED) -> bool:
+        """Whether any chunk waits for extraction, now or for its next try; `paused` texts do not."""
         [[exists]] = self.db.execute_fetchall(
             "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-            " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+            f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {UNPAUSED})",
+            paused_parameters(paused),
         )
         return bool(exists)
 
@@ -161,6 +161,9 @@ class Facts(Topic[Place_co]):
         self.db.execute(
             "DELETE FROM incomplete_chunk WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(saved),)
         )
+        self.db.execute(
+            "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(saved),)
+        )
         self.release_chunks(saved)
         for space, chunks in by_space.items():
             self._save_facts(space, chunks, generation)
@@ -179,7 +182,7 @@ class Facts(Topic[Place_co]):
         """Record that a chunk was not read to its end."""
         self.db.execute(
             "UPDATE chunk SET extraction = ?, error = ?, hint = ?, permanent_failure = true WHERE id = ?",
-            (sha256(b"incomplete " + key).digest(), extraction.missing, INCOMPLETE_HINT, chunk),
+            (incomplete_key(key), extraction.missing, INCOMPLETE_HINT, chunk),
         )
         self.db.execute(
             "UPDATE document SET error = ?, hint = ? WHERE id = (SELECT document FROM chunk WHERE id = ?)",

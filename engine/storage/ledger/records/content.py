@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 SMALL_TALK_KEY = sha256(b"small talk").digest()  # of the chunks that state nothing, instead of a cache key
 
 
+def incomplete_key(key: bytes) -> bytes:
+    """The key of a chunk that was not read to its end, so that no other chunk reuses its facts."""
+    return sha256(b"incomplete " + key).digest()
+
+
 @dataclass(frozen=True, slots=True)
 class ChangedRegion:
     """A part of a document around a change, with whole old chunks.
@@ -88,6 +93,18 @@ class UnextractedChunk:
     space: int
     tokens: int
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadChunk:
+    """A chunk with facts, and the `key` of their extraction."""
+
+    id: int
+    text: str
+    section: str
+    space: int
+    kind: str
+    key: bytes
 
 
 class KeyCorrection(NamedTuple):

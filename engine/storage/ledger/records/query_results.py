@@ -249,7 +249,8 @@ class IndexStatus:
     `trouble`: the error of a chunk that is tried again, "" if there is none. `without_vector`: number of names and
     relations that the embedder rejects and only full text finds; `embedding_error`: the reason. `background`: one
     sentence for each failing background task of the program. `spent_budget`: that texts wait for a budget of indexing,
-    "" if none does. `small_talk`: messages that were not read for facts, because they state nothing.
+    "" if none does. `small_talk`: messages that were not read for facts, because they state nothing. `outdated`:
+    chunks whose facts another choice of extraction gave than today's.
     """
 
     documents: dict[str, int]
@@ -266,6 +267,16 @@ class IndexStatus:
     background: tuple[str, ...] = ()
     spent_budget: str = ""
     small_talk: int = 0
+    outdated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedTexts:
+    """Chunks that another choice of extraction read than today's, with the tokens of those of files and of chats."""
+
+    chunks: int
+    file_tokens: int
+    chat_tokens: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ ATTEMPTS = (Column("attempts", INT, default=0), Column("retry_at", REAL, default
 # What the model gave instead of all facts of a chunk: a value of `engine.llm.formats.outcomes.Outcome`, or 'unknown': a
 # version that did not record it extracted nothing. Other chunks were read to their end, or wait for it.
 INCOMPLETE = Table("incomplete_chunk", (OF_CHUNK, Column("outcome", TEXT)), key="chunk")
+# Chunks whose facts another choice of extraction gave than today's; those that are `queued` are read again.
+OUTDATED = Table("outdated_extraction", (OF_CHUNK, Column("queued", BOOL, default=False)), key="chunk")
 _MARK_UNKNOWN = (
     "INSERT INTO incomplete_chunk (chunk, outcome) SELECT id, 'unknown' FROM chunk WHERE extraction IS NOT NULL"
     " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.chunk = chunk.id);"
@@ -134,6 +136,7 @@ CONTENT = (
         ),
     ),
     INCOMPLETE,
+    OUTDATED,
     # The parts of passages that a chunk consists of, as offsets in their texts.
     Table(
         "chunk_passage",
@@ -350,6 +353,7 @@ MIGRATIONS = (
     ),
     # Not online: an older process would save facts without regard to splits.
     Migration(create_table(NAME_SPLIT), add_column("alias", ALIAS_SHOWN)),
+    Migration(create_table(OUTDATED), online="an older process reads no chunk again."),
 )
 
 SOURCE = SchemaSource(

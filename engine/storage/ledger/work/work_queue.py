@@ -207,9 +207,13 @@ class WorkQueue(Topic[Place_co]):
             " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
             " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999"
             " AND NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?)))"
+            " OR EXISTS (SELECT 1 FROM outdated_extraction o CROSS JOIN chunk c ON c.id = o.chunk"
+            " CROSS JOIN document d ON d.id = c.document"
+            " WHERE o.queued AND c.extraction IS NOT NULL AND NOT d.open AND c.retry_at < 9e999"
+            " AND NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?)))"
             " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
             " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))",
-            (id_list(sorted(paused.spaces)), paused.only_files),
+            2 * (id_list(sorted(paused.spaces)), paused.only_files),
         )
         return not busy
 

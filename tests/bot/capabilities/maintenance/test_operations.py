@@ -23,7 +23,7 @@ from bot.capabilities.requests import (
     Retry,
     Verify,
 )
-from bot.capabilities.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
+from bot.capabilities.results import Completed, DocumentList, EstimateResult, ExportLine, StatusResult, VerifyResult
 from bot.context import EngineContext
 from bot.errors import file_write_error
 from engine.errors import CorruptFile, DataDirInUse, DiskError, DiskFull, ModelUnavailable, NotFound, StoreError
@@ -115,6 +115,19 @@ async def test_only_failed_documents_are_tried_again(perform: Perform, town: Pat
     *_, again, end = await perform(Retry())
     assert again == Completed("“odd.txt” failed again: The parrot does not say that.")
     assert end == Completed("Retried: 1 document.")
+
+
+async def test_what_another_choice_read_is_shown_estimated_and_read_again(tmp_path: Path) -> None:
+    async with open_engine_context(tmp_path) as context:
+        await context.engine.documents.add(doc("ferry", "Ada met Bob.", space=LOCAL_SPACE))
+        assert last(await run(context, Retry(changed=True)), Completed).text.startswith("No chunk was read with other")
+    other = EchoLanguage()
+    other.name = "owl"
+    async with open_engine_context(tmp_path, other) as context:
+        assert last(await run(context, Retry(changed=True, estimate=True)), EstimateResult).chunks == 1
+        assert last(await run(context, GetStatus()), StatusResult).status.outdated == 1
+        assert last(await run(context, Retry(changed=True)), Completed).text == "Read again: 1 chunk."
+        assert (other.calls["extract"], last(await run(context, GetStatus()), StatusResult).status.outdated) == (1, 0)
 
 
 @ingested

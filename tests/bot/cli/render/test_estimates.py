@@ -22,6 +22,9 @@ def test_an_estimate_names_what_is_new_its_tokens_its_price_and_the_time() -> No
         " 14,000,000 tokens ($2.10) and 3 hours. Search finds the texts before that, once they have vectors."
     )
     assert "(price unknown)" in format_estimate(replace(LARGE, dollars=None))
+    again = replace(priced, messages=0, chunks=900)
+    assert format_estimate(again).startswith("To read again: 900 chunks, about 3,600,000 tokens")
+    assert format_estimate(EstimateResult(0, 0, 9, chunks=1)).startswith("To read again: 1 chunk. No model reads them")
     assert "more than 14,000,000" in format_estimate(replace(priced, is_whole=False))
 
 

@@ -65,6 +65,9 @@ SHOWN: dict[str, RenderableType] = {
     "a status without a sandbox": tables.render_status(results.StatusResult(TROUBLED, SandboxState(memory=True))),
     "a status with what was not read": tables.render_status(results.StatusResult(WAITING, None, UNREAD)),
     "a status of which all was read": tables.render_status(results.StatusResult(WAITING, None, ())),
+    "a status with what other settings read": tables.render_status(
+        results.StatusResult(replace(WAITING, outdated=1200))
+    ),
     "documents": tables.render_documents(results.DocumentList((make_listed("file:/a", time=START, **FAILED),))),
     "no documents": tables.render_documents(results.DocumentList(())),
     "files that were not read": tables.render_documents(results.DocumentList((), unread_files=(GOAT,))),

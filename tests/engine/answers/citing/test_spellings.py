@@ -31,12 +31,15 @@ ONE = """
 (see source 2)¦^2^¦^[2]^¦$^{2}$¦<sup>2</sup>¦<ref>2</ref>¦<cite>2</cite>¦<source>2</source>¦<ref name="2"/>¦\\cite{2}
 [source_id: 2]¦[doc_id=2]¦[Dok. 2]¦[n.º 2]¦[n.o 2]¦\\textsuperscript{2}
 , Source 2¦ (citation 2)¦[source 2](#source-2)
+(message 2)¦(siehe Nachricht 2)¦(véase el mensaje 2)¦(voir message 2)¦(ver mensagem 2)¦（メッセージ2）¦（資料2を参照）
+(source n° 2)¦(s. Quelle 2)¦<sup><a>2</a></sup>¦<sup><a href="#k">[2]</a></sup>¦②¦^2¦^[2]¦^(2)¦^{2}
 """
 TWO = """
 [1, 2]¦[1; 2]¦[1|2]¦[1/2]¦[1+2]¦[1 2]¦[1 and 2]¦[1 und 2]¦[1 y 2]¦[1 et 2]¦[1 e 2]¦[1と2]¦[Sources 1 & 2]¦[S1, S2]
 [Source 1, Source 2]¦[Source 1; 2]¦(1, 2)¦(1)(2)¦(Sources 1 and 2)¦(Quellen 1 und 2)¦^[1][2]^¦[1–2]¦[1 to 2]¦[1..2]
 [1]–[2]¦[1] - [2]¦[1～2]¦[1〜2]¦¹⁻²
 [1 bis 2]¦[1 a 2]¦[1 à 2]¦[Data: Sources (1, 2); Entities (3)]¦, sources 1 and 2¦<sup>1,2</sup>¦\\citep{1,2}¦[1],[2]
+①②¦^1,2¦(messages 1 and 2)¦(Nachrichten 1, 2)
 """
 
 
@@ -67,6 +70,13 @@ def test_a_spelling_of_given_numbers_is_a_citation(written: str, numbers: tuple[
         "出典2によると九時です。",
         "Laut Quelle 2 war es neun.",
         "Según la fuente 2, a las nueve.",
+        "According to Document 2, the kiln was lit at nine.",
+        "Message 2 says that the kiln was lit at nine.",
+        "Laut Nachricht 2 wurde um neun gezündet.",
+        "Según el mensaje 2, a las nueve.",
+        "D'après le document 2, à neuf heures.",
+        "De acordo com a mensagem 2, às nove.",
+        "文書2によると九時です。",
         "| Hour | Source |\n|---|---|\n| nine | 2 |\n",
         "| Stunde | Quelle |\n|---|---|\n| neun | (2) |\n",
     ],
@@ -87,12 +97,30 @@ Anoche quedaban encendidos solo dos (2).
 `f(1)` and `a[2]`¦| brick | 1 |¦[Kiln diary]¦[Entities 2]
 The flux behind the kiln is 5 W m⁻².¦Ada merged the flue of the kiln (#4).¦Source 2 of the river lies in the hills.
 Quelle 3 der Donau liegt im Wald.¦The kiln was lit. Source: 2 pages of notes.
+The kiln costs 5 bricks (5).¦Es brannte fünf ganze Tage (5).¦Sign for the kiln on form (3).
+La ficha va con el formulario (3).
+① Light it. ② Wait.¦Do this: ① light it, ② wait.¦A hearth of 12 m^2.¦They sent 2 messages.¦Document 2 is lost.
+The letter went out with message 2 of the guild.
 """
 
 
 @pytest.mark.parametrize("text", spellings(MEANT_OTHERWISE))
 def test_a_number_that_means_something_else_stays_text(text: str) -> None:
     assert cite(text) == cite(text, step=1) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ticket [#3] is open, and the PR [#2] too.", "Ticket (#3) is open, and the PR (#2) too."),
+        ("See chapter [3] about kilns.", "See chapter (3) about kilns."),
+        ("Press [2] to light it.", "Press (2) to light it."),
+        ("Raum [3] ist kalt.", "Raum (3) ist kalt."),
+        ("Read a[3] in rows[1] = b[2].", "Read a`[3]` in rows`[1]` = b`[2]`."),
+    ],
+)
+def test_a_bracket_with_the_number_of_a_thing_does_not_look_like_a_citation(text: str, expected: str) -> None:
+    assert cite(text) == cite(text, step=1) == (expected, ())
 
 
 def test_numbers_that_were_not_given_are_no_citations() -> None:
@@ -155,7 +183,25 @@ def test_only_what_may_become_a_citation_is_held_back() -> None:
 
 @pytest.mark.share(4)
 @pytest.mark.parametrize(
-    "unit", ["(", "(1", "source ", "Sources 1, ", "<sup>", "^1", "$^", "²", "| 1 ", "cite", "[S1", "Sources:\n"]
+    "unit",
+    [
+        "(",
+        "(1",
+        "source ",
+        "Sources 1, ",
+        "<sup>",
+        "^1",
+        "$^",
+        "²",
+        "| 1 ",
+        "cite",
+        "[S1",
+        "Sources:\n",
+        "①",
+        "^{1",
+        "a[1]",
+        "message 1",
+    ],
 )
 def test_the_time_grows_with_the_text(unit: str) -> None:
     def cost(length: int) -> float:

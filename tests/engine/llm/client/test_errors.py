@@ -58,6 +58,9 @@ MEMORY = "model requires more system memory (9 GiB) than is available (2 GiB)"
 PAGE = "<!doctype html><html>Bad gateway</html>"
 
 
+PASSED_ON = r'{"error": {"message": "Provider returned error", "raw": "{\"message\": \"It was flagged as unsafe\"}"}}'
+
+
 class APIConnectionError(ProviderError):
     """Named as litellm names it."""
 
@@ -95,7 +98,11 @@ NO_JSON = pytest.mark.parametrize(
         (ProviderError(OUTPUT_LIMIT, 400), BadModelSettings, "does not accept its settings: `max_tokens` must be less"),
         (ProviderError("API key not valid", 400), InvalidApiKey, "The key for the model m is not accepted: API key"),
         (ProviderError("Model Not Exist", 400), ModelNotFound, "The provider does not offer the model m: Model Not"),
-        (ProviderError("Model is not found", 404), ModelNotFound, "The provider does not know the model m"),
+        (ProviderError("Model is not found", 404), ModelNotFound, "The provider does not offer the model m"),
+        (ProviderError("Method not allowed", 405), ModelNotFound, "The provider does not know the model m"),
+        (ProviderError("The model has timed out", 424), ModelUnavailable, "The model m is not working at the moment"),
+        (ProviderError("Input token count (9) exceeds the maximum", 400), PromptTooLong, "The prompt is too long"),
+        (ProviderError(PASSED_ON, 400), ModelRefused, "The model m declined the request: It was flagged as unsafe."),
         (ProviderError("Key limit exceeded", 403), OutOfCredit, "The credit for the model m is used up: Key limit"),
         (ProviderError("credits are depleted", 429), OutOfCredit, "The quota for the model m is used up: credits are"),
         (ProviderError(MEMORY, 500), BadModelSettings, "does not accept its settings: model requires more system"),

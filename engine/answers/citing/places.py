@@ -1,0 +1,167 @@
+"""Tell from the text around a number whether a citation may stand there: no step, count, section, exponent or index.
+
+`before` is the text up to the number, `behind` the text after it. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from engine.answers.citing.words import (
+    ARTICLES,
+    KEY_WORDS,
+    LINKING_WORDS,
+    NUMBERED_SUFFIXES,
+    NUMBERED_WORDS,
+    REPORTING_PHRASES,
+    REPORTING_SUFFIXES,
+    REPORTING_VERBS,
+    SINGULAR_NUMBERED_WORDS,
+    SPELLED_OUT,
+    TICKET_WORDS,
+    UNIT_WORDS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+MIN_WORDS = 4  # of a clause that a number in parentheses can support
+MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable
+MAX_COUNT_WORDS = 3  # between a count and its number in parentheses: "five whole days (5)"
+
+_HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_HAN_CHARACTER = re.compile(rf"[{_HAN}]")
+_SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s{0,8}\n|\s{0,8}\Z)")
+_CLAUSE_END = re.compile(r"[*_\"'”»)]{0,2}[,;、，；:](?=\s|\Z|[^\d\s])")
+_AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|\Z")
+_CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
+_LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
+_LAST_WORDS = re.compile(r"(?:(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4})?(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4}\Z")
+_VARIABLE = re.compile(r"(?:\A|[\s(=+*<>,-])[a-z]\Z")
+_IDENTIFIER = re.compile(r"[A-Za-z]\Z")
+_ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\+\+)")
+_ASSIGNED_FROM = re.compile(r"=\s?[A-Za-z_]\w{0,30}\Z")
+_REPORTED = re.compile(
+    rf"(?:\A|[^\w])(?:{'|'.join(sorted(REPORTING_PHRASES, key=len, reverse=True))})\s{{1,3}}"
+    rf"(?:(?:{'|'.join(ARTICLES)})\s{{1,3}})?\Z",
+    re.IGNORECASE,
+)
+_REPORTS = re.compile(
+    rf"\s{{1,3}}(?:{'|'.join(REPORTING_VERBS)})(?![^\W_])|(?:{'|'.join(REPORTING_SUFFIXES)})", re.IGNORECASE
+)
+
+
+def is_han(character: str) -> bool:
+    """Whether a character is of a script without spaces."""
+    return _HAN_CHARACTER.match(character) is not None
+
+
+def read_last_word(before: str) -> str:
+    """The last word, folded; empty if a text ends with something else."""
+    last = _LAST_WORD.search(before)
+    return last[1].casefold() if last else ""
+
+
+def ends_sentence(behind: str) -> bool:
+    """Whether a sentence, line or text ends here."""
+    return _SENTENCE_END.match(behind) is not None
+
+
+def can_end_clause(before: str, number: int, behind: str, *, has_citation: bool) -> bool:
+    """Whether a number in parentheses here supports the clause before it, and is no step, count or section."""
+    is_end = ends_sentence(behind) or behind.startswith(("(", "[")) or _CLAUSE_END.match(behind) is not None
+    if not is_end or _count_words(before) + has_citation < MIN_WORDS:
+        return False
+    return not _is_counted(before, number) and not _is_numbered(before)
+
+
+def _is_counted(before: str, number: int) -> bool:
+    """Whether the number repeats a count among the last words: "five (5)", "costs 5 dollars (5)"."""
+    words = [word.strip("*_.,").casefold() for word in before.split()[-MAX_COUNT_WORDS:]]
+    return any(word == str(number) or (word, number) in SPELLED_OUT for word in words)
+
+
+def _is_numbered(before: str) -> bool:
+    """Whether the last word is one that has a number of its own, also behind its first number."""
+    text = before.rstrip(" *_")
+    if text.endswith((*NUMBERED_SUFFIXES, "§")):
+        return True
+    last = _LAST_WORD.search(text)
+    if last and last[1].isdigit():
+        head = text[: last.start()].rstrip()
+        last = _LAST_WORD.search(head)
+        if head.endswith("§"):
+            return True
+    return (last is not None and last[1].casefold() in NUMBERED_WORDS) or _has_own_number(before, ARTICLES)
+
+
+def can_be_raised(before: str, behind: str) -> bool:
+    """Whether a raised number here is no exponent and no part of a unit or formula."""
+    if not _AFTER_SUPERSCRIPT.match(behind) or before[-1:] in ("", "\n", "=", "+", "×", "*", "^", "(", "⁻", "⁺"):
+        return False
+    last = before[-1]
+    if last.isdigit():
+        digits = "".join(takewhile(str.isdigit, reversed(before)))
+        head = before[: -len(digits)].rstrip()
+        return ends_sentence(behind) and digits != "01" and head[-1:].isalpha()
+    if not last.isalpha() or is_han(last):
+        return not last.isspace() or before.rstrip()[-1:] not in ("", "=", "+", "×")
+    letters = read_last_word(before)
+    return len(letters) > MAX_UNIT_LETTERS and letters not in UNIT_WORDS
+
+
+def can_follow_caret(before: str, behind: str) -> bool:
+    """Whether a number behind a lone caret is a citation: at the end of a clause, and no exponent."""
+    if not (ends_sentence(behind) or _CLAUSE_END.match(behind)) or before[-1:].isdigit():
+        return False
+    text = before.rstrip(" ")
+    return can_be_raised(text or before, behind) and (text == before or _count_words(text) >= MIN_WORDS)
+
+
+def is_reported(before: str, behind: str) -> bool:
+    """Whether "document 2" here is what a statement rests on: "according to document 2", "document 2 says"."""
+    return _REPORTED.search(before) is not None or _REPORTS.match(behind) is not None
+
+
+def is_numbered_thing(before: str, written: str) -> bool:
+    """Whether a number in square brackets is that of the word before it: "Ticket [#3]", "in chapter [3]", "Press [2]".
+
+    `before` ends before the bracket, `written` is what stands in it. With an article the thing is known already, and
+    the number is a citation: "the chapter [3]".
+    """
+    last = _LAST_WORDS.search(before)
+    if "#" in written and last and last[2].casefold() in TICKET_WORDS:
+        return True
+    return _has_own_number(before)
+
+
+def _has_own_number(before: str, also_after: Collection[str] = ()) -> bool:
+    """Whether the last word names a numbered thing, and stands first or behind a word that tells nothing of it."""
+    last = _LAST_WORDS.search(before)
+    if last is None:
+        return False
+    word, ahead = last[2].casefold(), (last[1] or "").casefold()
+    is_bare = not ahead or ahead in LINKING_WORDS or ahead in KEY_WORDS or ahead in also_after
+    return is_bare and (word in SINGULAR_NUMBERED_WORDS or word in KEY_WORDS or word in TICKET_WORDS)
+
+
+def begins_index(before: str) -> bool:
+    """Whether a number in square brackets directly behind may be an index."""
+    return bool(_IDENTIFIER.search(before))
+
+
+def is_index(before: str, behind: str) -> bool:
+    """Whether a number in square brackets is an index: `a[3]`, `rows[1] = …`."""
+    is_assigned = bool(_IDENTIFIER.search(before) and _ASSIGNED.match(behind))
+    return is_assigned or bool(_VARIABLE.search(before)) or bool(_ASSIGNED_FROM.search(before))
+
+
+def _count_words(before: str) -> int:
+    """The words of the clause at the end of a text; two characters of a script without spaces count as one."""
+    text = before.rstrip()
+    starts = list(_CLAUSE_START.finditer(text[:-1]))
+    clause = text[starts[-1].end() :] if starts else text
+    han = len(_HAN_CHARACTER.findall(clause))
+    return han // 2 + len(clause.split())

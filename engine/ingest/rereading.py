@@ -1,0 +1,49 @@
+"""Find chunks that another choice of extraction read than today's: rules or a model, another model, another prompt."""
+
+from __future__ import annotations
+
+import asyncio
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from engine.ingest.extraction_batches import shared_extraction_key
+from engine.models import Excerpt
+from engine.storage.ledger.records import SMALL_TALK_KEY, incomplete_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.llm.base import LanguageModel
+    from engine.runtime import Runtime
+    from engine.storage.ledger.records import ReadChunk
+
+CHECKED_AT_ONCE = 200  # chunks in one transaction
+
+
+def extraction_choice(language: LanguageModel) -> str:
+    """The identity of what reads texts now: equal for equal settings, models and prompts."""
+    probes = (Excerpt("The mill is old.", "", is_conversation) for is_conversation in (False, True))
+    return sha256(b"".join(map(language.extraction_key, probes))).hexdigest()
+
+
+async def check_readings(runtime: Runtime) -> None:
+    """Compare the chunks with today's choice, in one of all processes; each batch is durable."""
+    readings = runtime.ledger.readings
+    if runtime.refusal is not None or not await readings.list_unchecked(1):
+        return
+    async with runtime.processes.lease("extraction check"):
+        while chunks := await readings.list_unchecked(CHECKED_AT_ONCE):
+            await runtime.priority.yield_to_foreground()
+            await readings.record_check(chunks, await asyncio.to_thread(find_outdated, chunks, runtime.language))
+
+
+def find_outdated(chunks: Sequence[ReadChunk], language: LanguageModel) -> set[int]:
+    """The ids of those that were not read as they would be today. Small talk is read by nothing."""
+    return {each.id for each in chunks if each.key != SMALL_TALK_KEY and each.key not in _list_keys(each, language)}
+
+
+def _list_keys(chunk: ReadChunk, language: LanguageModel) -> set[bytes]:
+    """The keys that a chunk has after a reading of today: alone or in a shared call, to its end or not."""
+    alone = language.extraction_key(Excerpt(chunk.text, chunk.section, chunk.kind == "conversation"))
+    whole = {alone, shared_extraction_key(alone, chunk.space)}
+    return whole | set(map(incomplete_key, whole))
