@@ -9,20 +9,22 @@ statement is lost. The first rule decides that applies:
 4. It asks, requests, or contains a question mark: question.
 5. It begins with a request to remember, or with a contradiction that goes on: statement.
 6. It mentions the bot in passing ("I asked @bot yesterday", "@bot is useful"): aside.
-7. It has a subject before a finite verb, and no word that asks between them: statement.
+7. Of its sentences, each has a subject before a finite verb, and no word that asks between them: statement.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from bot.text.speech import passing_mentions, phrases
 from bot.text.speech.chat_sentences import split_sentences
+from bot.text.speech.finite_clauses import states
 from bot.text.speech.mentions import MENTION, strip_mention
 from bot.text.speech.question_rules import is_question_sentence, is_small_talk
-from bot.text.speech.unspaced_questions import is_unspaced, is_unspaced_greeting
+from bot.text.speech.unspaced_questions import is_unspaced, is_unspaced_greeting, states_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -124,7 +126,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 # Finite verbs that a subject may stand before. The second list has the same form as an English noun or article.
 _FINITE = phrases.parse_words(
     """
-    is are was were isnt arent wasnt werent im its were theyre hes shes has hasnt havent have had will wont would
+    is are was were isnt arent wasnt werent its were theyre hes shes has hasnt havent have had will wont would
     can cant cannot could must should shouldnt may might became becomes means costs moved changed starts ends begins
     belongs needs takes lives works runs owns uses happens expires closes opens pays said says told decided agreed
     comes goes arrives stays gets does
@@ -143,9 +145,10 @@ _CHANGE = phrases.parse_words("now instead anymore longer since nowadays jetzt s
 _WANTING = phrases.parse_words(
     """
     need needs want wanted wants wonder wondering looking look searching search like love know understand remember
-    recall find see tell ask hope mean meant forgot forget question meine meinte gern gerne hätte frage
-    quero parle pregunta pergunta brauche brauchen suche suchen möchte will wissen weiß finde verstehe necesito busco
-    quiero quisiera sé encuentro cherche cherchons voudrais veux sais trouve besoin preciso procuro quero sei encontro
+    recall find see tell ask hope mean meant forgot forget question meine meinte gern gerne hätte frage quero parle
+    pregunta pergunta brauche brauchen bräuchte bräuchten benötige hätten suche suchen möchte will wissen weiß finde
+    verstehe necesito busco quiero quisiera sé encuentro cherche cherchons voudrais veux sais trouve besoin preciso
+    procuro quero sei encontro
     """
 )
 _CLEAR_LENGTH = 9  # characters of a contradiction that is more than one word
@@ -158,14 +161,19 @@ _IMPERATIVES = phrases.parse_words(
 _CLEFT = phrases.parse_words("is ist est es é são")
 _COPULAS = phrases.parse_words("its it it’s c’est cest es é são das dies ce esto isso")
 _ASKING = phrases.QUESTION_WORDS | phrases.WHETHER - {"is", "si"} | phrases.parse_words("que that dass die der das")
+# "Please do not use the ladder" is told to people: nobody asks a bot to leave something.
+_FORBIDDING = re.compile(
+    r"(?:please |pls )?(?:dont|do not|never) (?!you\b|we\b|they\b|i\b|it\b|know\b)\w|bitte (?:nicht|keine?n?) \w"
+    r"|(?:merci de |prière de )?ne (?:pas |plus )?\w"
+)
+_PLANNING = phrases.parse_phrases("i will, we will, i must, we must, we should")  # "we will need", but "ich will"
 _WHETHER_TRUE = re.compile(
     r"(?:is it|is that|it is|stimmt es|es|é|c['’]?est) (?:true|verdad|cierto|verdade|vrai|dass)\b"
 )
+_OR_NOT = phrases.parse_phrases("or not, oder nicht, ou pas, ou non, o no, ou não, or what, oder was")
+_TO_READER = re.compile(r"-(?:moi|nous|me|nos)$")  # "donne-moi", "diz-me"
 _POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
-_STATED_UNSPACED = re.compile(
-    r"(?:です|ます|でした|ました|である|だ|になった|になりました|った|ません)(?:よ|ね)?$|[是为在]|改(?:为|到|成)|已经|不再|搬到"
-)
 
 
 def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
@@ -183,7 +191,17 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
         return "statement"
     if not is_direct and passing_mentions.speaks_of_bot(text, body):
         return "aside"
-    return "statement" if all(map(_is_declarative, sentences)) else "question"
+    ends_with_period = without.endswith(".") and not without.endswith("..")
+    stated = [_is_declarative(each, ends_with_period=ends_with_period) for each in sentences]
+    may_explain = all(map(_may_explain, sentences))
+    return "statement" if all(stated) or (any(stated) and may_explain) else "question"
+
+
+def _may_explain(sentence: Sentence) -> bool:
+    """Whether a sentence beside a statement may belong to it: it wants nothing, and begins with no request."""
+    words = sentence.words
+    wants = words[0] in _IMPERATIVES or not (_WANTING | {"please", "bitte"}).isdisjoint(words[:5])
+    return not wants and phrases.QUESTION_WORDS.isdisjoint(words[:2])
 
 
 def _classify_call(text: str) -> Speech | None:
@@ -258,26 +276,73 @@ def _asks(text: str, sentences: Sequence[Sentence]) -> bool:
     if any(sentence.is_question for sentence in sentences):
         return True
     rest = sentences if not is_told(text) else sentences[1:]
-    return any(map(is_question_sentence, rest))
+    return any(map(_is_request, rest))
 
 
-def _is_declarative(sentence: Sentence) -> bool:
+def _is_request(sentence: Sentence) -> bool:
+    """Whether a sentence asks by its words, or offers an alternative to what it says ("… or not")."""
+    words = sentence.words
+    ends_open = words[-1] in phrases.QUESTION_WORDS and words[-2:-1] and words[-2] in phrases.PREPOSITIONS
+    if words[-2:] in _OR_NOT or ends_open or _asks_at_end(sentence):  # "broken since when"
+        return True
+    if _forbids(words):
+        return False
+    is_whole = words[0] in phrases.CONJUNCTIONS and _is_declarative(sentence)  # no fragment: the article "o"
+    return is_question_sentence(sentence) and not is_whole
+
+
+def _forbids(words: Words) -> bool:
+    return bool(_FORBIDDING.match(" ".join(words[:5])))
+
+
+def _asks_at_end(sentence: Sentence) -> bool:
+    """Whether the last clause asks about the noun phrase before it: "Tuesday class, who runs it now"."""
+    *before, last = sentence.clauses
+    if not before or last[0] not in phrases.QUESTION_WORDS or len(last) < 2:
+        return False
+    words = tuple(word for clause in before for word in clause)
+    return not (_find_verb(words) or states(replace(sentence, clauses=tuple(before), tokens=words)))
+
+
+def _is_declarative(sentence: Sentence, *, ends_with_period: bool = False) -> bool:
     """Whether a sentence has a subject before a finite verb, and no word that asks between them (rule 6)."""
     together = "".join(sentence.words)
     if is_unspaced(together):
-        return bool(_STATED_UNSPACED.search(together))
+        return states_unspaced(together)
     words = sentence.words
+    if _forbids(words):
+        return True
     while len(words) > 1 and words[0] in phrases.LEADING:
         words = words[1:]
     if len(words) < 3 or words[0] in _NO_SUBJECTS:
-        return len(words) >= 4 and words[0] in phrases.PREPOSITIONS and _find_verb(words) > 1
-    if _POLITE.search(opening := " ".join(words[:5])) or _WHETHER_TRUE.match(opening):
+        is_placed = len(words) >= 4 and words[0] in phrases.PREPOSITIONS
+        return is_placed and (_find_verb(words) > 1 or (_may_state(words) and states(sentence)))
+    if _wants(words, is_contracted=(contracted := _contracts(sentence))):
         return False
-    if words[0] in phrases.FIRST_PERSON and not _WANTING.isdisjoint(words[1:5]):
-        return False
-    if words[0] in phrases.SUBJECT_PRONOUNS:
+    if contracted or words[0] in phrases.SUBJECT_PRONOUNS or _find_verb(words) > 0:
         return True
-    return _find_verb(words) > 0
+    return _may_state(words) and states(sentence, ends_with_period=ends_with_period)
+
+
+def _contracts(sentence: Sentence) -> bool:
+    """Whether a sentence begins with a pronoun that a verb is drawn to: "I'm", "we'll"."""
+    first, mark, _ = sentence.tokens[0].replace("’", "'").partition("'")
+    return bool(mark) and first.casefold() in phrases.SUBJECT_PRONOUNS
+
+
+def _wants(words: Words, *, is_contracted: bool) -> bool:
+    """Whether a sentence with a subject asks in a polite form, or says what its author needs to know."""
+    if _POLITE.search(opening := " ".join(words[:5])) or _WHETHER_TRUE.match(opening):
+        return True
+    speaks_first = is_contracted or words[0] in phrases.FIRST_PERSON
+    return speaks_first and words[:2] not in _PLANNING and not _WANTING.isdisjoint(words[1:5])
+
+
+def _may_state(words: Words) -> bool:
+    """Whether words begin neither with a request nor with a verb, and contain no question word."""
+    verbs = phrases.AUXILIARIES | phrases.NEGATED | phrases.INVERTED | _IMPERATIVES | _WANTING
+    asks = words[0] in verbs or _TO_READER.search(words[0])
+    return not asks and phrases.QUESTION_WORDS.isdisjoint(words)
 
 
 def _find_verb(words: Words) -> int:

@@ -20,13 +20,14 @@ INTERJECTIONS = parse_words(
     well great good cool nice perfect excellent awesome brilliant super wonderful lovely sweet neat fine sure right
     yes yeah yep yup yay no nope nah alright understood noted roger gotcha got wow whoa lol lmao rofl haha hahaha hehe
     heh hah xd hi hello hey yo hiya morning evening bye ciao sorry please congrats congratulations hurray hooray amen
-    damn gosh omg wtf yikes ouch ugh phew nevermind exactly true indeed agreed same ditto interesting funny amazing
+    ha damn gosh omg wtf yikes ouch ugh phew nevermind exactly true indeed agreed same ditto interesting funny amazing
     fantastic love bravo welcome anyway actually btw huh danke dank dankeschön merci gracias mil muchas grazie obrigado
     obrigada bedankt tack genial klasse prima toll passt genau gut ja nein nee doch jo jup jaja tja naja ach achso aja
     alles klar stimmt richtig hallo moin servus hola bitte vale perfecto claro bueno bien buena buenas sí jajaja
     dale estupendo entendido salut bonjour coucou parfait accord daccord oui non ouais bon bro bruh dude fr voilà bref
     formidable top bene perfetto grande mooi génial ptdr mdr valeu beleza blz ótimo legal maravilha oi olá opa tchau
-    bonsoir adiós bom boa estupendo impeccable spitze nacht noches oye ei ey eh escuta écoute
+    bonsoir adiós bom boa impeccable appreciated noté geschehen perfeito mistake bad worries feierabend
+    souci problem problema pasa helped hilfreich geholfen spitze nacht noches oye ei ey eh escuta écoute
     """
 )
 THANKS = parse_words("thanks thank thx ty tysm danke merci gracias obrigado obrigada valeu grazie")
@@ -37,23 +38,48 @@ FILLERS = parse_words(
     again helps helped help helpful me just what i needed wanted point idea stuff one job work bot answer info sir mate
     man guys folks then now too enough youre in on sounds looks by with and but though dir euch ihnen vielen herzlichen
     sehr das hat hilft mir schön für die und ihr te lo la por todo de nada muy beaucoup bonne ça marche va à tous pour
-    alors très mille tante ajudou ajudar ayudó muito ajuda aidé ma tudo mesmo mucho nacht night noite noches nuit
-    journée soirée dia día días tag abend guten gute bom boa bon buenos tarde tardes noch
+    alors très mille tante ajudou ajudar ayudó muito ajuda aidé ma tudo mesmo mucho nacht night noite noches nuit qué
+    que have at gern enjoy was my thats cest cétait eso es fue schönes schönen buen feliz kein keine pas sem works
+    funktioniert funciona marche quick journée soirée dia día días tag abend guten gute bom boa bon buenos tarde tardes
+    noch
     """
 )
 # A greeting: one of GREETINGS, or a wish for a time of day.
 GREETINGS = parse_words("hi hello hey hiya yo hallo moin servus hola salut bonjour bonsoir coucou oi olá ola opa ciao")
 WISHES = parse_words("good guten gute buenos buenas bom boa")
 TIMES_OF_DAY = parse_words("morning afternoon evening morgen tag abend días dias tardes noches dia tarde noite")
-GREETED = parse_words("there bot all again everyone zusammen todos a tous à tout le monde du threadlore")
+GREETED = parse_words(
+    """
+    there bot all again everyone team folks guys people zusammen allerseits leute todos todas a tous toutes à tout le
+    monde équipe du pessoal gente equipo equipe chicos threadlore
+    """
+)
+# A wish on parting, which needs no answer: "have a nice weekend", "bonne soirée".
+GOOD = parse_words(
+    "enjoy good nice great lovely happy schöne schönen schönes guten gute bonne bon buen buena feliz bom boa ótimo"
+)
+PARTS_OF_TIME = parse_words(
+    """
+    day evening night week weekend week-end holiday holidays sunday friday tag abend nacht woche wochenende feierabend
+    urlaub sonntag freitag fim soirée journée nuit semaine vacances dimanche fin semana día noche vacaciones domingo
+    viernes dia noite férias sexta
+    """
+)
+_WISHING = parse_words(
+    """
+    have enjoy a an the your and you all to noch und ein einen à tous un una de todos e ihr ihnen dir euch
+    """
+)
+PARTING = GOOD | PARTS_OF_TIME | _WISHING | GREETED
 # What praises the bot: "you are the best".
 YOU_ARE = parse_phrases("you are, youre, ur, u are, u r, du bist, tes, tu es, eres, você é, vc é, tu és, es-tu, sei")
 PRAISE = parse_words(
     """
-    best beste bester great awesome amazing brilliant smart helpful useful quick fast genius lifesaver hero star legend
-    champ toll klasse spitze super schlau schnell schatz held meilleur meilleure génial géniale super fort top mejor
-    genial increíble crack máquina campeón lista listo demais incrível melhor fera ótimo campeão ein eine der die das
-    the a an so really le la trop un une el muy un o muito uma einfach
+    rock útil úteis utile utiles nützlich parfaite perfect perfekt claro clear best beste bester great awesome amazing
+    brilliant smart helpful useful quick fast genius lifesaver hero star legend champ toll klasse spitze super schlau
+    schnell schatz held meilleur meilleure génial géniale super fort top mejor genial increíble crack máquina campeón
+    lista listo demais incrível melhor fera ótimo campeão ein eine der die das the a an so really le la trop un une el
+    muy un o muito uma einfach
     """
 )
 LAUGHTER = parse_words(
@@ -192,7 +218,8 @@ SUBJECTS = parse_words(
 # What begins a statement.
 SUBJECT_PRONOUNS = parse_words(
     """
-    i we he she they it this that there everyone nobody ich wir er sie das dies nous je il elle ils elles on ça yo
+    i we he she they it this that there everyone everybody nobody somebody someone jemand niemand alguien nadie quelquun
+    personne alguém ninguém ich wir er sie das dies nous je il elle ils elles on ça yo
     nosotros ella ellos ellas eu nós ele ela eles elas
     """
 )

@@ -156,8 +156,13 @@ def _is_chatter(words: Sequence[str]) -> bool:
     if start := _find_start(tuple(words), phrases.YOU_ARE):  # "you are the best, thanks"
         rest = words[len(start) :]
         return bool(rest) and (phrases.PRAISE | phrases.INTERJECTIONS | phrases.FILLERS).issuperset(rest)
+    if phrases.PARTING.issuperset(words) and not (
+        phrases.GOOD.isdisjoint(words) or phrases.PARTS_OF_TIME.isdisjoint(words)
+    ):
+        return True
     bare = [word for word in words if not _LAUGHTER.fullmatch(word)]
-    known = all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in bare)
+    praise = frozenset[str]() if phrases.THANKS.isdisjoint(bare) else phrases.PRAISE  # "thanks, very helpful"
+    known = (phrases.INTERJECTIONS | phrases.FILLERS | praise).issuperset(bare)
     exclaims = len(bare) < len(words) or not phrases.INTERJECTIONS.isdisjoint(bare)
     return known and len(words) <= MAX_CHATTER_WORDS and exclaims
 

@@ -28,6 +28,7 @@ _THANKS = re.compile(
     r"(?:ございま(?:す|した))?(?:です)?(?:ね|よ)?"
     r"|(?:まさに|ちょうど)?(?:これ|それ)(?:です|でした|だ)(?:ね)?|ばっちり(?:です)?|(?:了解|承知)(?:です|しました|いたしました)?|(?:わか|分か)(?:りました|った)|なるほど(?:です)?ね?|おっけー?|オッケー"
     r"|お疲れ(?:様|さま)?(?:です|でした)?|最高(?:です)?|天才|神|素晴らしい|すばらしい|すごい(?:です)?ね?|いい(?:です)?ね|さすが(?:です)?ね?|完璧(?:です)?|おやすみ(?:なさい)?"
+    r"|(?:よい|良い)(?:週末|一日|夜|お年)を(?:お過ごしください)?|問題(?:ない|ありません)(?:です)?(?:ね|よ)?"
     r"|[笑草wｗ]+|谢谢(?:你|您|大家)?了?|多谢|感谢|好的|好吧|明白了?|收到|知道了|辛苦了|晚安|太好了|厉害"
 )
 _GREETINGS = re.compile(
@@ -44,6 +45,22 @@ _INTERROGATIVES = re.compile(
     r"いつ(?!も|か)|どこ(?!か|も)|だれ(?!か|も)|誰(?!か|も)|何(?!か|も)|なに(?!か|も)|なぜ|なんで|どう(?!も|か|ぞ|せ)|どれ|どの|どちら|どっち|"
     r"いくら|いくつ|どんな|什么|哪|谁|几[个点天号时次月年]|多少|多久|多长|怎么|怎样|为何|何时|是否|是不是|有没有|能不能|可以吗"
 )
+
+_STATED_FORMS = re.compile(
+    r"(?:です|ます|でした|ました|である|だ|た|ている|てある|てる|ません|ない)(?:よ|ね|よね|から|ので|そうです|らしい)?$|[是为在]|改(?:为|到|成)|已经|不再|搬到"
+)
+# "AがBする" says what somebody does; with "still" and "already" it is mostly asked.
+_SUBJECT_AND_VERB = re.compile(r"が(?!ある$|いる$).+[るくすうむぶぐつぬ](?:よ|ね)?$")
+_STILL = re.compile(r"まだ|もう(?!.*ません$)")
+
+
+def states_unspaced(sentence: str) -> bool:
+    """Whether it has the ending of a statement and no word that asks."""
+    if _INTERROGATIVES.search(sentence) or _CLOSED.search(sentence):
+        return False
+    if _STATED_FORMS.search(sentence):
+        return True
+    return bool(_SUBJECT_AND_VERB.search(sentence)) and not _STILL.search(sentence)
 
 
 def is_unspaced(sentence: str) -> bool:

@@ -64,6 +64,21 @@ statement: jot down: the ladder is at Hob's
 thanks: you're a lifesaver | du bist klasse, danke | t'es trop fort | eres genial | você é incrível | 天才！
 thanks: génial, merci | valeu, ajudou! | kkkkk | www | どうもありがとうございます | 承知しました | gute Nacht
 thanks: thanks! | great, thank you | 👍 | danke dir | ok cool
+statement: Ilse drove the tractor home | the barn lost its roof | our baker sells the loaves cold
+statement: The harvest ended yesterday. | heute brennt die lampe | Rolf streicht den Zaun
+statement: la forja calienta el patio | el grifo gotea | los niños cantan hoy | ayer se cayó la torre
+statement: les vaches mangent dehors | Paul nettoie la grange | l'horloge n'avance plus | on n'a plus de bois
+statement: a Rita pintou o muro | os barcos voltam amanhã | já não vendemos mel | a bomba não funciona
+statement: please don't open the hatch | bitte nicht klingeln | 橋が壊れた | 花子が鍵を持ってくる | 橋は直りました
+statement: Ilse left. The barn is open at 5. | we will need two days | as of today we bake at six
+statement: every lamp of the street burns. | Drei Lampen flackern.
+question: the tiles the barn lost | honey for the market | loaves cold | towers of the old mill
+question: the barn is open or not | der Zaun ist fertig oder nicht | Sunday class, who teaches it
+question: broken since when | kaputt seit wann | Kosten des Zauns | Schlüssel im Stall | dame la lista del patio
+question: prix de la grange | vaches du voisin | montre-moi la grange | muro pintado | preço do mel | 壊れた橋
+question: Ich bräuchte die Nummer der Bäckerei. | Ilse left. I need her number. | Show me the loaves.
+thanks: have a lovely evening | bonne soirée | schönes Wochenende | bom fim de semana | buen domingo | kein Problem
+thanks: thanks, very helpful | merci, très utile | gracias, muy útil | sorry, my mistake | よい週末を
 introduction: what can you do? | who are you? | how do you work? | help me | are you there?
 introduction: hello | Moin! | bom dia | buenas tardes | おはようございます | good morning
 introduction: tu es qui ? | que sabes hacer | para que você serve | was kannst du eigentlich? | 自己紹介してください
