@@ -12,12 +12,13 @@ from bot.cli import ask, chat, corrections, derive, documents, history_import, m
 from bot.cli.access import mcp, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
+from bot.cli.init import command as init
 from bot.cli.runner import GlobalOptions
 from engine import Clock
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.
 
-Start with `threadlore demo`, or with your own files:
+Start with `threadlore init`, which sets everything up, with `threadlore demo`, or with your own files:
 
   threadlore ingest notes/
 
@@ -62,6 +63,7 @@ def common(
     context.obj = replace(options, clock=context.obj) if isinstance(context.obj, Clock) else options
 
 
+init.register(app)
 chat.register(app)
 ask.register(app)
 documents.register(app)

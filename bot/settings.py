@@ -232,6 +232,11 @@ def load_settings(file: Path | None = None, /, **overrides: Any) -> Settings:
     return _read_settings(default_file, {**overrides, "data_dir": settings.data_dir}) if default_file else settings
 
 
+def load_present_settings(file: Path, **overrides: Any) -> Settings:
+    """Load the settings as `load_settings` does with this file, which need not exist. Raises BadSetting."""
+    return _read_settings(file if file.is_file() else None, overrides)
+
+
 def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:
     variables = {**read_variables(file)} if file else {}
     try:

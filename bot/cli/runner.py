@@ -73,10 +73,15 @@ class GlobalOptions:
 
 def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitable[int]]) -> None:
     """Run a command and exit with its code; errors are printed to stderr."""
+    run_blocking(context, lambda common: asyncio.run(_run_with_logging(work, common)))
+
+
+def run_blocking(context: typer.Context, work: Callable[[GlobalOptions], int]) -> None:
+    """Run a command that reads from a person: outside of an event loop, Ctrl-C ends it at once."""
     common = context.find_object(GlobalOptions) or GlobalOptions()
     raise_gc_threshold()
     try:
-        code = asyncio.run(_run_with_logging(work, common))
+        code = work(common)
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
