@@ -93,7 +93,8 @@ def test_commands_and_their_options_exist(name: str) -> None:
             command = command.commands[plain.pop(0)]
             if plain and plain[0] in getattr(command, "commands", {}):
                 command = command.commands[plain[0]]
-            options = {"--help", *general, *(each for param in command.params for each in param.opts)}
+            named = command.get_params(command.context_class(command))  # those of plug-ins, too
+            options = {"--help", *general, *(each for param in named for each in param.opts)}
             assert {each for each in plain if each.startswith("-")} <= options, code
 
 
