@@ -42,6 +42,7 @@ def serve(
 
 async def serve_until_stopped(common: GlobalOptions, *, platforms: Sequence[str] = (), web: bool = False) -> int:
     """Serve these platforms, or all configured ones, until a signal arrives; returns the exit code."""
+    from bot.model_setup.openers import check_weights  # noqa: PLC0415  - keeps --help fast
     from bot.monitoring import log_config  # noqa: PLC0415  - keeps --help fast
     from bot.monitoring.watchdog import watchdog  # noqa: PLC0415  - keeps --help fast
     from bot.server import configured_platforms  # noqa: PLC0415  - keeps --help fast
@@ -52,6 +53,7 @@ async def serve_until_stopped(common: GlobalOptions, *, platforms: Sequence[str]
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, _handle_signal, stop, each)
     settings = common.load_settings()
+    check_weights(settings)
     try:
         with watchdog(settings.active_watchdog_seconds):
             if web and not platforms and not configured_platforms(settings):
