@@ -59,7 +59,7 @@ class WeightsFile:
 
 
 def find_weights_dir() -> Path:
-    """The folder of the installed weights, whose package is not imported: it requires torch. Raises ModelNotInstalled."""
+    """The folder of the installed weights; their package is not imported, it needs torch. Raises ModelNotInstalled."""
     spec = find_spec(WEIGHTS_PACKAGE)
     folder = Path(spec.origin).parent / "model" if spec and spec.origin else Path()
     if not (folder / WEIGHTS_FILE).is_file():
