@@ -18,7 +18,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-names bench-embedder bench-peer bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs docs lock clean
+.PHONY: help init demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-names bench-embedder bench-peer bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ demo-slack: $(READY) ## a day in a simulated Slack workspace; no tokens needed
 
 demo-discord: $(READY) ## a day on a simulated Discord server; no tokens needed
 	@$(BIN)/python -m tests.demos.discord_day
+
+init: $(READY) ## set everything up: asks what to connect, checks it, and writes .env
+	@$(BIN)/threadlore --env-file .env init
 
 serve: $(READY) $(PAGE) ## serve the platforms whose tokens are set in .env
 	@$(BIN)/threadlore $(ENV_FILE) serve

@@ -13,31 +13,22 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from engine.ingest.estimate import estimate_indexing
+from bot.model_setup.monthly_cost import MonthlyUse, price_month
 from engine.ingest.extraction_batches import LingeringSpaces, build_batches
 from engine.llm.client.client import ModelClient
 from engine.llm.client.protocol import ModelTraits
 from engine.llm.config import ModelConfig
-from engine.options import DEFAULT_PROMPT_TOKENS, EXTRACTION_PROMPT_TOKENS
+from engine.options import EXTRACTION_PROMPT_TOKENS
 from engine.parsers.chat_export import CONVERSATION_GAP, ChatMessage, group_conversations
 from engine.storage.ledger.records.content import UnextractedChunk
 from engine.text.tokenizer import O200kTokenizer
 
-DAYS, MESSAGES, DOCUMENTS, QUESTIONS = 30, 5_000, 300, 300  # a day, except for documents: a month
-MESSAGE_TOKENS, DOCUMENT_TOKENS = 30, 5_000  # of a line with its time and author; of ten pages
-REWRITE_TOKENS, REPLY_TOKENS = 700, 400  # of a question: the call that rewrites it, and what is said in both
+MESSAGES = 5_000  # a day
+USE = MonthlyUse(MESSAGES, documents=300, questions=300)
 MODELS = ("gpt-4o-mini", "anthropic/claude-haiku-4-5")
 CHANNELS, HOURS, LINGER_SECONDS, CALL_TOKENS = 20, 10, 900.0, 1600
 TALKS, PEOPLE, START = 1_000, ("Ada", "Ben", "Eve", "Otto"), datetime(2026, 3, 2, 8, tzinfo=UTC)
 WORDS = ("ferry", "roof", "bread", "lamp", "rope", "goat", "tide", "net", "mill", "oven", "sail", "barn")
-
-
-def price_month(traits: ModelTraits, reads: Sequence[str]) -> float:
-    """Dollars of a month if the model reads these: "messages", "documents". Answers are always its own."""
-    texts = {"messages": DAYS * MESSAGES * MESSAGE_TOKENS, "documents": DOCUMENTS * DOCUMENT_TOKENS}
-    indexing = estimate_indexing(sum(texts[each] for each in reads), "", traits, 1).dollars or 0.0
-    sent, said = DEFAULT_PROMPT_TOKENS + REWRITE_TOKENS, REPLY_TOKENS
-    return indexing + DAYS * QUESTIONS * (sent * traits.input_price + said * traits.output_price)
 
 
 def simulate_day(seed: int = 7) -> list[tuple[float, int]]:
@@ -98,8 +89,9 @@ def main() -> None:
     models = parser.parse_args().models
     print(f"{'dollars a month':32}{'model':>9}{'auto':>9}{'rules':>9}")
     for name, traits in zip(models, asyncio.run(describe(models)), strict=True):
-        choices = (("messages", "documents"), ("documents",), ())
-        shown = [f"{price_month(traits, each):9.1f}" if traits.price_known else f"{'unknown':>9}" for each in choices]
+        cost = price_month(traits, USE)
+        dollars = (cost.answers + cost.documents + cost.messages, cost.answers + cost.documents, cost.answers)
+        shown = [f"{each:9.1f}" if traits.price_known else f"{'unknown':>9}" for each in dollars]
         print(f"{name:32}{''.join(shown)}")
     day = simulate_day()
     text = sum(tokens for _, tokens in day)

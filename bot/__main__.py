@@ -12,12 +12,13 @@ from bot.cli import ask, chat, corrections, derive, documents, history_import, m
 from bot.cli.access import mcp, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
-from bot.cli.runner import GlobalOptions
+from bot.cli.init import command as init
+from bot.cli.runner import GlobalOptions, run_command
 from engine import Clock
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.
 
-Start with `threadlore demo`, or with your own files:
+Start with `threadlore init`, which sets everything up, with `threadlore demo`, or with your own files:
 
   threadlore ingest notes/
 
@@ -34,15 +35,24 @@ app = typer.Typer(
 )
 
 
-def _print_version(value: bool) -> None:  # noqa: FBT001  - typer's callback
-    if value:
-        from importlib.metadata import version  # noqa: PLC0415  - needed for this alone
+def _show_version(context: typer.Context, *, checks: bool) -> None:
+    """Show the version; `checks`: and whether the package index has a newer one."""
+    from importlib.metadata import version  # noqa: PLC0415  - needed for this alone
 
-        typer.echo(f"threadlore {version('threadlore')}")
+    typer.echo(f"threadlore {version('threadlore')}")
+    if not checks:
         raise typer.Exit
 
+    async def work(options: GlobalOptions) -> int:
+        from bot.cli.doctor.updates import describe_update  # noqa: PLC0415  - keeps --help fast
 
-@app.callback()
+        typer.echo(await describe_update(options.load_settings()))
+        return 0
+
+    run_command(context, work)
+
+
+@app.callback(invoke_without_command=True)
 def common(
     context: typer.Context,
     data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Data directory.", show_default=False)] = None,
@@ -53,15 +63,21 @@ def common(
         ),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show logs and tracebacks.")] = False,  # noqa: FBT002  - an option
-    version: Annotated[  # noqa: ARG001, FBT002  - the callback does it
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,  # noqa: FBT002  - an option
+    check: Annotated[  # noqa: FBT002  - an option
+        bool, typer.Option("--check", help="With --version: ask the package index for a newer one.")
     ] = False,
 ) -> None:
     """Options before every command. A program that runs the command line may give its clock as `obj`."""
     options = GlobalOptions(data_dir, debug, env_file)
     context.obj = replace(options, clock=context.obj) if isinstance(context.obj, Clock) else options
+    if version:
+        _show_version(context, checks=check)
+    if context.invoked_subcommand is None:
+        context.fail("Missing command.")
 
 
+init.register(app)
 chat.register(app)
 ask.register(app)
 documents.register(app)

@@ -6,6 +6,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.platform.export_readers import ADAPTER_GROUP, list_adapter_names
+from bot.platform.setups import AccessCheck, Credential, RecognizedText, SetupStep
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
@@ -13,22 +14,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.bot import Bot
+    from bot.platform.setups import AppVariant
     from bot.rpc.service import AdminService
     from bot.settings import Settings
     from engine import ChatTurn, Clock
 
 __all__ = [
+    "AccessCheck",
     "Adapter",
     "ConversationAdapter",
+    "Credential",
     "Door",
+    "PlatformSetup",
+    "RecognizedText",
+    "SetupStep",
     "list_adapter_names",
+    "list_setup_names",
     "load_adapter",
     "load_conversation",
     "load_door",
+    "load_setup",
 ]
 
 CONVERSATION_GROUP = "threadlore.conversations"
 DOOR_GROUP = "threadlore.doors"
+SETUP_GROUP = "threadlore.setups"
 
 
 class Adapter(Protocol):
@@ -62,6 +72,33 @@ class Door(Protocol):
         """Run until `stop` is set; `listening` is set while requests are accepted. Raises BadSetting."""
 
 
+class PlatformSetup(Protocol):
+    """Describes the setup of one platform; an entry point of SETUP_GROUP is its class, without arguments.
+
+    `title`: its name for people. `credentials`: all that its settings can need. `variants`: of the app, the usual one
+    first; empty if there is one only.
+    """
+
+    title: str
+    credentials: Sequence[Credential]
+    variants: Sequence[AppVariant]
+
+    def list_needed(self, settings: Settings) -> Sequence[Credential]:
+        """The credentials that these settings need, in the order in which a person comes across them."""
+
+    def list_first_steps(self, settings: Settings, variant: str) -> Sequence[SetupStep]:
+        """What to do before the credentials can be copied."""
+
+    def list_last_steps(self, settings: Settings) -> Sequence[SetupStep]:
+        """What to do once the bot runs, up to the first question."""
+
+    def recognize(self, text: str) -> RecognizedText | None:
+        """What a text without blanks is, if it is something that this platform gives out."""
+
+    async def check(self, settings: Settings) -> Sequence[AccessCheck]:
+        """Ask the platform about the credentials of the settings. Raises BadSetting."""
+
+
 def load_adapter(name: str) -> Adapter:
     """The adapter of this name. Raises NotFound."""
     loaded: Adapter = _load_entry_point(ADAPTER_GROUP, name)
@@ -78,6 +115,17 @@ def load_door(name: str) -> Door:
     """The door of this name. Raises NotFound."""
     loaded: Door = _load_entry_point(DOOR_GROUP, name)
     return loaded
+
+
+def list_setup_names() -> tuple[str, ...]:
+    """The platforms that describe their setup; loads none of them."""
+    return tuple(sorted({each.name for each in entry_points(group=SETUP_GROUP)}, reverse=True))
+
+
+def load_setup(name: str) -> PlatformSetup:
+    """The setup of a platform that has one. Raises NotFound."""
+    made: PlatformSetup = _load_entry_point(SETUP_GROUP, name)()
+    return made
 
 
 def _load_entry_point(group: str, name: str) -> Any:

@@ -42,8 +42,8 @@ log = structlog.get_logger(__name__)
 
 DRAIN_TIMEOUT = 20.0  # seconds for what is under way when the program is told to stop
 SETUP_HINT = (
-    "Set the tokens of a platform, which .env.example lists: in the environment, in .env in the data directory, or in a"
-    " file of your choice (`threadlore --env-file .env serve`)."
+    "Run `threadlore init`, or set the tokens of a platform, which .env.example lists: in the environment, in .env in"
+    " the data directory, or in a file of your choice (`threadlore --env-file .env serve`)."
 )
 
 

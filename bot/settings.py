@@ -196,6 +196,7 @@ class Settings(BaseSettings):
     monitoring_port: int = Field(default=0, ge=0, le=65535)
     watchdog_seconds: float = Field(default=120.0, ge=0)
     traces: bool = False
+    update_url: str = Field(default="https://pypi.org/pypi/threadlore/json", pattern=r"^https?://[^\s/]+")
 
     @property
     def data_path(self) -> Path:
@@ -230,6 +231,11 @@ def load_settings(file: Path | None = None, /, **overrides: Any) -> Settings:
     settings = _read_settings(None, overrides)
     default_file = find_env_file(settings.data_path)
     return _read_settings(default_file, {**overrides, "data_dir": settings.data_dir}) if default_file else settings
+
+
+def load_present_settings(file: Path, **overrides: Any) -> Settings:
+    """Load the settings as `load_settings` does with this file, which need not exist. Raises BadSetting."""
+    return _read_settings(file if file.is_file() else None, overrides)
 
 
 def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:

@@ -49,6 +49,7 @@ EngineError
     ├── RequestRejected      the provider rejected the request, and its content may be at fault or not
     │   └── BadModelSettings the provider does not accept the settings of the model, or the account
     ├── ModelNotFound        unknown provider or model
+    ├── ModelNotInstalled    the files of a built-in model are missing or damaged
     └── InvalidApiKey        the API key is missing or wrong
 """
 
@@ -356,6 +357,10 @@ class ModelNotFound(ModelError):
     hint = "Check the model name in the settings: provider/model, for example openai/gpt-4o-mini or ollama_chat/qwen3."
 
 
+class ModelNotInstalled(ModelError):
+    """The files of a built-in model are missing, damaged, or of another version."""
+
+
 class InvalidApiKey(ModelError):
     """The API key is missing or wrong."""
 
@@ -372,7 +377,15 @@ WRITES_REFUSED = (DatabaseReadOnly, DiskError)  # what is stored can still be re
 
 TEXT_ERRORS = (ModelRefused, PromptTooLong, InvalidReply)
 # Never of a text.
-PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, ModelPaused, RateLimited, ModelUnreachable, BadModelSettings)
+PROVIDER_ERRORS = (
+    InvalidApiKey,
+    ModelNotFound,
+    ModelNotInstalled,
+    ModelPaused,
+    RateLimited,
+    ModelUnreachable,
+    BadModelSettings,
+)
 
 
 def is_outage(error: BaseException) -> TypeGuard[ModelError]:

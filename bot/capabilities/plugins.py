@@ -20,7 +20,7 @@ GROUP = "threadlore.capabilities"
 DOOR_NAMES = frozenset(
     (
         *("ask-about", "catch-up", "chat", "check", "correct", "demo"),
-        *("doctor", "entities", "expert", "graph", "help", "learn", "mcp"),
+        *("doctor", "entities", "expert", "graph", "help", "init", "learn", "mcp"),
         *("neighborhood", "openapi.json", "pin", "prompt", "query", "restore", "retention"),
         *("retrieve", "serve", "settings", "setup", "sources", "summaries", "summarize-thread"),
         *("summary", "token", "unanswered"),

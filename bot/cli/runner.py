@@ -73,10 +73,15 @@ class GlobalOptions:
 
 def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitable[int]]) -> None:
     """Run a command and exit with its code; errors are printed to stderr."""
+    run_blocking(context, lambda common: asyncio.run(_run_with_logging(work, common)))
+
+
+def run_blocking(context: typer.Context, work: Callable[[GlobalOptions], int]) -> None:
+    """Run a command that reads from a person: outside of an event loop, Ctrl-C ends it at once."""
     common = context.find_object(GlobalOptions) or GlobalOptions()
     raise_gc_threshold()
     try:
-        code = asyncio.run(_run_with_logging(work, common))
+        code = work(common)
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -160,11 +165,14 @@ def perform_request(
     async def work(common: GlobalOptions) -> int:
         from bot.capabilities.requests import AtSpace  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen, model_hint  # noqa: PLC0415  - keeps --help fast
+        from bot.model_setup.openers import check_weights  # noqa: PLC0415  - as above
 
         settings = common.load_settings(space=space)
         screen = Screen(common.clock, hint=lambda: model_hint(settings))
         asked = build_request(settings)
         request = asked.request if isinstance(asked, Estimated) else asked
+        if isinstance(asked, Estimated) and not asked.only:
+            check_weights(settings)  # before files are read
         async with _open_service(settings, common.clock, request) as service:
             if isinstance(asked, Estimated) and settings.llm_model and not asked.only:
                 estimate = replace(asked.request, estimate=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bot.model_setup.roles import embedding_model_settings, embedding_prefixes, rerank_model_settings
 from engine import LiteLLMEmbedder, LiteLLMReranker, MiniLMEmbedder, O200kTokenizer
 from engine.llm.embedder import PrefixedEmbedder
+from engine.llm.minilm.weights import find_weights_dir
 from engine.llm.traits.remembered import load_facts
 
 if TYPE_CHECKING:
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
     from engine import Embedder, ModelClient, Reranker
+
+
+def check_weights(settings: Settings) -> None:
+    """Check that the weights of the built-in embedder are there if it is used. Raises ModelNotInstalled."""
+    if not settings.embedding_model:
+        find_weights_dir()
 
 
 async def open_embedder(

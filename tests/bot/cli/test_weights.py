@@ -87,3 +87,15 @@ def test_missing_weights_name_the_command_that_installs_them(absent: Path) -> No
     with pytest.raises(EngineError) as caught:
         minilm_weights.find_weights_dir()
     assert "threadlore setup" in caught.value.hint
+
+
+def test_ingest_names_the_command_that_installs_missing_weights_before_it_reads_a_file(
+    absent: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.md").write_text("# Ferry\n\nIt leaves at noon.\n")
+    command = ["--data-dir", str(tmp_path / "home"), "ingest", str(tmp_path / "notes.md")]
+    shown = CliRunner().invoke(app, command)
+    assert absent.exists()
+    assert (shown.exit_code, (tmp_path / "home").exists()) == (1, False)
+    assert "threadlore setup" in shown.stderr
+    assert "parsing" not in shown.stderr

@@ -132,7 +132,8 @@ class Server:
             if fault is not None and fault.kind == "lost":
                 self._cut_connection(request)
             recorded.outcome = "ok"
-            return web.json_response({"ok": True, **body})
+            headers = {"x-oauth-scopes": ",".join(sorted(self.space.app.scopes))} if name == "auth.test" else {}
+            return web.json_response({"ok": True, **body}, headers=headers)
         except SlackError as refused:
             recorded.outcome = refused.error
             return web.json_response(refused.body, status=refused.status, headers=refused.headers)

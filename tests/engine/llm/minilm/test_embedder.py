@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import EngineError
+from engine.errors import ModelNotInstalled
 from engine.llm.minilm import embedder as minilm
 from engine.llm.minilm import weights
 from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLMEmbedder, MiniLMModel, batch_by_length
@@ -119,7 +119,7 @@ async def test_few_or_unknown_word_pieces_are_embedded_exactly(embedder: MiniLME
 
 async def test_missing_weights_are_reported_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "no_such_package_of_weights")
-    with pytest.raises(EngineError, match="not installed") as caught:
+    with pytest.raises(ModelNotInstalled, match="not installed") as caught:
         await MiniLMEmbedder(threads=1).embed(["anything"], UsageMeter())
     assert "threadlore setup" in caught.value.hint
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.discord_server import actions, threads
 from tests.support.discord_server.errors import ApiError
-from tests.support.discord_server.model import Channel, ChannelType, Json, Message, MessageFlag, MessageType
+from tests.support.discord_server.model import Channel, ChannelType, Intent, Json, Message, MessageFlag, MessageType
 from tests.support.discord_server.payloads import (
     channel_json,
     guild_json,
@@ -26,11 +26,15 @@ if TYPE_CHECKING:
     from tests.support.discord_server.model import User
     from tests.support.discord_server.world import World
 
+# What is switched on in the developer portal of an app in few servers, as flags of the application.
+FLAGS = {Intent.MEMBERS: 1 << 15, Intent.MESSAGE_CONTENT: 1 << 19}
+
 
 def _application(world: World) -> Json:
     texts = {"name": world.app.name, "icon": None, "description": "", "verify_key": ""}
     access = {"bot_public": False, "bot_require_code_grant": False}
-    return {"id": world.app.id, "owner": user_json(world.app)} | texts | access
+    flags = sum(flag for intent, flag in FLAGS.items() if intent & world.privileged)
+    return {"id": world.app.id, "owner": user_json(world.app), "flags": flags} | texts | access
 
 
 def _gateway(world: World) -> Json:

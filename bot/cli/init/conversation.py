@@ -1,0 +1,182 @@
+"""The conversation of `init`: what was given, what was answered, and what is still missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+
+from bot.cli.init.env_file import name_variable
+from bot.cli.init.pasted import clean_paste, find_mistake, find_setting, mask
+from bot.errors import BadSetting
+from bot.settings import Settings, load_present_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from bot.cli.init.reader import AnswerReader
+    from bot.plugins import Credential, PlatformSetup
+
+    FindProblem = Callable[[str], str]  # what is wrong with a value, in a sentence; empty if nothing is
+
+MAX_TRIES = 20  # of one question, before a program that answers it is stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the command line says. `values` by setting; `connect`: platforms by name; `variants` of their apps."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    connect: Sequence[str] = ()
+    variants: Mapping[str, str] = field(default_factory=dict)
+    is_local: bool = False
+    checks: bool = True
+    yes: bool = False
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Asks what is not given. `present`: the settings so far; `chosen`: new values, by setting.
+
+    `overrides`: the options of the command line that go before all settings.
+    """
+
+    given: Given
+    reader: AnswerReader
+    out: Console
+    file: Path
+    present: Settings
+    overrides: Mapping[str, str]
+    chosen: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    mistakes: list[str] = field(default_factory=list)
+    has_ended: bool = False
+
+    def say(self, text: str = "") -> None:
+        """Show a line, wrapped at the width of the terminal; further lines are indented as list items are."""
+        margin = " " * (len(text) - len(text.lstrip()))
+        indent = f"{margin}   " if margin else ""
+        lines = wrap(text, self.out.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        self.out.print("\n".join(lines), soft_wrap=True, markup=False)
+
+    def show_link(self, link: str) -> None:
+        """Show an address on a line of its own, in one piece."""
+        self.out.print(link, soft_wrap=True, markup=False, style="cyan")
+
+    def read(self, question: str, *, hidden: bool = False) -> str | None:
+        """The answer to a question; None at the end of input, and for all questions after it."""
+        if self.has_ended:
+            return None
+        if self.reader.asks:
+            self.say(question)
+        try:
+            return clean_paste(self.reader.read(hidden=hidden))
+        except EOFError:
+            self.has_ended = True
+            return None
+
+    def agree(self, question: str) -> bool:
+        """Whether a person in a terminal says yes; nobody else is asked."""
+        if not self.reader.is_terminal:
+            return self.given.yes
+        return self.given.yes or (self.read(f"{question} [Y/n]") or "").casefold() in {"", "y", "yes"}
+
+    def find_present(self, setting: str) -> str:
+        """The value of a setting so far, that of an adapter included; empty if there is none."""
+        found: Any = self.present.adapter_settings.get(setting) or getattr(self.present, setting, "")
+        return found.get_secret_value() if isinstance(found, SecretStr) else str(found)
+
+    def find_value(self, setting: str) -> str:
+        """The value of a setting that is to be written, or is there."""
+        return self.chosen.get(setting, self.find_present(setting))
+
+    def load_chosen(self) -> Settings:
+        """The settings as they will be. Raises BadSetting."""
+        own = {name: value for name, value in self.chosen.items() if name in Settings.model_fields}
+        others = {name: value for name, value in self.chosen.items() if name not in own}
+        adapters = {**{name: each.get_secret_value() for name, each in self.present.adapter_settings.items()}, **others}
+        return load_present_settings(self.file, **{**self.overrides, **own, "adapter_settings": adapters})
+
+    def ask_credential(self, wanted: Credential, setups: Sequence[PlatformSetup]) -> None:
+        """Take a secret from the command line, or ask until it is one. Raises BadSetting where nobody can mend it."""
+        if wanted.setting in self.chosen:
+            return
+        if wanted.setting in self.given.values:
+            value = clean_paste(self.given.values[wanted.setting])
+            if mistake := find_mistake(value, wanted, setups):
+                raise _describe_mistake(wanted.setting, mistake)
+            self.chosen[wanted.setting] = value
+            return
+        self._ask_credential(wanted, setups)
+
+    def _ask_credential(self, wanted: Credential, setups: Sequence[PlatformSetup]) -> None:
+        present = self.find_present(wanted.setting)
+        mistake = find_mistake(clean_paste(present), wanted, setups) if present else ""
+        if mistake:
+            self.say(f"{name_variable(wanted.setting)} cannot be used: {mistake}")
+        kept = "" if mistake else clean_paste(present)
+        question = f"{_capitalize(wanted.name)} ({wanted.shape}); {wanted.place}."
+        for _ in range(MAX_TRIES):
+            answer = self.read(question + (f" Enter keeps {mask(kept)}." if kept else ""), hidden=True)
+            if not answer and kept:
+                self.chosen[wanted.setting] = kept
+                return
+            if answer is None:
+                option = f"--{wanted.setting.replace('_', '-')}-file"
+                self.missing.append(f"{name_variable(wanted.setting)} (or {option}): {wanted.name}; {wanted.place}.")
+                return
+            mistake = find_mistake(answer, wanted, setups) if answer else f"The {wanted.name} is needed."
+            if not mistake:
+                self.chosen[wanted.setting] = answer
+                return
+            if not self.reader.is_terminal:
+                raise _describe_mistake(wanted.setting, mistake)
+            self._take_other(answer, wanted, setups, mistake)
+        raise BadSetting(f"{name_variable(wanted.setting)} was not answered.")
+
+    def _take_other(self, answer: str, wanted: Credential, setups: Sequence[PlatformSetup], mistake: str) -> None:
+        """Keep a secret that was pasted in the place of another one of the same platform, or say what it is."""
+        setting = find_setting(answer, setups)
+        own = next((each for each in setups if wanted in each.credentials), None)
+        other = next((each for each in own.credentials if each.setting == setting), None) if own else None
+        if other is None or setting in self.chosen:
+            self.say(mistake)
+            return
+        self.chosen[setting] = answer
+        self.say(f"This is the {other.name}: kept as that. Now the {wanted.name}:")
+
+    def ask_plain(self, setting: str, question: str, find_problem: FindProblem, *, hidden: bool = False) -> str:
+        """Take a value that may stay empty from the command line, or ask. Raises BadSetting as above."""
+        if setting in self.given.values:
+            value = clean_paste(self.given.values[setting])
+            if problem := find_problem(value):
+                raise _describe_mistake(setting, problem)
+            self.chosen[setting] = value
+            return value
+        kept = self.find_present(setting)
+        shown = mask(kept) if hidden else kept
+        for _ in range(MAX_TRIES):
+            answer = self.read(question + (f" Enter keeps {shown}." if kept else ""), hidden=hidden)
+            if not answer:
+                return kept
+            problem = find_problem(answer)
+            if not problem:
+                self.chosen[setting] = answer
+                return answer
+            if not self.reader.is_terminal:
+                raise _describe_mistake(setting, problem)
+            self.say(problem)
+        raise BadSetting(f"{name_variable(setting)} was not answered.")
+
+
+def _describe_mistake(setting: str, mistake: str) -> BadSetting:
+    return BadSetting(f"{name_variable(setting)}: {mistake}", hint="Nothing was written.")
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]

