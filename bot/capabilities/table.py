@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
+from bot.capabilities.answers.rows import ANSWER_ROWS
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.management import requests as management
@@ -125,6 +126,7 @@ ROWS = (
         limits=Limit.QUESTIONS,
         kept=KEPT_SUMMARIZE,
     ),
+    *ANSWER_ROWS,
     # Documents.
     Capability(
         "documents",

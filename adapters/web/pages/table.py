@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.web.pages import ask, documents, graph, login, oauth
+from adapters.web.pages import documents, graph, login, oauth
+from adapters.web.pages.asking import answers, ask
 from adapters.web.pages.management import channels, health, questions, usage
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 ROUTERS: Sequence[APIRouter] = (
     ask.router,
+    answers.router,
     graph.router,
     documents.router,
     channels.router,
