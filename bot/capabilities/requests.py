@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens, LogIn, LogOut, RevokeToken
 from bot.capabilities.answers.requests import AnswerRequest
+from bot.capabilities.asking.requests import Search
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
@@ -321,6 +322,7 @@ Envelope = AtSpace | WithoutLogin | Authorized
 OperationRequest = (
     (
         Ask
+        | Search
         | Ingest
         | GetStatus
         | ListDocuments

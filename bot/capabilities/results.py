@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
+from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.documents.results import DocumentResults, UnreadFileInfo
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
@@ -321,6 +322,7 @@ OperationResult = (
     AnswerDelta
     | AnswerEnd
     | ContextResult
+    | SearchResult
     | PromptResult
     | ProgressUpdate
     | IngestResult

@@ -75,6 +75,11 @@ PAGE_CALLS: dict[str, list[Call]] = {
     "GET /ask/actions": [Call("/ask/actions?answer=<answer>", is_same=False)],
     "POST /ask/verify": [Call("/ask/verify", form={"answer": "<answer>", "channel": "<room>"}, is_same=False)],
     "POST /ask/expert": [Call("/ask/expert", form={"answer": "<answer>", "expert": "<room> ada"}, is_same=False)],
+    "GET /search": [
+        Call("/search?q=password", "message file upload title", is_same=False),
+        Call("/search?kind=file", "file title", is_same=False),
+        Call("/search?channel=<channel>", "message"),
+    ],
     "GET /graph": [Call("/graph", "name"), Call("/graph?entity=<name>", "name")],
     "GET /graph/entities": [Call("/graph/entities?search=", "name"), Call("/graph/entities?search=<name>", "name")],
     "GET /graph/around": [
@@ -191,6 +196,10 @@ API_CALLS: dict[str, list[Call]] = {
         )
     ],
     # These change what is known of whoever sends them, which this walk must not.
+    "POST /api/v1/search": [
+        Call("/api/v1/search", "message file", {"text": "password", "limit": 100}, is_same=False),
+        Call("/api/v1/search", "message", {"channel": "<channel>"}),
+    ],
     "POST /api/v1/rate-answer": [
         Call("/api/v1/rate-answer", body={"answer": "<answer>", "helpful": True}, is_same=False)
     ],

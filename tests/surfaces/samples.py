@@ -9,6 +9,7 @@ from typing import Any
 from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers import requests as answers
+from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.management import requests as management
@@ -115,6 +116,7 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
     return {
         "ask": Sample(requests.Ask(tiles["question"]), "POST", f"{API}/query", tiles, "ask", tiles, everything),
         "summarize": Sample(documents.Summarize(), "POST", f"{API}/summaries", {}, "summary", {}),
+        "search": Sample(asking.Search("tiles"), "POST", f"{API}/search", {"text": "tiles"}),
         **build_answer_samples(room),
         "documents": Sample(requests.ListDocuments(), "GET", f"{API}/documents", None, "documents"),
         "document": Sample(documents.GetDocument("minutes"), "GET", f"{API}/documents/minutes"),

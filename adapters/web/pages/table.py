@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.web.pages import documents, graph, login, oauth
-from adapters.web.pages.asking import answers, ask
+from adapters.web.pages.asking import answers, ask, search
 from adapters.web.pages.management import channels, health, questions, usage
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ROUTERS: Sequence[APIRouter] = (
     ask.router,
     answers.router,
+    search.router,
     graph.router,
     documents.router,
     channels.router,
@@ -29,6 +30,7 @@ ROUTERS: Sequence[APIRouter] = (
 )
 NAVIGATION: Sequence[NavigationEntry] = (
     ask.ENTRY,
+    search.ENTRY,
     graph.ENTRY,
     documents.ENTRY,
     channels.ENTRY,
