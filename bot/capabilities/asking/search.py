@@ -69,7 +69,7 @@ async def _build_question(deps: Deps, caller: Caller, request: Search, listed: S
         mode="naive",
         filters=Filters(
             documents=_find_documents(request.file, listed),
-            kinds=frozenset({request.kind}) if request.kind else frozenset(),
+            kinds=frozenset({request.type}) if request.type else frozenset(),
         ),
         high=(sought.text,),
         low=(sought.text,),

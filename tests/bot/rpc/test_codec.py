@@ -39,7 +39,7 @@ ADA, MET = ContextEntity("A", "t", "d", (1,)), ContextRelation("A", "B", "k", "d
 CHANGE = CorrectionChange((ManualCorrection("merge", "s", "Mina", "Ada", ""),), (), ("Ada",))
 CHANNEL = management_results.ChannelEntry("slack:T1:C1", "roof", "open", is_read=True, documents=3)
 REQUESTS: list[OperationRequest] = [
-    Search("tiles", "roof", kind="file", offset=20),
+    Search("tiles", "roof", type="file", offset=20),
     RateAnswer("a", helpful=False, reason="wrong", comment="No."),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),

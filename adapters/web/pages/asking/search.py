@@ -49,7 +49,7 @@ class SearchForm(BaseModel):
     def to_request(self) -> Search:
         """The request of a page of results."""
         named = (self.q, self.channel, self.person, self.since, self.until)
-        return Search(*named, kind=self.kind, file=self.file, offset=self.offset, limit=PAGE_SIZE, zone=self.zone)
+        return Search(*named, type=self.kind, file=self.file, offset=self.offset, limit=PAGE_SIZE, zone=self.zone)
 
 
 @router.get("/search")
