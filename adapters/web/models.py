@@ -64,6 +64,8 @@ class QueryBody(Body):
     """A question, and what it may draw on; empty lists do not filter.
 
     Days in it ("today", `after:2026-05-12`) begin in the time zone of the profile, else in `time_zone`, else in UTC.
+    `keep`: the answer, which then has an id for what can be done with it later. `earlier`: the ids of kept answers that
+    the history consists of.
     """
 
     question: Annotated[
@@ -77,6 +79,8 @@ class QueryBody(Body):
     since: Instant | None = None
     until: Instant | None = None
     time_zone: Annotated[str, Field(max_length=MAX_ZONE_LENGTH, examples=["Europe/Berlin"])] = ""
+    keep: bool = False
+    earlier: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=MAX_TURNS)] = []
 
     def to_request(self, output: Literal["answer", "context"]) -> Ask:
         """The request of the question, whose scope is that of the token."""
@@ -91,6 +95,8 @@ class QueryBody(Body):
             since=self.since,
             until=self.until,
             zone=self.time_zone,
+            keep=self.keep,
+            earlier=tuple(self.earlier),
         )
 
 
@@ -152,13 +158,17 @@ class UsageItem(BaseModel):
 
 
 class AnswerBody(BaseModel):
-    """An answer with its sources. `incomplete`: the model stopped before its end. `notices`: what it leaves out."""
+    """An answer with its sources. `incomplete`: the model stopped before its end. `notices`: what it leaves out.
+
+    `id`: of an answer that is kept.
+    """
 
     answer: Prose
     sources: list[SourceItem]
     usage: list[UsageItem]
     incomplete: bool
     notices: list[Prose] = []
+    id: str = ""
 
 
 class EntityItem(BaseModel):

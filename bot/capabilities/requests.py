@@ -7,6 +7,8 @@ from datetime import datetime  # noqa: TC003  - the socket reads the fields' typ
 from typing import Literal
 
 from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens, LogIn, LogOut, RevokeToken
+from bot.capabilities.answers.requests import AnswerRequest
+from bot.capabilities.asking.requests import Search
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
@@ -40,7 +42,8 @@ class Ask:
 
     `output`: the streamed answer, only the retrieved context, or the prompt. `documents` are keys, titles or paths
     (relative to `working_dir`). Without a `mode`, that of the settings. `zone`: IANA name of the time zone of a caller
-    whose profile names none.
+    whose profile names none. `keep`: the answer, for what can be done with it later; `earlier`: the ids of kept answers
+    that the history consists of.
     """
 
     text: str
@@ -56,6 +59,8 @@ class Ask:
     working_dir: str = "/"
     retrieval: RetrievalOptions = RetrievalOptions()
     zone: str = ""
+    keep: bool = False
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +328,7 @@ Envelope = AtSpace | WithoutLogin | Authorized
 OperationRequest = (
     (
         Ask
+        | Search
         | Ingest
         | GetStatus
         | ListDocuments
@@ -359,6 +365,7 @@ OperationRequest = (
     | DocumentRequest
     | GraphRequest
     | ManagementRequest
+    | AnswerRequest
     | ForgetMe
     | RememberMe
 )

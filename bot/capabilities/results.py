@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
+from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.documents.results import DocumentResults, UnreadFileInfo
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
@@ -30,6 +31,7 @@ from engine.parsers.sandbox.state import SandboxState  # noqa: TC001  - read at 
 
 if TYPE_CHECKING:
     from bot.permissions.provenance import Provenance
+    from bot.store import VerifiedAnswer
     from engine import Answer
 
 
@@ -42,9 +44,10 @@ class AnswerBegun:
 
 @dataclass(frozen=True, slots=True)
 class DrawsOn:
-    """What an answer rests on that was not retrieved for it; as AnswerBegun, it does not leave the process."""
+    """The verified answer that is repeated, and what it rests on; as AnswerBegun, it does not leave the process."""
 
     provenance: Provenance
+    verified: VerifiedAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class AnswerEnd:
     span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
     the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
     incomplete. `failed_helpers`: calls that help to search and failed. `verified`: who verified this answer and when,
-    if it was not written for this question.
+    if it was not written for this question. `answer`: its id, if it is kept.
     """
 
     sources: tuple[Source, ...]
@@ -75,6 +78,7 @@ class AnswerEnd:
     rebuilding: bool = False
     failed_helpers: tuple[HelperCall, ...] = ()
     verified: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +323,7 @@ OperationResult = (
     AnswerDelta
     | AnswerEnd
     | ContextResult
+    | SearchResult
     | PromptResult
     | ProgressUpdate
     | IngestResult

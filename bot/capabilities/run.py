@@ -11,6 +11,7 @@ import structlog
 from bot.capabilities.access.hints import word_refusal, word_result
 from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
 from bot.capabilities.access.reading import TokenReading, check_who
+from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.caller import at_terminal, for_space
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
@@ -140,7 +141,7 @@ async def _run_within_scope(
                 _observe(result, reading, record)
                 continue
             await reading.check(result)
-            shown = replace(result, gap=gap) if isinstance(result, AnswerEnd | ContextResult) else result
+            shown = replace(result, gap=gap) if isinstance(result, AnswerEnd | ContextResult | SearchResult) else result
             yield word_result(caller, shown)
 
 

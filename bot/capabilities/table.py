@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
+from bot.capabilities.answers.rows import ANSWER_ROWS
+from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.management import requests as management
@@ -29,6 +31,7 @@ KEPT_ASK = (
     "Questions at the terminal and of spaces are not limited: whoever asks there pays for them. In the chat, the place"
     " of an overview is the channel where it was asked; other doors have no place."
 )
+KEPT_SEARCH = "The chat has a search of its own, and answers questions; tools get the context of a question."
 KEPT_SUMMARIZE = "The chat sums up what a person missed in a channel; programs say what of."
 KEPT_DOCUMENTS = "The chat tells how much there is (status): a list of documents does not fit into a message."
 KEPT_UPLOAD = (
@@ -117,6 +120,16 @@ ROWS = (
         kept=KEPT_ASK,
     ),
     Capability(
+        "search",
+        asking.Search,
+        ".asking.search:search",
+        HTTP | PAGE,
+        permission="read",
+        summary="search for passages",
+        derived=HTTP,
+        kept=KEPT_SEARCH,
+    ),
+    Capability(
         "summarize",
         documents.Summarize,
         ".documents.summaries:summarize",
@@ -125,6 +138,7 @@ ROWS = (
         limits=Limit.QUESTIONS,
         kept=KEPT_SUMMARIZE,
     ),
+    *ANSWER_ROWS,
     # Documents.
     Capability(
         "documents",

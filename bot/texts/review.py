@@ -63,6 +63,11 @@ FOUND_NOTHING = N_("I found nothing for that question, so there is nothing to ve
 WRITE_ANSWER = N_("Write the answer to it.")
 
 
+def format_reason(reason: str, comment: str) -> str:
+    """Why an answer did not help, as plain text and without who said it."""
+    return ": ".join(filter(None, (gettext(REASONS[reason]) if reason in REASONS else "", comment)))
+
+
 def format_verified(name: str, time: datetime, question: str) -> str:
     """The line above a verified answer: by whom, when, and to which question."""
     return gettext("✅ **Verified by {name} on {time}:** {question}").format(

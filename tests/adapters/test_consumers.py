@@ -21,7 +21,7 @@ from adapters.slack.replies.mrkdwn import to_mrkdwn
 from adapters.slack.replies.streaming import task_chunk
 from adapters.web.models import AnswerBody, DocumentItem, SourceItem
 from adapters.web.openai_api import format_citations
-from adapters.web.pages.answer_html import render_answer
+from adapters.web.pages.asking.answer_html import render_answer
 from adapters.web.pages.shell import render_text
 from bot.answers.footer import build_answer_footer, build_answer_source
 from bot.capabilities.results import AnswerEnd

@@ -71,6 +71,15 @@ PAGE_CALLS: dict[str, list[Call]] = {
         Call("/ask", ALL_TEXTS, {"question": WHAT}, is_same=False),
         Call("/ask", body={"question": WHAT, "channels": ["<room>"]}, is_same=False),
     ],
+    "POST /ask/rate": [Call("/ask/rate", form={"answer": "<answer>", "helpful": "true"}, is_same=False)],
+    "GET /ask/actions": [Call("/ask/actions?answer=<answer>", is_same=False)],
+    "POST /ask/verify": [Call("/ask/verify", form={"answer": "<answer>", "channel": "<room>"}, is_same=False)],
+    "POST /ask/expert": [Call("/ask/expert", form={"answer": "<answer>", "expert": "<room> ada"}, is_same=False)],
+    "GET /search": [
+        Call("/search?q=password", "message file upload title", is_same=False),
+        Call("/search?kind=file", "file title", is_same=False),
+        Call("/search?channel=<channel>", "message"),
+    ],
     "GET /graph": [Call("/graph", "name"), Call("/graph?entity=<name>", "name")],
     "GET /graph/entities": [Call("/graph/entities?search=", "name"), Call("/graph/entities?search=<name>", "name")],
     "GET /graph/around": [
@@ -96,9 +105,12 @@ PAGE_CALLS: dict[str, list[Call]] = {
         Call("/documents/forget", form={"key": "<file>"}, is_same=False),
         Call("/documents/forget", form={"key": "<upload>"}, is_same=False),
     ],
+    "POST /documents/forget-me": [],  # as in the API below
+    "POST /documents/remember-me": [],
     "GET /channels": [Call("/channels", "channel")],
     "GET /channels/{room}": [Call("/channels/<room>", "channel style")],
     "POST /channels/{room}": [Call("/channels/<room>", form={"style": "Long."}, is_same=False)],
+    "POST /channels/{room}/backfill": [Call("/channels/<room>/backfill", form={"days": "3"}, is_same=False)],
     "GET /questions": [
         Call("/questions", "channel verified answer"),
         Call("/questions?room=<room>", "channel question reason"),
@@ -184,8 +196,33 @@ API_CALLS: dict[str, list[Call]] = {
         )
     ],
     # These change what is known of whoever sends them, which this walk must not.
+    "POST /api/v1/search": [
+        Call("/api/v1/search", "message file", {"text": "password", "limit": 100}, is_same=False),
+        Call("/api/v1/search", "message", {"channel": "<channel>"}),
+    ],
+    "POST /api/v1/rate-answer": [
+        Call("/api/v1/rate-answer", body={"answer": "<answer>", "helpful": True}, is_same=False)
+    ],
+    "POST /api/v1/answer-actions": [Call("/api/v1/answer-actions", body={"answer": "<answer>"}, is_same=False)],
+    "POST /api/v1/ask-expert": [
+        Call("/api/v1/ask-expert", body={"answer": "<answer>", "channel": "<room>", "person": "ada"}, is_same=False)
+    ],
     "POST /api/v1/forget-me": [],
     "POST /api/v1/remember-me": [],
+    "POST /api/v1/filters": [Call("/api/v1/filters", "channel", body={})],
+    "POST /api/v1/backfill": [Call("/api/v1/backfill", body={"channel": "<room>", "days": 3}, is_same=False)],
+    "POST /api/v1/forget-channel": [],
+    "POST /api/v1/digest": [],
+    "POST /api/v1/channel-digest": [
+        Call("/api/v1/channel-digest", body={"channel": "<room>", "schedule": ""}, is_same=False)
+    ],
+    "POST /api/v1/experts": [Call("/api/v1/experts", body={"channel": "<room>"}, is_same=False)],
+    "POST /api/v1/add-expert": [
+        Call("/api/v1/add-expert", body={"channel": "<room>", "person": "x", "topic": "y"}, is_same=False)
+    ],
+    "POST /api/v1/remove-expert": [
+        Call("/api/v1/remove-expert", body={"channel": "<room>", "person": "x"}, is_same=False)
+    ],
     "GET /api/v1/channels": [Call("/api/v1/channels", "channel")],
     "GET /api/v1/channels/{room}": [Call("/api/v1/channels/<room>", "channel style")],
     "PATCH /api/v1/channels/{room}": [

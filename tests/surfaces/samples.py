@@ -8,6 +8,8 @@ from typing import Any
 
 from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
+from bot.capabilities.answers import requests as answers
+from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.management import requests as management
@@ -114,6 +116,8 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
     return {
         "ask": Sample(requests.Ask(tiles["question"]), "POST", f"{API}/query", tiles, "ask", tiles, everything),
         "summarize": Sample(documents.Summarize(), "POST", f"{API}/summaries", {}, "summary", {}),
+        "search": Sample(asking.Search("tiles"), "POST", f"{API}/search", {"text": "tiles"}),
+        **build_answer_samples(room),
         "documents": Sample(requests.ListDocuments(), "GET", f"{API}/documents", None, "documents"),
         "document": Sample(documents.GetDocument("minutes"), "GET", f"{API}/documents/minutes"),
         "ingest": Sample(requests.Ingest(("/nowhere.md",), LOCAL)),
@@ -188,6 +192,19 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
         "verify": Sample(requests.Verify()),
         "export": Sample(requests.Export()),
         "backup": Sample(requests.Backup("/nowhere/b.tar.gz")),
+    }
+
+
+def build_answer_samples(room: str) -> dict[str, Sample]:
+    """A sample for each capability about answers."""
+    requested: dict[str, Any] = {
+        "rate-answer": answers.RateAnswer("a1", helpful=True),
+        "answer-actions": management.GetAnswerActions("p1"),
+        "ask-expert": management.AskExpert("p1", room, "bob"),
+    }
+    return {
+        name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))
+        for name, request in requested.items()
     }
 
 

@@ -51,6 +51,8 @@ DONE: dict[str, set[Who]] = {
     **{name: {"manager", *SPACES} for name in ("channels", "questions", "usage", "health")},
     **dict.fromkeys(("forget-me", "remember-me", "digest"), HUMANS),
     "experts": HUMANS - {"guest"},
+    "rate-answer": HUMANS - {"guest"},
+    **{name: {"manager"} for name in ("answer-actions", "ask-expert")},  # she asked
     "document": HUMANS - {"guest"},
     "forget": {"manager", "author"},
     "add-fact": {*SPACES, *HUMANS} - {"guest"},

@@ -30,7 +30,7 @@ from bot.commands.management.table import perform_management
 from bot.monitoring.report import BotState
 from bot.permissions.quotas import Quotas
 from bot.platform.events import QuestionAsked
-from bot.platform.models import Person
+from bot.platform.models import Location, Person
 from bot.rpc.service import LocalService
 from bot.store import PERMISSIONS, AnswerResult, Expert, FileRecord, Permission, Subject
 from engine.errors import EngineError
@@ -223,4 +223,7 @@ async def fill(world: World) -> None:
     await engine.wait_until_indexed()
     await store.answers.begin(make_answer("a1", asker="bob", question="When do the tiles come?", message_id="q1"))
     await store.answers.finish("a1", AnswerResult("I found nothing.", (), frozenset()))
+    on_page = make_answer("p1", location=Location("slack", "T1", ""), question="Who owns the barn?", private=True)
+    await store.answers.begin(replace(on_page, asker="ada"))
+    await store.answers.finish("p1", AnswerResult("I found nothing.", (), frozenset()))
     world.samples = build_samples(space, ROOF.room)

@@ -37,6 +37,7 @@ Search = Annotated[str, Query(max_length=200)]
 Status = Annotated[str, Query(max_length=20)]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Key = Annotated[str, Query(min_length=1, max_length=2000)]
+OptionalKey = Annotated[str, Query(max_length=2000)]
 
 
 @router.get("/documents")
@@ -57,14 +58,17 @@ async def show_list(
 
 
 @router.get("/documents/item")
-async def show_document(http: Request, access: PageAccess, key: Key, offset: Offset = 0) -> Response:
-    """Show a document with its passages."""
-    found = await get_result(http, access, GetDocument(key, offset, PAGE_SIZE), DocumentResult)
+async def show_document(
+    http: Request, access: PageAccess, key: Key, offset: Offset = 0, passage: OptionalKey = ""
+) -> Response:
+    """Show a document with its passages: those from a number on, or the page that has one of them."""
+    found = await get_result(http, access, GetDocument(key, offset, PAGE_SIZE, passage), DocumentResult)
     values: dict[str, Any] = {
         "document": found.document,
         "passages": found.passages,
         "states": STATES,
-        "offset": offset,
+        "offset": found.offset,
+        "sought": passage,
         "size": PAGE_SIZE,
         "owned": await _find_owned(http, access, [found.document]),
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.web.pages import ask, documents, graph, login, oauth
+from adapters.web.pages import documents, graph, login, oauth
+from adapters.web.pages.asking import answers, ask, search
 from adapters.web.pages.management import channels, health, questions, usage
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 ROUTERS: Sequence[APIRouter] = (
     ask.router,
+    answers.router,
+    search.router,
     graph.router,
     documents.router,
     channels.router,
@@ -27,6 +30,7 @@ ROUTERS: Sequence[APIRouter] = (
 )
 NAVIGATION: Sequence[NavigationEntry] = (
     ask.ENTRY,
+    search.ENTRY,
     graph.ENTRY,
     documents.ENTRY,
     channels.ENTRY,

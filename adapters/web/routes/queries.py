@@ -83,7 +83,14 @@ def to_answer(text: str, end: AnswerEnd) -> AnswerBody:
         for each in end.usage
     ]
     sources = [SourceItem.of(each) for each in end.sources]
-    return AnswerBody(answer=text, sources=sources, usage=usage, incomplete=end.cut_off, notices=list_end_notices(end))
+    return AnswerBody(
+        answer=text,
+        sources=sources,
+        usage=usage,
+        incomplete=end.cut_off,
+        notices=list_end_notices(end),
+        id=end.answer,
+    )
 
 
 async def _list_events(results: AsyncGenerator[OperationResult]) -> AsyncGenerator[dict[str, object]]:

@@ -18,6 +18,7 @@ from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.improvements import IMPROVE_ACTION, ONCE, Improvements, build_improve_button
 from bot.answers.review.rights import check_room, is_manager
 from bot.answers.review.verification import AnswerVerifier
+from bot.answers.review.votes import record_vote
 from bot.errors import NotAllowed, PermissionDenied
 from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
@@ -76,8 +77,7 @@ class AnswerButtons:
         """Record feedback; the same vote of the same person counts once. A form for the reason says that it did."""
         _check_attempt(clicked, stored)
         await self._check_reads(clicked, stored)
-        if await self.context.store.feedback.record(stored.id, clicked.person, clicked.action == "up"):
-            self._metrics.record_feedback(stored.location.platform, clicked.action)
+        await record_vote(self.context.store, self._metrics, stored, clicked.person, up=clicked.action == "up")
         if clicked.opens_form:
             return ""
         if clicked.action == "up":

@@ -37,7 +37,7 @@ class Improvements:
         channel = await self._context.audience.get_channel(stored.location)
         is_open = stored.state == "done" and channel.kind != "direct"
         buttons = await self._list_reviews(stored, person) if is_open else []
-        if can_repeat and person == stored.asker and not _is_verified(stored):
+        if can_repeat and person == stored.asker and not is_verified(stored):
             buttons.append(_button(control_texts.AGAIN_BUTTON, "again", stored))
         if stored.private and stored.sources:
             buttons.append(_button(review_texts.SOURCES_BUTTON, "sources", stored))
@@ -51,7 +51,7 @@ class Improvements:
         location, buttons = stored.location, list[Button]()
         has_forms = self._context.traits_of(location.platform).max_form_fields > 0
         is_based = bool(stored.sources or source_keys_of(stored))
-        if not _is_verified(stored) and await may_verify(self._context, location, person):
+        if not is_verified(stored) and await may_verify(self._context, location, person):
             buttons += [_button(review_texts.VERIFY_BUTTON, "verify", stored)] if is_based else []
             label = review_texts.CORRECT_BUTTON if is_based else review_texts.WRITE_BUTTON
             buttons += [_button(label, "correct-answer", stored)] if has_forms else []
@@ -67,6 +67,6 @@ def _button(label: str, action: str, stored: StoredAnswer) -> Button:
     return Button(gettext(label), action, f"{stored.id}:{stored.attempt}")
 
 
-def _is_verified(stored: StoredAnswer) -> bool:
+def is_verified(stored: StoredAnswer) -> bool:
     """Whether an answer repeats a verified one."""
     return any(key.startswith(VERIFIED_PREFIX) for key in stored.documents)

@@ -49,9 +49,10 @@ class AnswerVerifier:
         self._now = now
 
     async def verify(self, stored: StoredAnswer, person: str, text: str = "", question: str = "") -> str:
-        """Verify an answer of the bot; with a text or a question, in these words instead of its own."""
-        seen = stored.attempt
+        """Verify an answer of the bot at its location; with a text or a question, in these words instead of its own."""
+        seen, place = stored.attempt, stored.location
         stored = await self._store.answers.get(stored.id) or stored  # `_save` notices what is removed after `now`
+        thread, stored = stored.location.thread, replace(stored, location=place)
         if stored.attempt != seen:
             raise NotFound(gettext(control_texts.REPLACED))
         await self.check(stored, person)
@@ -59,7 +60,7 @@ class AnswerVerifier:
         if found_nothing and not text:
             raise InvalidQuestion(gettext(review_texts.FOUND_NOTHING), hint=gettext(review_texts.WRITE_ANSWER))
         based = provenance_of_answer(stored)
-        is_follow_up = not question and stored.location.thread not in {"", stored.message_id}
+        is_follow_up = not question and thread not in {"", stored.message_id}
         question = await self._plain(stored.location, strip_mention(question or stored.question))
         own = {message_key(stored.location.room, stored.message_id)} if stored.message_id else set()
         verified = VerifiedAnswer(

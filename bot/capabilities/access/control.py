@@ -177,7 +177,7 @@ class AccessControl:
         person = await self._audience.get_person(subject.platform, subject.workspace, subject.person)
         if person.is_deactivated:
             raise InvalidToken("The person of this access token left the workspace.")
-        resolved = await self._audience.resolve_scope(_locate(subject), subject.person)
+        resolved = await self._audience.resolve_scope(locate_subject(subject), subject.person)
         if resolved.gap == "unknown":
             raise PlatformUnavailable("What you can read could not be checked.")
         return resolved
@@ -190,7 +190,7 @@ class AccessControl:
         """Whether a subject may read all that an answer used, wherever its rooms are now; not if that is unknown."""
         if subject.space or self._audience is None:
             return True
-        return await can_read(self._audience, provenance, _locate(subject), subject.person) is True
+        return await can_read(self._audience, provenance, locate_subject(subject), subject.person) is True
 
     async def can_read_room(self, subject: Subject, room: str) -> bool:
         """Whether a person may read a room now, in whichever space it is; not if that is unknown."""
@@ -202,7 +202,7 @@ class AccessControl:
             return scope.spaces
         if self._audience is None:
             return EMPTY_SET
-        return await list_correctable(self._audience, _locate(subject), subject.person, scope.spaces)
+        return await list_correctable(self._audience, locate_subject(subject), subject.person, scope.spaces)
 
     async def check_question(self, subject: Subject) -> None:
         """Count a question of a person together with those that they ask in the chat; spaces have no such limits.
@@ -211,7 +211,7 @@ class AccessControl:
         """
         if subject.space:
             return
-        place = _locate(subject)
+        place = locate_subject(subject)
         if not await self._quotas.count_question(place, subject.person):
             raise TooManyRequests(texts.TOO_MANY_QUESTIONS)
         if await self._quotas.is_budget_spent(place):
@@ -219,11 +219,11 @@ class AccessControl:
 
     async def record_usage(self, subject: Subject, usage: Iterable[Usage], answers: int = 0) -> None:
         """Add what an answer took to the day of the person's workspace, or of the space; 1 answer if it was given."""
-        await self._quotas.record_usage(_locate(subject), usage, answers)
+        await self._quotas.record_usage(locate_subject(subject), usage, answers)
 
     async def list_usage(self, subject: Subject, since: datetime) -> list[UsageRow]:
         """What the workspace of a person, or a space, used on each day since then."""
-        place = _locate(subject)
+        place = locate_subject(subject)
         return await self._store.usage.list_days(place.platform, place.workspace, since)
 
 
@@ -232,8 +232,8 @@ def is_login(token: AccessToken) -> bool:
     return token.expires_at is not None and token.expires_at - token.created_at == LOGIN_LIFETIME
 
 
-def _locate(subject: Subject) -> Location:
-    """The workspace of a person; spaces of the terminal are counted like workspaces of a platform."""
+def locate_subject(subject: Subject) -> Location:
+    """The workspace of a person, in none of its channels; a space of the terminal is like a workspace of a platform."""
     if subject.space:
         return Location(SPACE_PLATFORM, subject.space, "")
     return Location(subject.platform, subject.workspace, "")

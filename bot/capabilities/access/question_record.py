@@ -67,7 +67,7 @@ class QuestionRecord:
             if len(self._beginning) < LEAD_LENGTH:
                 self._beginning += result.text
         elif isinstance(result, AnswerEnd):
-            self._answers = 1
+            self._answers = 0 if result.answer else 1  # the day counts those that are kept by their rows
             is_supported = bool(result.sources) and not is_closest(self._beginning)
             self._outcome = "answered" if is_supported or result.verified else "nothing"
         elif isinstance(result, ContextResult):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.caller import Caller
 from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.graph.results import ProvenanceResult, SubgraphResult
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from engine import Answer, Clock, Scope
 
 CHANGED = "What you can read changed during this answer. Ask again."
-CHECKED = AnswerEnd | ContextResult | DocumentResult | SubgraphResult | ProvenanceResult  # always before they are sent
+# Always checked before they are sent.
+CHECKED = AnswerEnd | ContextResult | SearchResult | DocumentResult | SubgraphResult | ProvenanceResult
 CHECK_INTERVAL = 2.0  # seconds between two checks of the audience while results arrive
 ONLY_MANAGERS = "Only managers of this workspace can do this."
 
@@ -102,6 +104,8 @@ def _find_retrieved(result: OperationResult) -> Retrieved | None:
     match result:
         case ContextResult(context=context):
             return context
+        case SearchResult():
+            return result
         case ProvenanceResult(provenance=provenance):
             return provenance
     return None

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bot.capabilities.answers.keeping import keep_answer
 from bot.capabilities.asking.asker import build_filter_lookup, find_name, find_zone
 from bot.capabilities.asking.channels import list_channel_names, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
@@ -64,9 +65,19 @@ CHECK_SECONDS = 2.0  # to compare what was read with today's choice of extractio
 
 async def ask(deps: Deps, caller: Caller, request: Ask) -> AsyncGenerator[HandlerResult]:
     """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
+    results = _answer(deps, caller, request)
+    if request.keep and request.output == "answer":
+        results = keep_answer(deps, caller, request, results)
+    async with aclosing(results):
+        async for result in results:
+            yield result
+
+
+async def _answer(deps: Deps, caller: Caller, request: Ask) -> AsyncGenerator[HandlerResult]:
+    """Yield a verified answer to the question, else one of the engine."""
     question = await _build_question(deps, caller, request)
     if request.output == "answer" and (verified := await find_verified(deps, caller, question)) is not None:
-        yield DrawsOn(verified.provenance)
+        yield DrawsOn(verified.provenance, verified.answer)
         yield AnswerDelta(verified.text)
         yield verified.end
         return

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.permissions.provenance import Provenance
-    from bot.store import AnswerSource
+    from bot.store import AnswerSource, VerifiedAnswer
     from engine import Question
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedResult:
-    """The text of a verified answer, its end, and what it rests on."""
+    """A verified answer, its text, its end, and what it rests on."""
 
+    answer: VerifiedAnswer
     text: str
     end: AnswerEnd
     provenance: Provenance
@@ -39,7 +40,7 @@ async def find_verified(deps: Deps, caller: Caller, question: Question) -> Verif
         return None
     sources = tuple(_to_source(each) for each in found.sources)
     end = AnswerEnd(sources, (), verified=await lookup.describe(found))
-    return VerifiedResult(found.text, end, provenance_of(found))
+    return VerifiedResult(found, found.text, end, provenance_of(found))
 
 
 def _to_source(source: AnswerSource) -> Source:

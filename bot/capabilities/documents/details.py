@@ -8,17 +8,25 @@ from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.documents.results import DocumentResult
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.capabilities.documents.requests import GetDocument
     from bot.capabilities.results import OperationResult
+    from engine import Passage
 
 
 async def get_document(deps: Deps, caller: Caller, request: GetDocument) -> AsyncGenerator[OperationResult]:
     """Yield a document. Raises NotFound, and AmbiguousDocument if several could be meant."""
     [info] = await resolve_documents(deps, request.key, caller.scope)
     document = await deps.engine.documents.get(info.key, caller.scope)
-    passages = document.passages[request.offset : request.offset + request.limit]
-    yield DocumentResult(info, tuple(passages))
+    offset = _find_offset(document.passages, request)
+    passages = document.passages[offset : offset + request.limit]
+    yield DocumentResult(info, tuple(passages), offset)
+
+
+def _find_offset(passages: Sequence[Passage], request: GetDocument) -> int:
+    """The number of the first passage on the page."""
+    at = next((at for at, each in enumerate(passages) if request.passage and each.key == request.passage), None)
+    return request.offset if at is None else at - at % max(request.limit, 1)

@@ -19,15 +19,16 @@ def wants_unread(request: ListDocuments) -> bool:
     return not (request.status or request.offset)
 
 
+def has_words(document: DocumentInfo, words: str) -> bool:
+    """Whether the title or the key of a document has these words."""
+    sought = words.casefold().strip()
+    return sought in document.title.casefold() or sought in document.key.casefold()
+
+
 def select_documents(
     listed: Sequence[DocumentInfo], request: ListDocuments, unread: tuple[UnreadFileInfo, ...] = ()
 ) -> DocumentList:
     """The page of documents that a request asks for, of those with its status and its words in their title or key."""
-    words = request.search.casefold().strip()
-    found = [
-        each
-        for each in listed
-        if request.status in {"", each.status} and (words in each.title.casefold() or words in each.key.casefold())
-    ]
+    found = [each for each in listed if request.status in {"", each.status} and has_words(each, request.search)]
     end = request.offset + request.limit if request.limit else None
     return DocumentList(tuple(found[request.offset : end]), len(found), len(listed), unread)

@@ -9,11 +9,15 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class GetDocument:
-    """Get a document in scope by its key, title or link, with `limit` of its passages from number `offset` on."""
+    """Get a document in scope by its key, title or link, with `limit` of its passages from number `offset` on.
+
+    `passage`: the key of one that the page is to have.
+    """
 
     key: str
     offset: int = 0
     limit: int = 50
+    passage: str = ""
 
 
 @dataclass(frozen=True, slots=True)

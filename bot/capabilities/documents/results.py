@@ -10,10 +10,11 @@ from engine import DocumentInfo, Passage  # noqa: TC001  - the socket reads the 
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
-    """A document with some of its passages, in their order."""
+    """A document with some of its passages, in their order, from number `offset` on."""
 
     document: DocumentInfo
     passages: tuple[Passage, ...]
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

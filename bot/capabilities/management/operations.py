@@ -10,17 +10,19 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.capabilities.answers.lookup import find_own_answer
 from bot.capabilities.management.checked_models import list_checked_models
-from bot.capabilities.management.requests import ListChannels, ListQuestions, ListVerified
+from bot.capabilities.management.requests import GetAnswerActions, ListChannels, ListQuestions, ListVerified
 from bot.capabilities.management.results import (
+    AnswerActions,
     DayUsage,
     HealthReport,
     PlatformState,
-    QuestionList,
     UsageReport,
     VerifiedList,
     WorkspaceChannels,
 )
+from bot.capabilities.management.space_questions import list_space_questions
 from bot.errors import NotConnected
 from bot.i18n import gettext
 from bot.monitoring.report import BotState, HealthState
@@ -43,7 +45,7 @@ NO_CHANNELS = "A space of the terminal has no channels."
 async def manage(deps: Deps, caller: Caller, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
     """Yield the result of a request about a workspace."""
     if caller.subject.space:
-        yield _describe_no_workspace(request)
+        yield await _describe_no_workspace(deps, caller, request)
         return
     management = await _get_management(deps, caller.subject)
     async with aclosing(management.perform_management(caller.subject, request)) as results:
@@ -58,13 +60,16 @@ async def _get_management(deps: Deps, subject: Subject) -> BotManagement:
     return parts.management
 
 
-def _describe_no_workspace(request: ManagementRequest) -> OperationResult:
+async def _describe_no_workspace(deps: Deps, caller: Caller, request: ManagementRequest) -> OperationResult:
     """The result for a space of the terminal. Raises NotFound."""
     match request:
+        case GetAnswerActions(answer):
+            await find_own_answer((await deps.parts.open()).store, caller.subject, answer)
+            return AnswerActions()
         case ListChannels():
             return WorkspaceChannels(())
         case ListQuestions():
-            return QuestionList(())
+            return await list_space_questions((await deps.parts.open()).store, caller.subject, deps.clock.now())
         case ListVerified():
             return VerifiedList(())
     raise NotFound(NO_CHANNELS, hint="Use the token of a person who manages a workspace.")

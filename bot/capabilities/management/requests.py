@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.capabilities.answers.requests import AnswerId  # noqa: TC001  - read at run time
+
 ChannelId = Annotated[str, Field(min_length=1, max_length=300)]
 PersonId = Annotated[str, Field(min_length=1, max_length=100)]
 ScheduleWords = Annotated[str, Field(max_length=100)]
@@ -41,10 +43,31 @@ class ListQuestions:
 
 @dataclass(frozen=True, slots=True)
 class VerifyAnswer:
-    """Verify the answer to a question by the answer's id; with a text, in these words."""
+    """Verify the answer to a question by the answer's id; with a text or a question, in these words.
+
+    `channel` (its id): where an answer is verified that was given outside of the chat.
+    """
 
     answer: str
     text: str = ""
+    question: str = ""
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GetAnswerActions:
+    """List what you may do with an answer (its id) that you got outside of the chat."""
+
+    answer: AnswerId
+
+
+@dataclass(frozen=True, slots=True)
+class AskExpert:
+    """Ask an expert (their id) your question by the answer's id, in a channel (its id) where its readers see it."""
+
+    answer: AnswerId
+    channel: ChannelId
+    person: PersonId
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +168,8 @@ ManagementRequest = (
     | ChangeChannel
     | ListQuestions
     | VerifyAnswer
+    | GetAnswerActions
+    | AskExpert
     | PinAnswer
     | ListVerified
     | RemoveVerified

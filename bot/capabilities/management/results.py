@@ -44,7 +44,8 @@ class QuestionEntry:
     """Questions that ask nearly the same and have no good answer: the newest, and how often it was asked.
 
     `answer`: the id of the newest one's answer, `text` what it says: empty if it found nothing, or if the manager may
-    not read all of its sources. `reasons`: why it did not help.
+    not read all of its sources. `reasons`: why it did not help. `room` and `channel`: empty, as `askers`, for one that
+    was asked outside of the chat.
     """
 
     answer: str
@@ -154,4 +155,40 @@ class HealthReport:
     checks: tuple[CheckedModel, ...] = ()
 
 
-ManagementResult = WorkspaceChannels | ChannelResult | QuestionList | VerifiedList | UsageReport | HealthReport
+@dataclass(frozen=True, slots=True)
+class ReviewPlace:
+    """A channel in which answers can be verified."""
+
+    room: str
+    name: str
+    is_closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertChoice:
+    """A person to ask about a topic, in the channel where they were named."""
+
+    person: str
+    name: str
+    topic: str
+    room: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerActions:
+    """What somebody may do with an answer: verify or correct it in these channels, ask one of these experts.
+
+    `has_sources`: it says something that can be verified as it is.
+    """
+
+    question: str = ""
+    text: str = ""
+    has_sources: bool = False
+    places: tuple[ReviewPlace, ...] = ()
+    experts: tuple[ExpertChoice, ...] = ()
+
+
+ManagementResult = (
+    AnswerActions | WorkspaceChannels | ChannelResult | QuestionList | VerifiedList | UsageReport | HealthReport
+)

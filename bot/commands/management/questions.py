@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers.review.verification import AnswerVerifier
+from bot.capabilities.answers.lookup import find_own_answer
 from bot.capabilities.management.results import QuestionEntry, QuestionList, VerifiedEntry, VerifiedList
 from bot.capabilities.results import Completed
 from bot.commands.review.unanswered import MAX_ASKERS, find_name, find_unanswered, list_reasons
@@ -40,15 +42,16 @@ MAX_VERIFIED = 200  # of one channel, the newest
 async def list_questions(manager: Manager, request: ListQuestions) -> QuestionList:
     """Questions without a good answer, as `/unanswered` lists them in that channel. Raises NotFound."""
     call = await manager.open_channel(request.room) if request.room else manager.stand()
-    groups, withdrawn = await find_unanswered(call, MAX_GROUPS)
+    groups, withdrawn = await find_unanswered(call, MAX_GROUPS, outside_of_channels=True)
     questions = [await _describe_group(call, each) for each in groups]
     return QuestionList(tuple(questions), tuple([await _describe_verified(call, each) for each in withdrawn]))
 
 
 async def verify_answer(manager: Manager, request: VerifyAnswer) -> Completed:
     """Verify an answer, as it is or in other words. Raises NotFound, NotAllowed and InvalidQuestion."""
-    stored = await _open_answer(manager, request.answer)
-    return Completed(await _verifier(manager).verify(stored, manager.subject.person, request.text.strip()))
+    stored = await _open_answer(manager, request.answer, request.channel)
+    words = request.text.strip(), request.question.strip()
+    return Completed(await _verifier(manager).verify(stored, manager.subject.person, *words))
 
 
 async def pin_answer(manager: Manager, request: PinAnswer) -> Completed:
@@ -92,11 +95,17 @@ async def _open_channels(manager: Manager) -> AsyncGenerator[PersonAtPlace]:
             yield await manager.open_channel(room)
 
 
-async def _open_answer(manager: Manager, id_: str) -> StoredAnswer:
-    """An answer that the manager may verify. Raises NotFound with one message for all others, so that none shows."""
+async def _open_answer(manager: Manager, id_: str, channel: str) -> StoredAnswer:
+    """An answer that the manager may verify. Raises NotFound with one message for all others, so that none shows.
+
+    `channel`: where it is verified, if it was given outside of the chat.
+    """
     stored = await manager.services.context.store.answers.get(id_)
     if stored is None:
         raise NotFound(gettext(texts.NO_ANSWER))
+    if not stored.location.channel and channel:
+        stored = await find_own_answer(manager.services.context.store, manager.subject, id_)
+        stored = replace(stored, location=(await manager.open_channel(channel)).location)
     try:
         await manager.open_channel(stored.location.room)
     except NotFound as error:
@@ -112,26 +121,21 @@ def _verifier(manager: Manager) -> AnswerVerifier:
 
 async def _describe_group(call: PersonAtPlace, group: Group) -> QuestionEntry:
     newest = group.questions[0]
-    people = list(dict.fromkeys(each.asker for each in group.questions))[:MAX_ASKERS]
+    people = list(dict.fromkeys(each.asker for each in group.questions if each.location.channel))[:MAX_ASKERS]
     given = await list_reasons(call, group)
     return QuestionEntry(
         newest.answer,
         group.texts[0],
-        newest.location.room,
+        newest.location.room if newest.location.channel else "",
         await _name_channel(call, newest.location),
         newest.time,
         _link(call, newest.location, newest.message_id),
         len(group.questions),
         sum(each.votes_down for each in group.questions),
         tuple([await find_name(call, each) for each in people]),
-        tuple(map(_format_reason, given)),
+        tuple(review_texts.format_reason(*each) for each in given),
         await _find_text(call, newest.answer),
     )
-
-
-def _format_reason(given: tuple[str, str]) -> str:
-    reason, comment = given
-    return ": ".join(filter(None, (gettext(review_texts.REASONS.get(reason, "")), comment)))
 
 
 async def _find_text(call: PersonAtPlace, answer: str) -> str:

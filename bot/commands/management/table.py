@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.capabilities.management import requests
-from bot.commands.management import channels, questions, upkeep
+from bot.commands.management import answers, channels, questions, upkeep
 from bot.commands.management.manager import Manager
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ HANDLERS: Mapping[type, Callable[[Manager, Any], Awaitable[OperationResult]]] = 
     requests.GetChannel: channels.get_channel,
     requests.ChangeChannel: channels.change_channel,
     requests.ListQuestions: questions.list_questions,
+    requests.GetAnswerActions: answers.list_actions,
+    requests.AskExpert: answers.ask_expert,
     requests.VerifyAnswer: questions.verify_answer,
     requests.PinAnswer: questions.pin_answer,
     requests.ListVerified: questions.list_verified,

@@ -51,7 +51,7 @@ async def unanswered_command(call: CommandContext) -> Card:
     """List questions without a good answer, and verified answers to look at again."""
     await call.require_manager(gettext("see unanswered questions"))
     since = call.now - PERIOD
-    groups, withdrawn = await find_unanswered(call)
+    groups, withdrawn = await find_unanswered(call, outside_of_channels=not call.is_public)
     lines = [line for each in groups for line in await _format_group(call, each)]
     if lines:
         lines = [f"**{gettext('Questions without a good answer since {day}').format(day=format_day(since))}**", *lines]
@@ -65,13 +65,18 @@ async def unanswered_command(call: CommandContext) -> Card:
     return Card("\n".join(lines) or gettext("There is no unanswered question that I can show here."))
 
 
-async def find_unanswered(call: PersonAtPlace, limit: int = MAX_GROUPS) -> tuple[list[Group], list[VerifiedAnswer]]:
+async def find_unanswered(
+    call: PersonAtPlace, limit: int = MAX_GROUPS, *, outside_of_channels: bool
+) -> tuple[list[Group], list[VerifiedAnswer]]:
     """At most `limit` groups of questions without a good answer, and the verified answers to look at again.
 
-    Those of the channel where the command was sent, and those of open channels that the caller can read.
+    Those of the channel where the command was sent, and those of open channels that the caller can read; for a manager
+    alone those, too, that were asked outside of the chat.
     """
     shown, place = await _Rooms.load(call), call.location
-    found = await call.store.unanswered.list_since(place.platform, place.workspace, call.now - PERIOD, MAX_QUESTIONS)
+    found = await call.store.unanswered.list_since(
+        *(place.platform, place.workspace, call.now - PERIOD, MAX_QUESTIONS), outside_of_channels=outside_of_channels
+    )
     asked = [each for each in found if each.question != texts.DIGEST_QUESTION and await shown.contains(each.location)]
     groups = await _remove_verified(call, await _group(call, asked), limit)
     withdrawn = await call.store.verified_answers.list_withdrawn(place.platform, place.workspace)
@@ -92,6 +97,8 @@ class _Rooms:
 
     async def contains(self, location: Location) -> bool:
         room = location.room
+        if not location.channel:
+            return True  # it was asked outside of the chat, and is listed without its asker
         if room not in self.known:
             self.known[room] = False
             with suppress(PlatformError):
@@ -135,11 +142,12 @@ async def _remove_verified(call: PersonAtPlace, groups: list[Group], limit: int)
 
 async def _is_verified(call: PersonAtPlace, group: Group, verified: list[tuple[str, QuestionWords]]) -> bool:
     asked = list(map(QuestionWords.parse, group.texts))
-    audience, location = call.services.context.audience, group.questions[0].location
+    audience, newest = call.services.context.audience, group.questions[0]
+    reader = "" if newest.location.channel else newest.asker
     for id_, words in verified:
         if any(each.min_similarity(words) is not None for each in asked):
             found = await call.store.verified_answers.get(id_)
-            if found is not None and await can_read(audience, provenance_of(found), location):
+            if found is not None and await can_read(audience, provenance_of(found), newest.location, reader):
                 return True
     return False
 
@@ -155,7 +163,7 @@ async def _format_group(call: CommandContext, group: Group) -> list[str]:
     reasons = await list_reasons(call, group)
     lines = [f"  - {_format_reason(*each)}" for each in reasons[:MAX_REASONS]]
     lines += [f"  - … (+{len(reasons) - MAX_REASONS})"] if len(reasons) > MAX_REASONS else []
-    return [f"- {markdown_link(group.texts[0], link)} – {count}{votes}: {names}", *lines]
+    return [f"- {markdown_link(group.texts[0], link)} – {count}{votes}{f': {names}' if names else ''}", *lines]
 
 
 async def list_reasons(call: PersonAtPlace, group: Group) -> list[tuple[str, str]]:
@@ -188,8 +196,8 @@ def _format_reason(reason: str, comment: str) -> str:
 
 
 async def _name_askers(call: PersonAtPlace, group: Group) -> str:
-    """Who asked, the most frequent first."""
-    counted = Counter(each.asker for each in group.questions)
+    """Who asked in channels, the most frequent first."""
+    counted = Counter(each.asker for each in group.questions if each.location.channel)
     names = []
     for person, count in counted.most_common(MAX_ASKERS):
         name = await find_name(call, person)

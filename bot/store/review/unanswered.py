@@ -28,17 +28,23 @@ class UnansweredQuestion:
 
 
 class UnansweredQuestions:
-    """Reads the tables of answers and ratings; private answers are never among them."""
+    """Reads the tables of answers and ratings; private answers in the chat are never among them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def list_since(self, platform: str, workspace: str, since: datetime, limit: int) -> list[UnansweredQuestion]:
-        """The questions of a workspace since a time, the newest first; none of people who opted out."""
+    async def list_since(
+        self, platform: str, workspace: str, since: datetime, limit: int, *, outside_of_channels: bool = False
+    ) -> list[UnansweredQuestion]:
+        """The questions of a workspace since a time, the newest first; none of people who opted out.
+
+        `outside_of_channels`: those, too, that were asked outside of the chat.
+        """
+        is_shown = "(NOT private OR channel = '')" if outside_of_channels else "NOT private"
         rows = await self._database.fetch_all(
             "SELECT id, channel, thread, asker, question, time, message, down FROM (SELECT answer.*,"
             " (SELECT COUNT(*) FROM feedback WHERE answer = id AND NOT up) AS down FROM answer"
-            " WHERE time >= ?1 AND platform = ?2 AND workspace = ?3 AND state = 'done' AND NOT private"
+            f" WHERE time >= ?1 AND platform = ?2 AND workspace = ?3 AND state = 'done' AND {is_shown}"
             " AND question <> '' AND (stopped_by = '' OR sources <> '[]')) a"
             " WHERE (down > 0 OR (sources = '[]' AND NOT EXISTS (SELECT 1 FROM answer_provenance v"
             " WHERE v.answer = a.id AND v.key LIKE 'verified:%'))"

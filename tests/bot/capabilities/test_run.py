@@ -33,11 +33,12 @@ from bot.monitoring.metrics import Metrics
 from bot.permissions.audience import ResolvedScope
 from bot.permissions.provenance import Provenance
 from bot.permissions.resolver import AudienceResolver
-from bot.store import PERMISSIONS, BotStore, FileRecord, Subject
+from bot.store import PERMISSIONS, BotStore, FileRecord, Subject, VerifiedAnswer
 from engine import Scope, Usage
 from engine.errors import InvalidQuestion, NotFound, StoreError
 from engine.models import Document, Passage
 from tests.bot.capabilities.conftest import last, run
+from tests.support.builders import ROOF
 from tests.support.clock import ManualClock
 from tests.support.fake_platform import START
 
@@ -292,7 +293,8 @@ async def test_a_verified_answer_is_checked_before_it_is_sent(
     deps: Deps, access: ScriptedAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provenance = Provenance(Scope(frozenset(), frozenset({f"{SECRET_SPACE}:room"})), {}, 0.0)
-    verified = VerifiedResult("It is agate.", AnswerEnd((), ()), provenance)
+    answer = VerifiedAnswer("v", ROOF, "", "Who?", "It is agate.", "bob", "", "max", START)
+    verified = VerifiedResult(answer, "It is agate.", AnswerEnd((), ()), provenance)
 
     async def find(*_: object) -> VerifiedResult:
         return verified

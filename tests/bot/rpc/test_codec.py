@@ -8,6 +8,9 @@ import pytest
 
 from bot.capabilities import requests, results
 from bot.capabilities.access import requests as token_requests
+from bot.capabilities.answers.requests import RateAnswer
+from bot.capabilities.asking.requests import Search
+from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
 from bot.capabilities.graph import requests as graph_requests
@@ -36,6 +39,10 @@ ADA, MET = ContextEntity("A", "t", "d", (1,)), ContextRelation("A", "B", "k", "d
 CHANGE = CorrectionChange((ManualCorrection("merge", "s", "Mina", "Ada", ""),), (), ("Ada",))
 CHANNEL = management_results.ChannelEntry("slack:T1:C1", "roof", "open", is_read=True, documents=3)
 REQUESTS: list[OperationRequest] = [
+    Search("tiles", "roof", type="file", offset=20),
+    RateAnswer("a", helpful=False, reason="wrong", comment="No."),
+    management_requests.GetAnswerActions("a"),
+    management_requests.AskExpert("a", "r", "p"),
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
     requests.Ingest(("/a", "/b"), "s", "files"),
     requests.Ingest(("/a",), "s", estimate=True),
@@ -101,6 +108,15 @@ REQUESTS: list[OperationRequest] = [
 EVENTS: list[OperationResult] = [
     results.AnswerDelta("a “b”\n"),
     results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
+    SearchResult(
+        (SearchHit(SOURCE, "file", (("The ", False), ("ferry", True))),), 1, corrected=("ferry",), gap="partial"
+    ),
+    management_results.AnswerActions(
+        *("Q?", "A."),
+        has_sources=True,
+        places=(management_results.ReviewPlace("r", "roof", is_closed=False),),
+        experts=(management_results.ExpertChoice("p", "P", "tiles", "r", "roof"),),
+    ),
     results.ContextResult(Context(SearchQuery("q", ("h",), ("l",)), "mix", (ADA,), (MET,), (SOURCE,), {"search": 1.5})),
     results.PromptResult((LLMMessage("system", "x"),)),
     results.ProgressUpdate("parsing", 1, 2),

@@ -26,6 +26,7 @@ const welcome = find("#welcome", HTMLElement);
 const asked = new QuestionHistory(askAgain, box);
 
 let history: HistoryTurn[] = [];
+let kept: string[] = []; // the ids of the answers in the history
 let running: AbortController | null = null;
 
 async function ask(question: string): Promise<void> {
@@ -47,7 +48,7 @@ async function ask(question: string): Promise<void> {
     }
   }
   if (running === stopping) {
-    remember(question, turn.text);
+    remember(question, turn);
     running = null;
     showRunning(false);
     box.focus({ preventScroll: true });
@@ -67,7 +68,7 @@ async function receive(question: string, turn: Turn, signal: AbortSignal): Promi
   const response = await fetch("/ask", {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/x-ndjson" },
-    body: JSON.stringify({ question, mode, history, time_zone: timeZone }),
+    body: JSON.stringify({ question, mode, history, time_zone: timeZone, keep: true, earlier: kept }),
     signal,
   });
   if (response.status === 401) {
@@ -83,14 +84,16 @@ async function receive(question: string, turn: Turn, signal: AbortSignal): Promi
   turn.close();
 }
 
-function remember(question: string, answer: string): void {
-  if (!answer) {
+/** Keep what was said for the next question; of an answer that is not kept, for example a stopped one, nothing. */
+function remember(question: string, turn: Turn): void {
+  if (!turn.text) {
     return;
   }
-  const said: HistoryTurn[] = [
-    { role: "user", content: question },
-    { role: "assistant", content: answer.slice(0, MAX_LENGTH) },
-  ];
+  const said: HistoryTurn[] = [{ role: "user", content: question }];
+  if (turn.id) {
+    said.push({ role: "assistant", content: turn.text.slice(0, MAX_LENGTH) });
+    kept = [...kept, turn.id].slice(-MAX_TURNS);
+  }
   history = [...history, ...said].slice(-MAX_TURNS);
 }
 
@@ -104,6 +107,7 @@ function startAgain(): void {
   running?.abort();
   running = null;
   history = [];
+  kept = [];
   conversation.querySelectorAll(".turn").forEach((each) => each.remove());
   welcome.hidden = false;
   showRunning(false);

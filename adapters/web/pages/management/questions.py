@@ -35,9 +35,7 @@ QuestionText = Annotated[str, Form(min_length=1, max_length=500)]
 @router.get("/questions")
 async def show_questions(http: Request, access: PageAccess, room: Room = "") -> Response:
     """Show questions without a good answer, and verified answers: of open channels, or of one channel."""
-    channels = (await get_result(http, access, ListChannels(), WorkspaceChannels)).channels
-    values = await _load(http, access, room)
-    return await render_page(http, access, "questions.html", channels=channels, **values)
+    return await render_page(http, access, "questions.html", **await _load(http, access, room))
 
 
 @router.post("/questions/verify")
@@ -72,7 +70,15 @@ async def _do(http: Request, access: Access, request: ManagementRequest, shown: 
 
 
 async def _load(http: Request, access: Access, room: str) -> dict[str, Any]:
+    channels = (await get_result(http, access, ListChannels(), WorkspaceChannels)).channels
     asked = await get_result(http, access, ListQuestions(room), QuestionList)
     verified = await get_result(http, access, ListVerified(room), VerifiedList)
     answers = [each for each in verified.answers if not each.is_withdrawn]
-    return {"questions": asked.questions, "withdrawn": asked.withdrawn, "verified": answers, "room": room, "done": []}
+    return {
+        "channels": channels,
+        "questions": asked.questions,
+        "withdrawn": asked.withdrawn,
+        "verified": answers,
+        "room": room,
+        "done": [],
+    }

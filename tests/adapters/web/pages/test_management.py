@@ -125,26 +125,6 @@ async def test_a_question_is_answered_corrected_and_forgotten(browser: httpx.Asy
     assert "Nothing is verified yet" in removed.text
 
 
-async def test_whoever_may_verify_improves_an_answer_on_the_page_of_questions(
-    browser: httpx.AsyncClient, bot: BotFixture
-) -> None:
-    for person in ("ada", "bob"):
-        made = await AccessControl(bot.store, bot.clock).create_token(
-            "asking", Subject("slack", "T1", person), ("read", "ask", "manage"), 1000, None
-        )
-        browser.headers[f"X-{person}"] = made[1]
-    browser.cookies.set("__Host-threadlore", browser.headers["X-ada"])
-    page = (await browser.get("/")).text
-    assert ('hx-post="/ask/improve"' in page, f'value="{ROOF.room}"' in page) == (True, True)
-    given = {"room": ROOF.room, "question": "Where do the keys hang?", "text": "By the door."}
-    assert "Verified." in (await browser.post("/ask/improve", data=given)).text
-    assert [each.text for each in await bot.store.verified_answers.list_in_room(ROOF.room)] == ["By the door."]
-    browser.cookies.set("__Host-threadlore", browser.headers["X-bob"])
-    assert "/ask/improve" not in (await browser.get("/")).text
-    refused = await browser.post("/ask/improve", data={**given, "text": "In the yard."})
-    assert refused.status_code == 403
-
-
 async def test_everybody_is_told_what_they_can_do_without_documents_or_channels(browser: httpx.AsyncClient) -> None:
     own = (await browser.get("/documents")).text
     assert ("invite the bot to a channel that you can read" in own, "threadlore ingest" in own) == (True, False)

@@ -138,7 +138,7 @@ async def test_what_a_token_does_not_permit_is_refused_in_words(api: Api) -> Non
     refused = await api.client.post("/ask", json=FERRY, headers={**OWN, "Accept": "application/x-ndjson"})
     assert (refused.status_code, refused.json()["title"]) == (403, "NotPermitted")
     first = await api.client.get("/")
-    assert (first.status_code, first.headers["location"]) == (303, "/graph")
+    assert (first.status_code, first.headers["location"]) == (303, "/search")
     assert 'href="/"' not in (await api.client.get("/graph")).text.partition("<nav")[2].partition("</nav>")[0]
 
 

@@ -52,7 +52,11 @@ REQUESTS: list[ManagementRequest] = [
     requests.AddExpert(ATTIC.room, "ada", "gold"),
     requests.RemoveExpert(ATTIC.room, "bob"),
 ]
-FOR_EVERYONE = (requests.SchedulePersonalDigest, requests.ListExperts)
+# Those about answers of the page are tried in tests/adapters/web/pages/test_answers.py.
+FOR_EVERYONE = (
+    *(requests.SchedulePersonalDigest, requests.ListExperts),
+    *(requests.GetAnswerActions, requests.AskExpert),
+)
 each_request = pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
 Kind = TypeVar("Kind")
 

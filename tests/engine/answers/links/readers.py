@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 
 from adapters.discord.replies.render import render_markdown
 from adapters.slack.replies.mrkdwn import defuse_mentions, to_mrkdwn
-from adapters.web.pages.answer_html import render_answer
+from adapters.web.pages.asking.answer_html import render_answer
 
 CODE_BRACKETS = dict.fromkeys(map(ord, "[]【】［］〔〕〖〗⟦⟧⁅⁆❲❳〚〛﹝﹞"), "|")
 SLACK_MARKDOWN = MarkdownIt("gfm-like", {"html": True, "linkify": False})

@@ -8,23 +8,21 @@ export type AnswerEvent =
   | { type: "delta"; text: string }
   | { type: "html"; html: string }
   | { type: "progress"; text: string }
-  | { type: "end"; text: string; html: string; sources: string; notices: string[] }
+  | { type: "end"; text: string; answer: string; actions: string; html: string; sources: string; notices: string[] }
   | { type: "error"; error: Problem };
-
-const MAX_QUESTION_LENGTH = 500;
-const MAX_TEXT_LENGTH = 4000;
-const CITATION = / ?\[\d{1,4}\]/g;
 
 export class Turn {
   readonly element: HTMLElement;
   text = "";
+  /** The id of the answer, once it is complete and kept. */
+  id = "";
   private readonly answer: HTMLElement;
   private readonly state: HTMLElement;
   private readonly stateText: HTMLElement;
   private readonly tail = document.createElement("span");
   private isOver = false;
 
-  constructor(private readonly question: string) {
+  constructor(question: string) {
     this.element = cloneTemplate("#turn-template");
     this.answer = find(".answer", HTMLElement, this.element);
     this.state = find(".state", HTMLElement, this.element);
@@ -102,20 +100,11 @@ export class Turn {
     this.showNotices(end.notices);
     const actions = find(".turn-actions", HTMLElement, this.element);
     actions.hidden = false;
-    this.offerImprovement(actions);
+    this.id = end.answer;
+    const offered = find(".answer-actions", HTMLElement, actions);
+    offered.innerHTML = end.actions;
+    htmx.process(offered);
     this.end();
-  }
-
-  /** The form of those who may give the answer to a question, with this answer without its numbers. */
-  private offerImprovement(actions: HTMLElement): void {
-    if (!document.querySelector("#improve-template")) {
-      return;
-    }
-    const offer = cloneTemplate("#improve-template");
-    find("[name=question]", HTMLInputElement, offer).value = this.question.slice(0, MAX_QUESTION_LENGTH);
-    find("[name=text]", HTMLTextAreaElement, offer).value = this.text.replace(CITATION, "").slice(0, MAX_TEXT_LENGTH);
-    actions.append(offer);
-    htmx.process(offer);
   }
 
   private showNotices(notices: string[]): void {

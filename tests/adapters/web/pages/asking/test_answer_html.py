@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.web.models import SourceItem
-from adapters.web.pages.answer_html import render_answer
+from adapters.web.pages.asking.answer_html import render_answer
 from tests.support.builders import make_source
 
 LINK = "https://t.example/roof"

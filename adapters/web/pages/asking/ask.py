@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from contextlib import aclosing, suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 
 from adapters.web.models import QueryBody, SourceItem
-from adapters.web.operations import get_result, perform
-from adapters.web.pages.answer_html import render_answer
-from adapters.web.pages.management.plain_words import to_plain_lines
+from adapters.web.operations import perform
+from adapters.web.pages.asking.answer_html import render_answer
+from adapters.web.pages.asking.answers import render_actions
 from adapters.web.pages.session import PageAccess, get_viewer
-from adapters.web.pages.shell import NavigationEntry, find_first_page, render_page, render_part, render_text
+from adapters.web.pages.shell import NavigationEntry, find_first_page, render_page, render_text
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from bot.capabilities.access.notices import list_end_notices
-from bot.capabilities.management.requests import ListChannels, PinAnswer
-from bot.capabilities.management.results import WorkspaceChannels
-from bot.capabilities.results import AnswerDelta, AnswerEnd, Completed, ProgressUpdate
+from bot.capabilities.results import AnswerDelta, AnswerEnd, ProgressUpdate
 from bot.texts.search_modes import SEARCH_MODES
-from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator
 
     from adapters.web.operations import Access
-    from bot.capabilities.management.results import ChannelEntry
-    from bot.capabilities.results import OperationResult
+    from bot.capabilities.requests import Ask
     from engine import Clock
 
 router = APIRouter(include_in_schema=False)
@@ -45,40 +41,19 @@ async def show_ask(http: Request, access: PageAccess) -> Response:
     viewer = await get_viewer(http, access)
     if ENTRY.permission not in viewer.permissions:
         return RedirectResponse(find_first_page(http, viewer), 303)
-    channels = await _list_channels(http, access) if "manage" in viewer.permissions else ()
-    return await render_page(http, access, "ask.html", modes=SEARCH_MODES, channels=channels)
-
-
-async def _list_channels(http: Request, access: Access) -> Sequence[ChannelEntry]:
-    """The channels in which the viewer may give an answer to a question; none for others than managers."""
-    with suppress(EngineError):
-        return (await get_result(http, access, ListChannels(), WorkspaceChannels)).channels
-    return ()
-
-
-@router.post("/ask/improve")
-async def improve_answer(
-    http: Request,
-    access: PageAccess,
-    room: Annotated[str, Form(min_length=1, max_length=300)],
-    question: Annotated[str, Form(min_length=1, max_length=500)],
-    text: Annotated[str, Form(max_length=4000)],
-) -> Response:
-    """Give the answer that whoever may read a channel gets from now on, and confirm it."""
-    done = await get_result(http, access, PinAnswer(room, question, text), Completed)
-    return render_part("parts/improved.html", lines=to_plain_lines(done.text))
+    return await render_page(http, access, "ask.html", modes=SEARCH_MODES)
 
 
 @router.post("/ask")
 async def stream_answer(http: Request, access: PageAccess, body: QueryBody) -> StreamingResponse:
     """Stream an answer as lines of JSON: delta, html (of all text so far), progress, end or error."""
-    results = perform(http, access, body.to_request("answer"))
-    return await open_stream(_list_events(results, http.app.state.clock), StreamFormat(NDJSON))
+    return await open_stream(_list_events(http, access, body.to_request("answer")), StreamFormat(NDJSON))
 
 
-async def _list_events(results: AsyncGenerator[OperationResult], clock: Clock) -> AsyncGenerator[dict[str, Any]]:
+async def _list_events(http: Request, access: Access, request: Ask) -> AsyncGenerator[dict[str, Any]]:
+    clock: Clock = http.app.state.clock
     text, rendered = "", clock.monotonic()
-    async with aclosing(results):
+    async with aclosing(perform(http, access, request)) as results:
         async for result in results:
             if isinstance(result, AnswerDelta):
                 text += result.text
@@ -89,7 +64,8 @@ async def _list_events(results: AsyncGenerator[OperationResult], clock: Clock) -
             elif isinstance(result, ProgressUpdate):
                 yield {"type": "progress", "text": result.trouble}
             elif isinstance(result, AnswerEnd):
-                yield await asyncio.to_thread(_build_end, text, result)
+                actions = await render_actions(http, access, text, result)
+                yield {**await asyncio.to_thread(_build_end, text, result), "actions": actions}
 
 
 def _build_end(text: str, end: AnswerEnd) -> dict[str, Any]:
@@ -99,6 +75,7 @@ def _build_end(text: str, end: AnswerEnd) -> dict[str, Any]:
     return {
         "type": "end",
         "text": text,
+        "answer": end.answer,
         "html": render_answer(text, {each.number: each for each in sources}, prefix),
         "sources": render_text("parts/sources.html", sources=sources, prefix=prefix),
         "notices": [*list_end_notices(end), *([CUT_OFF] if end.cut_off or end.filtered else [])],

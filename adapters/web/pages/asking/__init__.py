@@ -1,0 +1,1 @@
+"""The pages on which questions are asked and what was said is searched."""

@@ -1,0 +1,36 @@
+"""The rows of the table of capabilities that are about answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.capabilities.answers import requests as answers
+from bot.capabilities.management import requests as management
+from bot.capabilities.row import Capability, Surface
+
+if TYPE_CHECKING:
+    from bot.store import Permission
+
+KEPT = (
+    "The chat has buttons below each answer, for those who see it there; other doors name an answer by its id. An"
+    " answer of the page is in no channel: it is verified, and an expert asked, in one that its reader names."
+)
+_MANAGE = ".management.operations:manage"
+_ROWS: tuple[tuple[str, type, str, Permission, str], ...] = (
+    ("rate-answer", answers.RateAnswer, ".answers.rating:rate_answer", "ask", "say whether an answer helped"),
+    ("answer-actions", management.GetAnswerActions, _MANAGE, "read", "what you may do with an answer of yours"),
+    ("ask-expert", management.AskExpert, _MANAGE, "write", "ask an expert what was not answered well"),
+)
+ANSWER_ROWS = tuple(
+    Capability(
+        name,
+        request,
+        handler,
+        Surface.HTTP | Surface.PAGE,
+        permission=permission,
+        summary=summary,
+        derived=Surface.HTTP,
+        kept=KEPT,
+    )
+    for name, request, handler, permission, summary in _ROWS
+)

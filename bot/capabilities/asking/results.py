@@ -1,0 +1,40 @@
+"""Results of searches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine import Source  # noqa: TC001  - the socket reads the fields' types at run time
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A passage that was found: in a document of a kind, with the part around the words, each piece as match or not."""
+
+    source: Source
+    kind: str
+    excerpt: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A page of passages, of `total`. `is_similar`: none has the words, they are the closest in meaning.
+
+    `corrected`: what was searched instead of misspelled words. `gap` as in AnswerEnd.
+    """
+
+    hits: tuple[SearchHit, ...]
+    total: int
+    is_similar: bool = False
+    corrected: tuple[str, ...] = ()
+    gap: str = ""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The passages."""
+        return tuple(each.source for each in self.hits)
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """The spaces of further facts: there are none."""
+        return ()

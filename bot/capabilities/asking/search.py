@@ -1,0 +1,111 @@
+"""Search for passages: those that have the words of a search, else the closest ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bot.capabilities.asking.asker import find_zone
+from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.asking.results import SearchHit, SearchResult
+from bot.capabilities.documents.listing import has_words
+from bot.text.excerpts import strip_speaker
+from bot.text.filter_options import add_filters
+from bot.text.matching_words import SoughtWords, build_excerpt
+from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters
+from engine import Filters, Question
+from engine.errors import InvalidQuestion
+from engine.models import Overview
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from bot.capabilities.asking.requests import Search
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import Deps
+    from engine import Context, DocumentInfo, Source
+
+MAX_CHUNKS = 200  # that are searched for the words
+MAX_SIMILAR = 10  # passages that are shown if none has the words
+MAX_TOKENS, MAX_LISTED_TOKENS = 10_000_000, 8_000  # of what is searched; of the newest, without words to search for
+NO_DOCUMENT = "?"  # no key is this
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The passages that are shown, the best first. `is_similar`: none of them has the words."""
+
+    sources: tuple[Source, ...]
+    words: SoughtWords
+    is_similar: bool = False
+
+
+async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[SearchResult]:
+    """Yield a page of the passages that were found. Raises InvalidQuestion without words and filters."""
+    listed = await deps.engine.documents.list(caller.scope)
+    question = await _build_question(deps, caller, request, listed)
+    context = await deps.engine.retrieve(question)
+    ranked = _rank(question, context)
+    shown = ranked.sources[request.offset : request.offset + request.limit]
+    kinds = {each.key: each.kind for each in listed}
+    corrected = tuple(each for _, each in context.question.corrections)
+    yield SearchResult(
+        tuple(_build_hit(each, ranked.words, kinds.get(each.document, "")) for each in shown),
+        len(ranked.sources),
+        is_similar=ranked.is_similar,
+        corrected=corrected,
+    )
+
+
+async def _build_question(deps: Deps, caller: Caller, request: Search, listed: Sequence[DocumentInfo]) -> Question:
+    """The question whose context is searched. It asks no model: its keywords are given."""
+    zone = await find_zone(deps, caller, request.zone)
+    now = deps.clock.now().astimezone(zone)
+    options = {"in": request.channel, "from": request.person, "since": request.since, "until": request.until}
+    sought = parse_search_filters(add_filters(request.text.strip(), options, now), now)
+    question = Question(
+        sought.text or FILTERED_OVERVIEW,
+        caller.scope,
+        mode="naive",
+        filters=Filters(
+            documents=_find_documents(request.file, listed),
+            kinds=frozenset({request.type}) if request.type else frozenset(),
+        ),
+        high=(sought.text,),
+        low=(sought.text,),
+        chunk_top_k=MAX_CHUNKS,
+        max_total_tokens=MAX_TOKENS,
+        rerank=False,
+        zone=zone,
+    )
+    rooms = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
+    question = narrow_question(question, sought, frozenset[str]().union(*rooms))
+    if sought.text:
+        return question
+    if not (question.filters.is_active or question.writers):
+        raise InvalidQuestion("There is nothing to search for.", hint="Type some words, or choose a filter.")
+    return replace(question, overview=Overview("summary"), max_total_tokens=MAX_LISTED_TOKENS)
+
+
+def _find_documents(words: str, listed: Sequence[DocumentInfo]) -> frozenset[str]:
+    """The documents that have these words in their title or key; a search of none of them finds nothing."""
+    if not words.strip():
+        return frozenset()
+    return frozenset(each.key for each in listed if has_words(each, words)) or frozenset({NO_DOCUMENT})
+
+
+def _rank(question: Question, context: Context) -> _Ranked:
+    """The passages with most of the words first; without words to search for, the newest."""
+    if question.overview is not None:
+        newest = sorted(context.sources, key=lambda each: each.time.timestamp() if each.time else 0.0, reverse=True)
+        return _Ranked(tuple(newest), SoughtWords())
+    words = SoughtWords.parse(f"{question.text} {' '.join(each for _, each in context.question.corrections)}")
+    counts = {each: words.count(f"{each.title} {each.author} {each.text}") for each in context.sources}
+    if matching := sorted((each for each in counts if counts[each]), key=lambda each: -counts[each]):
+        return _Ranked(tuple(matching), words)
+    return _Ranked(context.sources[:MAX_SIMILAR], words, is_similar=True)
+
+
+def _build_hit(source: Source, words: SoughtWords, kind: str) -> SearchHit:
+    text = strip_speaker(source.text).strip()
+    return SearchHit(source, kind, build_excerpt(text, words.find_spans(text)))
