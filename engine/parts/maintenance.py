@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.boundary import guard_public_methods
 from engine.errors import StoreError
+from engine.ingest.people_removal import describe_removal
 from engine.storage.disk_reserve import list_disk_problems
 from engine.storage.sqlite.database import FileAccess
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from engine.models import Scope
     from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
+    from engine.storage.ledger.content.people_removal import PeopleRemovalState
     from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus
     from engine.usage import SpentBudget, UsageMeter
 
@@ -69,7 +71,7 @@ class EngineMaintenance:
         budgets = self._runtime.indexing_budget.list_problems()
         refusing = [READ_ONLY] if self._runtime.processes.is_read_only else []
         disk = self._list_disk_problems()
-        running = self._runtime.supervisor.list_problems()
+        running = [*self._runtime.supervisor.list_problems(), *describe_removal(await self.get_people_removal())]
         return [*refusing, *disk, *running, *blocked, *budgets, *failures, *summaries]
 
     async def list_spent_budgets(self) -> list[SpentBudget]:
@@ -83,6 +85,10 @@ class EngineMaintenance:
         if count and self._runtime.summary_failures.waits_for_budget:
             return [f"Descriptions that wait for the indexing budget to be summarized: {count}."]
         return [f"Summaries that failed and are tried again later: {count}. {reason}"] if count else []
+
+    async def get_people_removal(self) -> PeopleRemovalState:
+        """How far the removal of stored facts about people is."""
+        return await self._ledger.removed_people.load_state()
 
     async def list_obstacles(self) -> list[str]:
         """Why the data cannot be read now, for the administrator; a database server that hangs gives no answer."""
