@@ -81,7 +81,7 @@ class InvalidDocument(EngineError):
 class PeopleNotKept(InvalidDocument):
     """A statement is about people, who are no entities in its space."""
 
-    hint = "THREADLORE_PEOPLE decides whether people are entities."
+    hint = "Whoever runs the bot decides that."
 
 
 class UnsupportedFormat(InvalidDocument):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.runtime import Runtime
-    from engine.storage.ledger.content.people_removal import PeopleRemovalState
+    from engine.storage.ledger.records import PeopleRemovalState
 
 log = structlog.get_logger(__name__)
 
@@ -22,6 +22,8 @@ async def remove_people(runtime: Runtime, wake: Callable[[], None]) -> None:
         return
     async with runtime.processes.lease("removal of people"):
         state = await removals.load_state()
+        if not state.is_running:  # another process has finished it
+            return
         log.info("people.removal_started", texts=state.total - state.read)
         while await removals.remove_next(clock.time()):
             wake()

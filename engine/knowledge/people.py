@@ -14,7 +14,7 @@ from engine.text.names import normalize_name
 from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from engine.models import Extraction
 
@@ -34,6 +34,12 @@ _NOBODY = frozenset({"unknown"})  # the author of messages without one
 _APART = re.compile(r"[(\[{|•·/,–—]| - ")  # ends a name that more is said after: "Ada (she/her)", "Ada | Support"
 _POSSESSIVE = re.compile(r"(?:['’`]s|(?<=s)['’])$")
 _SEPARATOR = re.compile(r"[\W_]+")
+
+
+def is_listed(space: str, prefixes: Collection[str]) -> bool:
+    """Whether a space's name begins with one of these prefixes, and with none that has a "!" before it."""
+    but = tuple(each[1:] for each in prefixes if each.startswith("!"))
+    return space.startswith(tuple(each for each in prefixes if not each.startswith("!"))) and not space.startswith(but)
 
 
 class Evidence(IntEnum):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from engine.boundary import guard_public_methods
 from engine.errors import StoreError
-from engine.ingest.people_removal import describe_removal
+from engine.ingest.people_removal import describe_removal, remove_people
+from engine.knowledge.people import is_listed
 from engine.storage.disk_reserve import list_disk_problems
 from engine.storage.sqlite.database import FileAccess
 
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from engine.models import Scope
     from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
-    from engine.storage.ledger.content.people_removal import PeopleRemovalState
-    from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus
+    from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus, PeopleRemovalState
     from engine.usage import SpentBudget, UsageMeter
 
 READ_ONLY = "The database takes no changes. Questions are answered; what is new waits until it takes them again."
@@ -52,7 +52,15 @@ class EngineMaintenance:
         budget = self._runtime.indexing_budget
         await budget.refresh()
         spent = budget.describe_spent(scope.spaces) if found.unextracted else ""
-        return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent)
+        people = await self._describe_people(scope)
+        return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent, people=people)
+
+    async def _describe_people(self, scope: Scope) -> str:
+        """What is told of people in the graph where they are no entities; without numbers, which are of all spaces."""
+        prefixes, state = await self._ledger.people.load_prefixes(), await self.get_people_removal()
+        if not any(is_listed(each, prefixes) for each in scope.spaces):
+            return ""
+        return "are being removed from the graph" if state.is_running else "are no entities of the graph"
 
     async def list_index_problems(self, scope: Scope) -> list[IndexProblem]:
         """What was not read of the documents in the scope, and why."""
@@ -152,7 +160,12 @@ class EngineMaintenance:
         return await self._ledger.stats.list_indexing_usage(space, prefix, since.isoformat())
 
     async def export(self, file_format: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
-        """Yield the lines of an export of the scope's spaces: everything as JSON Lines, or the graph as GraphML."""
+        """Yield the lines of an export of the scope's spaces: everything as JSON Lines, or the graph as GraphML.
+
+        A removal of facts about people is finished first.
+        """
+        if self._runtime.refusal is None:
+            await remove_people(self._runtime, self._worker.wake)
         async with aclosing(self._ledger.export(file_format, scope)) as lines:
             async for line in lines:
                 yield line

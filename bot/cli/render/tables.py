@@ -112,11 +112,12 @@ def build_table(*headings: str) -> Table:
 
 
 def _list_notes(status: IndexStatus) -> list[tuple[str, str]]:
-    """What no model reads: messages that state nothing, and texts that wait for a budget."""
+    """What is not read for the graph: messages that state nothing, texts that wait for a budget, and people."""
     idle = pluralize(status.small_talk, "{count} message", "{count} messages")
     notes = (
         ("no facts", f"not read for facts: {idle} of small talk" if status.small_talk else ""),
         ("budget", status.spent_budget),
+        ("people", status.people),
     )
     return [each for each in notes if each[1]]
 

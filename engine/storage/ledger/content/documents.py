@@ -183,7 +183,7 @@ class Documents(Topic[Place_co]):
             Facts(self.db).save_extraction(chunk, b"by hand" + text_hash, Extraction() if place else extraction)
         stated = rows and clean_extraction(extraction).mentions
         if stated and not self.db.execute_fetchall("SELECT 1 FROM mention WHERE chunk = ? LIMIT 1", (rows[0][0],)):
-            raise PeopleNotKept("People are no entities here, so nothing can be stated about them.")
+            raise PeopleNotKept("No facts about people are kept here.")
 
     @reading
     def load(self, key: str, scope: Scope) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from engine.knowledge.splits import Split
@@ -12,6 +12,7 @@ from engine.storage.ledger.content.facts import Facts
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.people import People
 from engine.storage.ledger.names.splits import Splits
+from engine.storage.ledger.records.query_results import PeopleRemovalState
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.lists import id_list, text_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
@@ -33,26 +34,6 @@ _CORRECTED_NAMES = " UNION ".join(
     )
     for column in columns
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PeopleRemovalState:
-    """How far a removal is. `number`: of the removal, 0 if there was none; `finished`: seconds since 1970, 0 before.
-
-    `read`: chunks that were looked at, of `total`; `entities`: how many were removed.
-    """
-
-    number: int = 0
-    after: int = 0
-    read: int = 0
-    total: int = 0
-    entities: int = 0
-    finished: float = 0.0
-
-    @property
-    def is_running(self) -> bool:
-        """Whether facts about people may still be stored."""
-        return bool(self.number) and not self.finished
 
 
 class PeopleRemoval(Topic[Place_co]):

@@ -10,6 +10,7 @@ from engine.knowledge.merge import description_hash
 from engine.knowledge.people import (
     Evidence,
     drop_people,
+    is_listed,
     is_person_name,
     list_author_names,
     list_stated_names,
@@ -36,7 +37,7 @@ class People(Topic[Place_co]):
 
     @reading
     def load_prefixes(self) -> tuple[str, ...]:
-        """The prefixes of the names of spaces in which people are no entities."""
+        """The prefixes of the names of spaces in which people are no entities; one after "!" excepts some of them."""
         return tuple(json.loads(Settings(self.db).get(SETTING) or "[]"))
 
     @writing
@@ -48,7 +49,7 @@ class People(Topic[Place_co]):
         """The spaces in which people are no entities."""
         prefixes = self.load_prefixes()
         rows = self.db.execute_fetchall("SELECT id, name FROM space ORDER BY id") if prefixes else []
-        return [id_ for id_, name in rows if name.startswith(prefixes)]
+        return [id_ for id_, name in rows if is_listed(name, prefixes)]
 
     def keep_out(self, found: Mapping[int, Extraction]) -> tuple[dict[int, Extraction], set[int]]:
         """The extractions of chunks without people where these are no entities.

@@ -249,7 +249,8 @@ class IndexStatus:
     `trouble`: the error of a chunk that is tried again, "" if there is none. `without_vector`: number of names and
     relations that the embedder rejects and only full text finds; `embedding_error`: the reason. `background`: one
     sentence for each failing background task of the program. `spent_budget`: that texts wait for a budget of indexing,
-    "" if none does. `small_talk`: messages that were not read for facts, because they state nothing.
+    "" if none does. `small_talk`: messages that were not read for facts, because they state nothing. `people`: what is
+    told of people where they are no entities, "" where they are.
     """
 
     documents: dict[str, int]
@@ -266,6 +267,27 @@ class IndexStatus:
     background: tuple[str, ...] = ()
     spent_budget: str = ""
     small_talk: int = 0
+    people: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleRemovalState:
+    """How far a removal is. `number`: of the removal, 0 if there was none; `finished`: seconds since 1970, 0 before.
+
+    `read`: chunks that were looked at, of `total`; `entities`: how many were removed.
+    """
+
+    number: int = 0
+    after: int = 0
+    read: int = 0
+    total: int = 0
+    entities: int = 0
+    finished: float = 0.0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether facts about people may still be stored."""
+        return bool(self.number) and not self.finished
 
 
 @dataclass(frozen=True, slots=True)
