@@ -26,6 +26,7 @@ from bot.model_setup.roles import (
     vision_model_settings,
 )
 from bot.permissions.resolver import AudienceResolver
+from bot.platform.people import build_people_rules, load_people_defaults
 from bot.settings import STORES_GROUP, list_stores_names
 from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
@@ -224,6 +225,7 @@ def _keep_thinking(data_dir: Path, calls: ModelClient) -> None:
 def build_engine_options(settings: Settings) -> EngineOptions:
     """The engine options that are settings."""
     extraction = build_context_window(settings, "extraction")
+    people = build_people_rules(settings.people, load_people_defaults())
     waits = settings.extraction_wait_seconds
     return EngineOptions(
         chunking=extraction.fit_chunking(ChunkingOptions()),
@@ -240,6 +242,8 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         summary_cooldown=settings.summary_cooldown_seconds,
         join_duplicates=settings.join_duplicate_names,
         suggest_duplicates=settings.suggest_duplicate_names,
+        spaces_without_people=people.list_prefixes("off", "names"),
+        spaces_without_authors=people.list_prefixes("off"),
         compaction_delay=settings.compaction_delay_seconds,
         disk_reserve_bytes=settings.disk_reserve_mb * MIB,
     )

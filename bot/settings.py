@@ -29,6 +29,8 @@ ENV_FILE_NAME = ".env"
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 PREFIX = "THREADLORE_"
+# One value for everything, and others for single platforms: "names", "on,chat=off".
+PEOPLE_PATTERN = r"^(?:(?:^|,)\s*(?:\w+\s*=\s*)?(?:off|names|on)\s*)*$"
 STORES_GROUP = "threadlore.stores"  # of entry points: plug-ins that hold graph and vectors
 MAX_DAYS = 36_500  # earlier than any message; dates do not go back much further
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
@@ -151,6 +153,7 @@ class Settings(BaseSettings):
     extraction_wait_seconds: float = Field(default=900.0, ge=0, le=86_400)
     summary_cooldown_seconds: float = Field(default=600.0, gt=0)
     join_duplicate_names: bool = True
+    people: str = Field(default="", pattern=PEOPLE_PATTERN)
     suggest_duplicate_names: bool = True
     compaction_delay_seconds: float = Field(default=600.0, gt=0)
     disk_reserve_mb: int = Field(default=32, ge=0, le=4096)

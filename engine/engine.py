@@ -138,6 +138,8 @@ class Engine:
             self._worker.block(self._runtime.refusal)
             return
         await self._ledger.work.resume()
+        if (prefixes := self._runtime.options.spaces_without_people) is not None:
+            await self._ledger.removed_people.begin(prefixes)
         await self._ledger.work.retry_after_change(self._runtime.reader)
         await self._ledger.readings.begin_check(extraction_choice(self._runtime.language))
         if self._runtime.language.is_extractive:

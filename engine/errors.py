@@ -79,6 +79,12 @@ class InvalidDocument(EngineError):
     """The document cannot be ingested."""
 
 
+class PeopleNotKept(InvalidDocument):
+    """A statement is about people, who are no entities in its space."""
+
+    hint = "Whoever runs the bot decides that."
+
+
 class UnsupportedFormat(InvalidDocument):
     """No parser reads this file format. Parsers add a hint that lists the formats."""
 

@@ -13,6 +13,7 @@ import structlog
 
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
 from engine.ingest.full_text_update import update_full_text
+from engine.ingest.people_removal import remove_people
 from engine.ingest.rereading import check_readings
 from engine.ingest.worker import ERROR_WAIT_SECONDS
 from engine.projection import verify as verifying
@@ -78,6 +79,7 @@ class StoreMaintenance:
             run("repair", self._recreate_when_corrupt),
             run("full-text update", partial(update_full_text, self.runtime)),
             run("extraction check", partial(check_readings, self.runtime)),
+            run("removal of people", partial(remove_people, self.runtime, self.worker.wake)),
         ]
         if not self.runtime.options.database:
             self._tasks.append(run("disk space", self._watch_disk))

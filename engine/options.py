@@ -280,8 +280,10 @@ class EngineOptions:
     `max_attempts`: tries before a text to which a model gives no valid reply is given up. `cache_answers`: replay the
     answer of an identical prompt. `join_duplicates`: join spellings of one name that are certainly the same entity;
     False undoes such joins. `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need
-    not. `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors; no other
-    process may then work on the database.
+    not. `spaces_without_people`: prefixes of the names of spaces in which people are no entities ("!" before one: but
+    not there); None: as the data has it. `spaces_without_authors`: likewise, where nothing is searched by who wrote it.
+    `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors; no other process
+    may then work on the database.
     """
 
     database: str = field(default="", repr=False)
@@ -306,6 +308,8 @@ class EngineOptions:
     cache_answers: bool = True
     join_duplicates: bool = True
     suggest_duplicates: bool = True
+    spaces_without_authors: frozenset[str] = frozenset()
+    spaces_without_people: frozenset[str] | None = None
     replace_embedder: bool = False
 
     @property

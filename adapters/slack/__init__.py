@@ -20,6 +20,7 @@ from adapters.slack.install import installed, pages
 from adapters.slack.install.accesses import Accesses
 from adapters.slack.install.cipher import TokenCipher
 from adapters.slack.install.store import InstallationStore, StateStore
+from adapters.slack.install.withheld import Ownership
 from adapters.slack.retries import idempotent_handlers
 from adapters.slack.router import WorkspaceRouter
 from adapters.slack.settings import SlackSettings
@@ -104,7 +105,8 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
         client_id=own.client_id, client_secret=own.client_secret.get_secret_value(), client=clients.build()
     )
     accesses = Accesses(store, rotator, clients, bot.processes, bot.clock)
-    following = installed.InstalledWorkspaces(bot, store, accesses, factory, workspaces)
+    following = installed.InstalledWorkspaces(accesses, store, factory, workspaces, Ownership.of(own))
+    workspaces.is_own = following.is_own
     await following.update()
     if bot.store.shared_visibility is not None:  # other processes may store installations
         workspaces.is_absent = following.is_absent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adapters.common.router import RoutedCalls
@@ -29,6 +30,7 @@ class WorkspaceRouter(RoutedCalls):
 
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces
+        self.traits = replace(TRAITS, reads_past=workspaces.is_own)
 
     def get_workspace(self, workspace: str) -> SlackPlatform:
         found = self._workspaces.get(workspace)

@@ -26,6 +26,8 @@ class SlackSettings(AdapterSettings):
     client_id: str = ""
     client_secret: SecretStr = SecretStr("")
     encryption_keys: SecretStr = SecretStr("")
+    own_workspaces: str = ""
+    store_other_workspaces: bool = False
     http_host: str = "127.0.0.1"
     http_port: int = Field(default=3000, ge=0, le=65535)
     api_base: str = "https://slack.com/api/"

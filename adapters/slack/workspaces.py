@@ -95,7 +95,8 @@ class Workspaces:
     """The workspaces by id. `expected`: those that the app is installed in, but that were not reached yet.
 
     `is_single`: the app is installed in one workspace alone, so that all requests are for it. `is_absent`: whether the
-    app is surely not installed in a workspace that is neither served nor expected.
+    app is surely not installed in a workspace that is neither served nor expected. `is_own`: whether a workspace
+    belongs to whoever runs the bot.
     """
 
     def __init__(self, bot: Bot, *, is_single: bool = False) -> None:
@@ -105,6 +106,7 @@ class Workspaces:
         self._is_connected = False
         self.expected: set[str] = set()
         self.is_absent: Callable[[str], bool] = lambda _: True
+        self.is_own: Callable[[str], bool] = lambda _: True
 
     def __iter__(self) -> Iterator[Workspace]:
         return iter(tuple(self._by_team.values()))

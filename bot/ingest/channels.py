@@ -55,7 +55,7 @@ class ChannelMembership:
         if channel.kind == "direct":
             return False
         if not await self._store.channels.is_announced(location.room):
-            past = self._context.settings.backfill_days if days is None else days
+            past = self._find_default_past(location) if days is None else days
             if not await self._announce(location, past):
                 return False
             since = self.resolve_horizon(past)
@@ -69,6 +69,11 @@ class ChannelMembership:
                 await self.update_space(location)
             self.updated.set()
         return True
+
+    def _find_default_past(self, location: Location) -> int:
+        """The days of a new channel's history that are read without being asked for."""
+        reads = self._context.traits_of(location.platform).reads_past(location.workspace)
+        return self._context.settings.backfill_days if reads else 0
 
     async def _announce(self, location: Location, days: int) -> bool:
         """Post the announcement in a channel; false if the bot may not post."""
@@ -205,7 +210,7 @@ class ChannelMembership:
 
     async def leave_workspace(self, ended: WorkspaceLeft) -> None:
         """The bot was removed from a workspace: hide its data, or delete it if the setting says so."""
-        purged = self._context.settings.delete_data_on_uninstall
+        purged = self._context.settings.delete_data_on_uninstall or ended.purge
         log.warning("workspace.left", platform=ended.platform, workspace=ended.workspace, deleted=purged)
         await self._store.hints.delete(ended.platform, ended.workspace, WELCOME_HINT)
         if purged:

@@ -158,11 +158,12 @@ class FormSubmitted:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceLeft:
-    """The bot was removed from a workspace, or its tokens were revoked."""
+    """The bot was removed from a workspace, or its tokens were revoked. `purge`: its data is deleted in any case."""
 
     platform: str
     workspace: str
     reason: str
+    purge: bool = False
 
 
 PlatformEvent = (

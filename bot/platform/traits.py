@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+def _always(_: str) -> bool:
+    return True
+
+
 def _same(part: str) -> str:
     return part
 
@@ -24,6 +28,7 @@ class PlatformTraits:
     `argument_names`: by command, where the platform wants arguments named (`/forget what:…`), in their order.
     `private_ask_hint`: how to ask so that only the asker sees the answer; completes "Ask me in a direct message, or".
     `reads_by_default`: False where channels are read only once a manager enables them.
+    `reads_past`: whether the past of a channel of a workspace is read without being asked for.
     `commands_take_files`: whether a file can be attached to a command.
     `manager_name`: who can enable a channel. `usage_heading`: the line above the list of commands.
     `features`: what can be done besides commands, a line of the help each.
@@ -35,6 +40,7 @@ class PlatformTraits:
     argument_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     private_ask_hint: str = N_("privately with my command")
     reads_by_default: bool = True
+    reads_past: Callable[[str], bool] = _always
     commands_take_files: bool = False
     manager_name: str = N_("An admin")
     usage_heading: str = N_("Mention me with a question, or:")

@@ -143,6 +143,11 @@ MODEL_TROUBLE = N_(
     "I couldn't process some of this because of a problem with the language model. I'll retry automatically."
 )
 BACKGROUND_FAILING = N_("Some of my background work is failing. I'll retry it automatically.")
+PEOPLE_HINT = "people removed"  # name of the notice that the next sentence is
+PEOPLE_REMOVED = N_(
+    "What my knowledge graph said about people is removed: here, people are only the names on their messages. Answers"
+    " still cite messages. Whoever runs me decides that."
+)
 RETENTION_HINT = "retention held"  # name of the notice that the next sentence is
 RETENTION_HELD = N_(
     "I've paused the automatic deletion of old messages: it would have deleted unusually much, or the clock of my"

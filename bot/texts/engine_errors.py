@@ -38,6 +38,10 @@ FILE_ERRORS = (
     N_("The workbook is locked with a password."),
 )
 QUESTION_ERRORS = (
+    N_("Messages are not searched or summarized by who wrote them here."),
+    N_("Ask about the subject instead."),
+    N_("No facts about people are kept here."),
+    N_("Whoever runs the bot decides that."),
     N_("Ask again with the full name."),
     N_("Check the type or the document. A name that was split off is split again at the name where it comes from."),
     N_("Enter a question."),

@@ -174,7 +174,7 @@ class AnswerService:
             )
             return RetrievalResult(Context(asked, "bypass"), generation, scope=question.scope)
         with self.runtime.priority.foreground_request():
-            question = await restrict_to_writers(ledger, question)
+            question = await restrict_to_writers(ledger, question, self.runtime.options.spaces_without_authors)
             if question.overview is not None:
                 recalled = await retrieve_overview(ledger, question, question.overview)
                 if question.overview.kind == "digest":

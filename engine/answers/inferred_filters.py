@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from engine.models import Filters, InferredFilters
+from engine.retrieval.writers import hides_authors
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import cancel_tasks, child_task
 from engine.text.author_request import match_authors
@@ -71,6 +72,8 @@ async def _retrieve_narrowed(
         child_task(_retrieve(retriever, question, query, meter)) as whole,
     ):
         proposed = (await query).proposed
+        if proposed and hides_authors(question.scope, runtime.options.spaces_without_authors):
+            proposed = replace(proposed, authors=())
         found = await infer_filters(runtime.ledger, question, proposed, runtime.clock.now()) if proposed else None
         if found is None:
             return await whole

@@ -15,6 +15,7 @@ from engine.models import Document
 from engine.parsers import plain_text
 from engine.parsers.base import read_file_content
 from engine.parsers.dates import plausible_time
+from engine.retrieval.writers import hides_authors
 from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
 
@@ -149,7 +150,9 @@ class EngineDocuments:
         return await self._ledger.stats.load_document_status(key, scope)
 
     async def list_authors(self, scope: Scope) -> builtins.list[str]:
-        """The names of everybody who wrote something within the scope, in order."""
+        """The names of everybody who wrote something within the scope, in order; none where authors are hidden."""
+        if hides_authors(scope, self._runtime.options.spaces_without_authors):
+            return []
         return await self._ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(scope)))
 
 

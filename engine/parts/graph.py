@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.boundary import MAX_RESULTS, check_number, guard_public_methods
+from engine.knowledge.people import is_listed
 from engine.retrieval.graph.entity_search import search_entities
 from engine.text.names import normalize_name
 
@@ -56,6 +57,11 @@ class EngineGraph:
         """Entities by the beginning, the words or a similar spelling of a name; the most mentioned for no text."""
         check_number("limit", limit, 1, MAX_RESULTS)
         return await self._ledger.snapshot(lambda view: search_entities(view, text, scope, limit))
+
+    async def has_people(self, scope: Scope) -> bool:
+        """Whether people can be entities in all of the scope's spaces."""
+        prefixes = await self._ledger.people.load_prefixes()
+        return not any(is_listed(each, prefixes) for each in scope.spaces)
 
     async def find_names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
         """Names of entities that start with the prefix, the most mentioned first, within the scope's spaces."""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from engine.boundary import guard_public_methods
 from engine.errors import StoreError
+from engine.ingest.people_removal import describe_removal, remove_people
 from engine.ingest.rereading import check_readings
+from engine.knowledge.people import is_listed
 from engine.storage.disk_reserve import list_disk_problems
 from engine.storage.sqlite.database import FileAccess
 
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
     from engine.models import Scope
     from engine.projection.verify import VerificationReport
     from engine.runtime import Runtime
-    from engine.storage.ledger.records import IndexingDay, IndexProblem, IndexStatus, OutdatedTexts
+    from engine.storage.ledger.records import (
+        IndexingDay,
+        IndexProblem,
+        IndexStatus,
+        OutdatedTexts,
+        PeopleRemovalState,
+    )
     from engine.usage import SpentBudget, UsageMeter
 
 READ_ONLY = "The database takes no changes. Questions are answered; what is new waits until it takes them again."
@@ -52,7 +60,15 @@ class EngineMaintenance:
         budget = self._runtime.indexing_budget
         await budget.refresh()
         spent = budget.describe_spent(scope.spaces) if found.unextracted else ""
-        return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent)
+        people = await self._describe_people(scope)
+        return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent, people=people)
+
+    async def _describe_people(self, scope: Scope) -> str:
+        """What is told of people in the graph where they are no entities; without numbers, which are of all spaces."""
+        prefixes, state = await self._ledger.people.load_prefixes(), await self.get_people_removal()
+        if not any(is_listed(each, prefixes) for each in scope.spaces):
+            return ""
+        return "are being removed from the graph" if state.is_running else "are no entities of the graph"
 
     async def list_index_problems(self, scope: Scope) -> list[IndexProblem]:
         """What was not read of the documents in the scope, and why."""
@@ -91,7 +107,7 @@ class EngineMaintenance:
         budgets = self._runtime.indexing_budget.list_problems()
         refusing = [READ_ONLY] if self._runtime.processes.is_read_only else []
         disk = self._list_disk_problems()
-        running = self._runtime.supervisor.list_problems()
+        running = [*self._runtime.supervisor.list_problems(), *describe_removal(await self.get_people_removal())]
         return [*refusing, *disk, *running, *blocked, *budgets, *failures, *summaries]
 
     async def list_spent_budgets(self) -> list[SpentBudget]:
@@ -105,6 +121,10 @@ class EngineMaintenance:
         if count and self._runtime.summary_failures.waits_for_budget:
             return [f"Descriptions that wait for the indexing budget to be summarized: {count}."]
         return [f"Summaries that failed and are tried again later: {count}. {reason}"] if count else []
+
+    async def get_people_removal(self) -> PeopleRemovalState:
+        """How far the removal of stored facts about people is."""
+        return await self._ledger.removed_people.load_state()
 
     async def list_obstacles(self) -> list[str]:
         """Why the data cannot be read now, for the administrator; a database server that hangs gives no answer."""
@@ -168,7 +188,12 @@ class EngineMaintenance:
         return await self._ledger.stats.list_indexing_usage(space, prefix, since.isoformat())
 
     async def export(self, file_format: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
-        """Yield the lines of an export of the scope's spaces: everything as JSON Lines, or the graph as GraphML."""
+        """Yield the lines of an export of the scope's spaces: everything as JSON Lines, or the graph as GraphML.
+
+        A removal of facts about people is finished first.
+        """
+        if self._runtime.refusal is None:
+            await remove_people(self._runtime, self._worker.wake)
         async with aclosing(self._ledger.export(file_format, scope)) as lines:
             async for line in lines:
                 yield line

@@ -6,22 +6,35 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
+from engine.knowledge.people import is_listed
 from engine.text.author_request import match_authors, split_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from engine.models import Question
+    from engine.models import Question, Scope
     from engine.storage.ledger import LedgerStore
 
+NO_AUTHORS = "Messages are not searched or summarized by who wrote them here."
+NO_AUTHORS_HINT = "Ask about the subject instead."
 MAX_LISTED = 5  # candidates listed in the message about an ambiguous name
 
 
-async def restrict_to_writers(ledger: LedgerStore, question: Question) -> Question:
+def hides_authors(scope: Scope, hidden: Collection[str]) -> bool:
+    """Whether a scope has spaces or rooms in which nothing is searched by who wrote it; `hidden`: their prefixes."""
+    return any(is_listed(each, hidden) for each in (*scope.spaces, *scope.rooms))
+
+
+async def restrict_to_writers(ledger: LedgerStore, question: Question, hidden: Collection[str] = ()) -> Question:
     """Restrict the question to messages of its `writers`. Raises InvalidQuestion for an unknown or ambiguous name.
 
-    Only authors of messages within the scope are considered.
+    Only authors of messages within the scope are considered; where authors are hidden, nobody's messages can be asked
+    for.
     """
+    if not (question.writers or question.filters.authors):
+        return question
+    if hides_authors(question.scope, hidden):
+        raise InvalidQuestion(NO_AUTHORS, hint=NO_AUTHORS_HINT)
     if not question.writers:
         return question
     authors = await ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(question.scope)))

@@ -31,6 +31,7 @@ log = structlog.get_logger(__name__)
 
 ANY_TYPE = re.compile(".*")
 WORKSPACE = "threadlore_workspace"  # key of the context of a request
+WITHHELD = "threadlore_withheld"  # likewise: the id of a workspace of which nothing is stored, "" for none
 
 
 def list_candidate_teams(team: str | None, body: Mapping[str, Any]) -> tuple[str, ...]:
@@ -106,7 +107,9 @@ class EventRouter:
         `app_rate_limited` reports that Slack drops events because of its rate limit; it is no event of its own.
         Raises NotConnected for a workspace that is being opened: Slack repeats what is not acknowledged.
         """
-        request.context[WORKSPACE] = workspace = await self._find(list_candidate_teams(request.context.team_id, body))
+        teams = list_candidate_teams(request.context.team_id, body)
+        request.context[WORKSPACE] = workspace = await self._find(teams)
+        request.context[WITHHELD] = self._installed.withheld.find(teams) if self._installed and not workspace else ""
         if workspace is not None and workspace.watch is not None:
             workspace.watch.inspect(request.headers, body)
         if body.get("type") != "app_rate_limited":
@@ -118,7 +121,7 @@ class EventRouter:
 
     async def _find(self, teams: Collection[str]) -> Workspace | None:
         workspace = self._workspaces.find(teams)
-        if workspace is None and self._installed is not None:
+        if workspace is None and self._installed is not None and not self._installed.withheld.find(teams):
             await self._installed.look_for(teams)  # another process may have stored it just now
             if not self._workspaces.expected.isdisjoint(teams):
                 raise NotConnected("The workspace is being opened.")
@@ -133,6 +136,8 @@ class EventRouter:
         if self._installed is not None and event.get("type") in self._installed.events:
             await self._installed.handle_event(body, context)
             return
+        if self._installed is not None and (team := context.get(WITHHELD)):
+            await self._installed.withheld.answer(team, event)
         shared = bool(body.get("is_ext_shared_channel"))
         if workspace is not None and not (shared and mentions_other_app(event, workspace.context.identity)):
             await workspace.listener.handle_event(body)
@@ -141,10 +146,11 @@ class EventRouter:
                 await each.listener.handle_event(body)
 
     async def handle_command(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
-        """Pass a slash command on."""
+        """Pass a slash command on; where nothing is stored, its reply says why."""
         if workspace := context.get(WORKSPACE):
             await workspace.listener.handle_command(body)
-        await ack()
+        team = context.get(WITHHELD)
+        await (ack(self._installed.withheld.explain(team)) if self._installed and team else ack())
 
     async def handle_action(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
         """Pass a pressed button on."""

@@ -31,11 +31,16 @@ PAGE_SIZE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The token for a workspace, and the id of its installation. `identity`: only within an organization."""
+    """The token for a workspace, and the id of its installation. `identity`: only within an organization.
+
+    `organization`: the id of the one that the workspace is a part of, "" for none. `installer`: who installed the app.
+    """
 
     installation: str
     token: str
     identity: BotIdentity | None = None
+    organization: str = ""
+    installer: str = ""
 
 
 class Accesses:
@@ -72,9 +77,10 @@ class Accesses:
         installation, key = await self._rotate(stored), stored.record.workspace
         token = installation.bot_token or ""
         if not installation.is_enterprise_install:
-            return {key: Access(key, token)}
+            return {key: Access(key, token, None, *_list_origin(installation))}
         return {
-            team: Access(key, token, _build_identity(team, installation)) for team in await self._list_teams(key, token)
+            team: Access(key, token, _build_identity(team, installation), *_list_origin(installation))
+            for team in await self._list_teams(key, token)
         }
 
     async def _rotate(self, stored: StoredInstallation) -> Installation:
@@ -135,6 +141,11 @@ class Accesses:
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return frozenset(teams)
+
+
+def _list_origin(installation: Installation) -> tuple[str, str]:
+    """The organization of an installation, and who installed the app."""
+    return installation.enterprise_id or "", installation.user_id or ""
 
 
 def _build_identity(team: str, installation: Installation) -> BotIdentity:

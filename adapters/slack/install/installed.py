@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from adapters.slack.context import NAME
+from adapters.slack.install.withheld import WithheldWorkspaces
 from bot.errors import PlatformError, SetupError
 from bot.platform.events import WorkspaceLeft
 from engine.scheduling.supervisor import backoff_seconds
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from adapters.slack.install.accesses import Access, Accesses
     from adapters.slack.install.store import InstallationStore
+    from adapters.slack.install.withheld import Ownership
     from adapters.slack.workspaces import WorkspaceFactory, Workspaces
-    from bot.bot import Bot
 
 log = structlog.get_logger(__name__)
 
@@ -43,9 +44,16 @@ class InstalledWorkspaces:
     events = EVENTS
 
     def __init__(
-        self, bot: Bot, store: InstallationStore, accesses: Accesses, factory: WorkspaceFactory, workspaces: Workspaces
+        self,
+        accesses: Accesses,
+        store: InstallationStore,
+        factory: WorkspaceFactory,
+        workspaces: Workspaces,
+        ownership: Ownership,
     ) -> None:
-        self._bot = bot
+        self._bot = bot = factory.bot
+        self._ownership = ownership
+        self.withheld = WithheldWorkspaces(bot, factory.clients)
         self._store = store
         self._accesses = accesses
         self._factory = factory
@@ -123,6 +131,10 @@ class InstalledWorkspaces:
             found = recent | dict.fromkeys(sought, now)
             self._absent_since = {team: at for team, at in found.items() if team not in wanted}
 
+    def is_own(self, team: str) -> bool:
+        """Whether a workspace belongs to whoever runs the bot."""
+        return self._ownership.is_own(team, self._current.get(team))
+
     async def close(self) -> None:
         """Stop opening workspaces."""
         await cancel_tasks(*self._openings.values())
@@ -130,6 +142,9 @@ class InstalledWorkspaces:
     async def _apply(self, team: str, access: Access) -> None:
         before = self._current.get(team)
         self._current[team] = access
+        if not self._ownership.may_store(team, access):
+            self.withheld.hold(team, access)
+            return
         workspace = self._workspaces.get(team)
         if workspace is not None and before is not None and before.installation == access.installation:
             workspace.context.clients.set_token(access.token)
@@ -172,6 +187,7 @@ class InstalledWorkspaces:
         """Stop to serve a workspace."""
         self._current.pop(team, None)
         self._refused.pop(team, None)
+        self.withheld.release(team)
         await cancel_tasks(*filter(None, [self._openings.pop(team, None)]))
         await self._workspaces.remove(team)
 
@@ -203,13 +219,18 @@ class InstalledWorkspaces:
         """Report that the app was removed from workspaces, delete their installation, and close them."""
         for team in teams:
             key = f"{NAME}:left:{team}:{body.get('event_id')}"
-            await self._bot.receive(WorkspaceLeft(NAME, team, str(body["event"]["type"])), key)
+            left = WorkspaceLeft(NAME, team, str(body["event"]["type"]), purge=self._is_purged(team))
+            await self._bot.receive(left, key)
             self._absent_since[team] = self._bot.clock.monotonic()
         if installation:
             await self._store.delete(installation)
         self._removals += 1
         for team in teams:
             await self._close(team)
+
+    def _is_purged(self, team: str) -> bool:
+        """Whether the data of a workspace goes with the app: that of others, unless a setting says something else."""
+        return not self.is_own(team) and "delete_data_on_uninstall" not in self._bot.settings.model_fields_set
 
 
 def is_removal(body: Mapping[str, Any], installation: Installation) -> bool:

@@ -19,6 +19,7 @@ from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 from slack_bolt.response import BoltResponse
 
 from adapters.slack.errors import SLACK_ERRORS, error_code
+from adapters.slack.install.withheld import OTHERS, OWN, Ownership
 from bot.listeners.addresses import to_share_key
 from bot.listeners.attempts import Attempts
 from engine.errors import EngineError
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+NOTHING_STORED = (
+    "But nothing of it is read, stored or answered: it is not named as one of the operator's own workspaces. The"
+    f" operator can name it in {OWN}, or set {OTHERS} if that is allowed."
+)
 INSTALL_PATH, REDIRECT_PATH = "/slack/install", "/slack/oauth_redirect"
 UNAVAILABLE = "unavailable"
 TOO_MANY = "too_many"
@@ -79,7 +84,9 @@ def build_flow(
         authorization_url=urljoin(own.api_base, "/oauth/v2/authorize"),
         installation_store=installations,
         state_store=states,
-        callback_options=AsyncCallbackOptions(partial(_show_success, states, on_installed), _show_failure),
+        callback_options=AsyncCallbackOptions(
+            partial(_show_success, states, on_installed, Ownership.of(own)), _show_failure
+        ),
         logger=client.logger,
     )
     return AsyncOAuthFlow(client=client, logger=client.logger, settings=settings)
@@ -136,12 +143,17 @@ async def _serve(
     return await to_aiohttp_response(response)
 
 
-async def _show_success(states: StateStore, on_installed: Callable[[], object], args: AsyncSuccessArgs) -> BoltResponse:
+async def _show_success(
+    states: StateStore, on_installed: Callable[[], object], ownership: Ownership, args: AsyncSuccessArgs
+) -> BoltResponse:
     installation = args.installation
     await states.spend(args.request.query["state"][0])
     log.info("slack.installed", workspace=installation.team_id, organization=installation.enterprise_id)
     on_installed()
-    page = _build_page("Installed", *_describe_next_steps(installation))
+    text, link = _describe_next_steps(installation)
+    if not ownership.may_store(installation.team_id or "", None, installation.enterprise_id or ""):
+        text = f"{text} {NOTHING_STORED}"
+    page = _build_page("Installed", text, link)
     page.headers["set-cookie"] = [args.settings.state_utils.build_set_cookie_for_deletion()]
     return page
 

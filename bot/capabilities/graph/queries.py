@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engine import Engine, Scope
 
 MAX_SIMILAR_NAMES = 5
+NO_PEOPLE = "People are not in the graph here."
 
 
 async def search_entities(deps: Deps, caller: Caller, request: SearchEntities) -> AsyncGenerator[OperationResult]:
@@ -71,4 +72,6 @@ async def build_not_found(engine: Engine, name: str, scope: Scope) -> NotFound:
     if alike:
         return NotFound(f"There is no entity “{name}”.", hint=f"Similar names: {', '.join(alike)}.")
     hint = "Use a name as it is spelled in a document, or ask a question."
+    if not await engine.graph.has_people(scope):
+        hint = f"{NO_PEOPLE} {hint}"
     return NotFound(f"There is no entity “{name}”.", hint=hint)

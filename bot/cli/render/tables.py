@@ -112,7 +112,7 @@ def build_table(*headings: str) -> Table:
 
 
 def _list_notes(status: IndexStatus) -> list[tuple[str, str]]:
-    """What no model reads: messages that state nothing, texts that wait for a budget, and what was read otherwise."""
+    """What is not read for the graph as it would be now: small talk, waiting and formerly read texts, and people."""
     former = f"{status.outdated:,} chunk{'s' * (status.outdated != 1)}"
     idle = pluralize(status.small_talk, "{count} message", "{count} messages")
     notes = (
@@ -124,6 +124,7 @@ def _list_notes(status: IndexStatus) -> list[tuple[str, str]]:
             if status.outdated
             else "",
         ),
+        ("people", status.people),
     )
     return [each for each in notes if each[1]]
 

@@ -11,6 +11,7 @@ import structlog
 
 from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.ingest.sync.model_notices import ModelNotices
+from bot.ingest.sync.people_notices import PeopleNotices
 from bot.platform.models import Location
 from engine.scheduling.tasks import cancel_tasks
 
@@ -43,6 +44,7 @@ class PeriodicJobs:
         self._processes = context.engine_context.engine.processes
         self._retention = retention
         self._model_notices = ModelNotices(context, ManagerNotices(context))
+        self._people_notices = PeopleNotices(context, ManagerNotices(context))
         self._sync_queue = sync_queue
         self._updated = updated
         self._last_runs: dict[str, float] = {}
@@ -87,6 +89,7 @@ class PeriodicJobs:
         await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
         await self._run_if_due("continue forgetting", 0.0, lambda: self._retention.continue_held(now))
         await self._run_if_due("tell of texts that wait", TELL_INTERVAL, lambda: self._model_notices.tell(now))
+        await self._run_if_due("tell of removed people", TELL_INTERVAL, self._people_notices.tell)
         erasing = self._context.engine_context.erasing_seconds
         await self._run_if_due("compact", erasing, self._context.store.compact)
 

@@ -11,12 +11,14 @@ from engine.storage.ledger.content.amendments import Amendments
 from engine.storage.ledger.content.chunks import Chunks
 from engine.storage.ledger.content.documents import Documents
 from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.content.people_removal import PeopleRemoval
 from engine.storage.ledger.content.readings import Readings
 from engine.storage.ledger.full_text.update import FullTextUpdate
 from engine.storage.ledger.names.corrections import Corrections
 from engine.storage.ledger.names.duplicates import Duplicates
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.people import People
 from engine.storage.ledger.profiles import Profiles
 from engine.storage.ledger.queries.export import export_lines
 from engine.storage.ledger.queries.search import Search
@@ -50,6 +52,8 @@ class LedgerTopics(Generic[Place_co]):
         self.facts = Facts(place)
         self.readings = Readings(place)
         self.names = Names(place)
+        self.people = People(place)
+        self.removed_people = PeopleRemoval(place)
         self.joins = Joins(place)
         self.duplicates = Duplicates(place)
         self.corrections = Corrections(place)

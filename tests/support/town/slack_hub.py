@@ -51,7 +51,7 @@ class SlackHubTown(SlackHttpTown):
     @property
     def adapter_settings(self) -> dict[str, str]:
         own = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "encryption_keys": KEY}
-        own |= {"api_base": f"{self.hub.url}/api/"}
+        own |= {"api_base": f"{self.hub.url}/api/", "own_workspaces": "T0URS,T0THEIRS"}
         rest = {name: value for name, value in super().adapter_settings.items() if name != "slack_bot_token"}
         return rest | {f"slack_{name}": value for name, value in own.items()}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import EmptyDocument, InvalidDocument, NotFound
+from engine.errors import EmptyDocument, InvalidDocument, NotFound, PeopleNotKept
+from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.models import Chunk, Document, Extraction, Passage
 from engine.storage.ledger.content.chunks import Chunks, DocumentPlace
 from engine.storage.ledger.content.facts import Facts
@@ -41,7 +42,7 @@ class Documents(Topic[Place_co]):
         space, room = Rooms(self.db).resolve_location(document.room, document.space)
         before = self._load_header(document.key)
         if before is not None and before["space"] != space:
-            Rooms(self.db).move_to_space(before["id"], space)
+            self._move_to_space(before["id"], space)
         header = (
             space,
             room,
@@ -91,6 +92,12 @@ class Documents(Topic[Place_co]):
         passages = self.save_passages(id_, document.passages)
         place = DocumentPlace(id_, document.key, to_micros(document.time), *header[:2])
         Chunks(self.db).insert(place, chunks, passages, generation)
+
+    def _move_to_space(self, document: int, space: int) -> None:
+        """Move a document with its facts, without those about people if these are no entities in the new space."""
+        Rooms(self.db).move_to_space(document, space)
+        chunks = self.db.execute_fetchall("SELECT id FROM chunk WHERE document = ? ORDER BY id", (document,))
+        Facts(self.db).drop_people([row[0] for row in chunks])
 
     def reset_to_pending(self, id_: int) -> None:
         """Set a changed document to pending until its chunks are embedded, and retry its failures."""
@@ -162,7 +169,10 @@ class Documents(Topic[Place_co]):
 
     @writing
     def save_manual(self, document: Document, chunks: Sequence[Chunk], extraction: Extraction) -> None:
-        """Save a document with facts stated by a person; they become the facts of its first chunk."""
+        """Save a document with facts stated by a person; they become the facts of its first chunk.
+
+        Raises PeopleNotKept if they are about people alone, where these are no entities.
+        """
         self.save(document, chunks)
         rows = self.db.execute_fetchall(
             "SELECT c.id, c.text_hash FROM chunk c JOIN document d ON d.id = c.document"
@@ -171,6 +181,9 @@ class Documents(Topic[Place_co]):
         )
         for place, (chunk, text_hash) in enumerate(rows):
             Facts(self.db).save_extraction(chunk, b"by hand" + text_hash, Extraction() if place else extraction)
+        stated = rows and clean_extraction(extraction).mentions
+        if stated and not self.db.execute_fetchall("SELECT 1 FROM mention WHERE chunk = ? LIMIT 1", (rows[0][0],)):
+            raise PeopleNotKept("No facts about people are kept here.")
 
     @reading
     def load(self, key: str, scope: Scope) -> Document:
@@ -207,7 +220,7 @@ class Documents(Topic[Place_co]):
         Rooms(self.db).set_room_space(id_, target)
         rows = self.db.execute_fetchall("SELECT id FROM document WHERE room = ? AND space <> ?", (id_, target))
         for (document,) in rows:
-            Rooms(self.db).move_to_space(document, target)
+            self._move_to_space(document, target)
             self.reset_to_pending(document)
         Corrections(self.db).move_corrections(id_, target)
         return len(rows)

@@ -16,6 +16,7 @@ from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.people import People
 from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.records.content import UnextractedChunk, incomplete_key
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
@@ -137,20 +138,11 @@ class Facts(Topic[Place_co]):
         They replace those of an earlier reading that is repeated. A chunk whose facts may be incomplete gets an error,
         and a key of its own, so that no other chunk reuses them.
         """
-        rows = self.db.execute_fetchall(
-            "SELECT c.id, c.document, c.space, c.time, c.text, d.key FROM json_each(?) j"
-            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document"
-            " WHERE c.extraction IS NULL",
-            (id_list(sorted(found)),),
-        )
-        if not rows:
+        unread = "SELECT c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value WHERE c.extraction IS NULL"
+        saved = [row[0] for row in self.db.execute_fetchall(unread, (id_list(sorted(found)),))]
+        if not saved:
             return set()
-        generation = Settings(self.db).next_generation()
-        by_space = defaultdict[int, list[_ExtractedChunk]](list)
-        for id_, _, space, time, text, document in rows:
-            by_space[space].append(_ExtractedChunk(id_, time, text, clean_extraction(found[id_][1]), document))
-        saved = [row[0] for row in rows]
-        names, pairs = self.delete_facts(saved)
+        kept, outdated = People(self.db).keep_out({id_: found[id_][1] for id_ in saved})
         # A chunk given up by the embedder keeps its error.
         self.db.executemany(
             "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < 9e999 THEN '' ELSE error END,"
@@ -165,18 +157,43 @@ class Facts(Topic[Place_co]):
             "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(saved),)
         )
         self.release_chunks(saved)
+        self._replace_facts(kept)
+        for id_ in saved:
+            if found[id_][1].missing:
+                self._record_missing(id_, *found[id_])
+        self.drop_people(outdated)
+        return set(saved)
+
+    def drop_people(self, chunks: Collection[int]) -> None:
+        """Let chunks state what they would if people had been kept out of their facts, where these are no entities."""
+        waiting = set(chunks)
+        while waiting:
+            stored = {id_: self._load_facts(id_) for id_ in sorted(waiting)}
+            kept, waiting = People(self.db).keep_out(stored)
+            if changed := {id_: facts for id_, facts in kept.items() if facts != stored[id_]}:
+                self._replace_facts(changed)
+                Settings(self.db).set("last_removal", Settings(self.db).get_int("generation"))
+
+    def _replace_facts(self, found: Mapping[int, Extraction]) -> None:
+        """Replace the facts of chunks by these, in their spaces."""
+        rows = self.db.execute_fetchall(
+            "SELECT c.id, c.document, c.space, c.time, c.text, d.key FROM json_each(?) j"
+            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
+            (id_list(sorted(found)),),
+        )
+        generation = Settings(self.db).next_generation()
+        by_space = defaultdict[int, list[_ExtractedChunk]](list)
+        for id_, _, space, time, text, document in rows:
+            by_space[space].append(_ExtractedChunk(id_, time, text, clean_extraction(found[id_]), document))
+        names, pairs = self.delete_facts(found)
         for space, chunks in by_space.items():
             self._save_facts(space, chunks, generation)
         if names:
             Joins(self.db).refresh_by_id(names, {})
             Invalidation(self.db).invalidate_keys(names, pairs, generation)
-        for id_ in saved:
-            if found[id_][1].missing:
-                self._record_missing(id_, *found[id_])
         self.db.executemany(
             "UPDATE document SET generation = ? WHERE id = ?", [(generation, id_) for id_ in {row[1] for row in rows}]
         )
-        return set(saved)
 
     def _record_missing(self, chunk: int, key: bytes, extraction: Extraction) -> None:
         """Record that a chunk was not read to its end."""

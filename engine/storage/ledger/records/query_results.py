@@ -250,7 +250,8 @@ class IndexStatus:
     relations that the embedder rejects and only full text finds; `embedding_error`: the reason. `background`: one
     sentence for each failing background task of the program. `spent_budget`: that texts wait for a budget of indexing,
     "" if none does. `small_talk`: messages that were not read for facts, because they state nothing. `outdated`:
-    chunks whose facts another choice of extraction gave than today's.
+    chunks whose facts another choice of extraction gave than today's. `people`: what is told of people where they are
+    no entities, "" where they are.
     """
 
     documents: dict[str, int]
@@ -268,6 +269,7 @@ class IndexStatus:
     spent_budget: str = ""
     small_talk: int = 0
     outdated: int = 0
+    people: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,26 @@ class OutdatedTexts:
     chunks: int
     file_tokens: int
     chat_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleRemovalState:
+    """How far a removal is. `number`: of the removal, 0 if there was none; `finished`: seconds since 1970, 0 before.
+
+    `read`: chunks that were looked at, of `total`; `entities`: how many were removed.
+    """
+
+    number: int = 0
+    after: int = 0
+    read: int = 0
+    total: int = 0
+    entities: int = 0
+    finished: float = 0.0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether facts about people may still be stored."""
+        return bool(self.number) and not self.finished
 
 
 @dataclass(frozen=True, slots=True)

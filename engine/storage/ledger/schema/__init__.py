@@ -151,6 +151,15 @@ CONTENT = (
     ),
 )
 
+# The names of people that a chunk shows, as hashes, in spaces where people are no entities.
+# `evidence`: a value of `engine.knowledge.people.Evidence`.
+PERSON_NAME = Table(
+    "person_name",
+    (OF_CHUNK, Column("hash", INT), Column("evidence", INT)),
+    (Index("person_name_hash", "hash, evidence, chunk"),),
+    key="chunk, hash",
+)
+
 FACTS = (
     # Names and pairs of names, by space. `target` is the row itself, or where its alias leads. `spelling_key`: other
     # spellings of the same name have the same key. Facts that were split from a name have a row of their own, which
@@ -211,6 +220,7 @@ FACTS = (
         ),
         key="chunk, short_key, long_core",
     ),
+    PERSON_NAME,
 )
 
 EMBEDDING = (
@@ -354,6 +364,8 @@ MIGRATIONS = (
     # Not online: an older process would save facts without regard to splits.
     Migration(create_table(NAME_SPLIT), add_column("alias", ALIAS_SHOWN)),
     Migration(create_table(OUTDATED), online="an older process reads no chunk again."),
+    # Not online: an older process would save facts about people.
+    Migration(create_table(PERSON_NAME)),
 )
 
 SOURCE = SchemaSource(

@@ -49,6 +49,7 @@ class Installing:
 
     def settings(self, **changes: str) -> Settings:
         own = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "encryption_keys": KEY, "mode": "http"}
+        own |= {"own_workspaces": "T0URS, T0THEIRS, E0GRID"}
         own |= {"signing_secret": SIGNING_SECRET, "http_port": str(self.port), "api_base": f"{self.hub.url}/api/"}
         own = {f"slack_{name}": value for name, value in {**own, **changes}.items()}
         return Settings.model_validate({"adapter_settings": own, "membership_cache_seconds": 0.0})

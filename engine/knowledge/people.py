@@ -1,0 +1,164 @@
+"""Tell people from other things, by the types of names and by the names of those who write. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from engine.knowledge.duplicates.name_keys import HONORIFICS, spelling_key
+from engine.text.names import normalize_name
+from engine.text.word_lists import word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from engine.models import Extraction
+
+MIN_PART_LETTERS = 3  # of a part of a name that stands for the whole: "Ada", not "de"
+PERSON_TYPES = word_set(
+    """
+    person persons people human individual speaker user username author writer participant member employee colleague
+    staff mensch mitarbeiter mitarbeiterin benutzer benutzerin nutzer nutzerin personne individu
+    utilisateur utilisatrice collaborateur collaboratrice persona individuo usuario usuaria empleado empleada pessoa
+    indivíduo usuário usuária funcionário funcionária 人 人物 人名 個人 个人 人間 ユーザー 用户 사람 인물
+    """
+)
+_PERSON_HEADS = word_set("person persons people")  # of "person_name" and the like
+# Types that do not say what a name is: then the names of people decide.
+VAGUE_TYPES = word_set("concept other entity unknown undefined unspecified thing name misc miscellaneous none title")
+_NOBODY = frozenset({"unknown"})  # the author of messages without one
+_APART = re.compile(r"[(\[{|•·/,–—]| - ")  # ends a name that more is said after: "Ada (she/her)", "Ada | Support"
+_POSSESSIVE = re.compile(r"(?:['’`]s|(?<=s)['’])$")
+_SEPARATOR = re.compile(r"[\W_]+")
+
+
+def is_listed(space: str, prefixes: Collection[str]) -> bool:
+    """Whether a space's name begins with one of these prefixes, and with none that has a "!" before it."""
+    but = tuple(each[1:] for each in prefixes if each.startswith("!"))
+    return space.startswith(tuple(each for each in prefixes if not each.startswith("!"))) and not space.startswith(but)
+
+
+class Evidence(IntEnum):
+    """What shows that a name is that of a person."""
+
+    NOTHING = 0
+    NAMED = 1  # a part of an author's name, or a name that a text addresses or has as a person's
+    AUTHOR = 2  # the name of somebody who wrote something
+
+
+@dataclass(frozen=True, slots=True)
+class PersonName:
+    """A name of a person: its keys, and the spelling keys of names that may be the same."""
+
+    keys: frozenset[str]
+    spelling_keys: frozenset[str]
+    evidence: Evidence
+
+
+def is_person_type(type_: str) -> bool:
+    """Whether a type means people, in the languages of models: "Person", "team member", "Mitarbeiter"."""
+    words = [word for word in _SEPARATOR.split(type_.casefold()) if word]
+    return bool(words) and (
+        words[-1] in PERSON_TYPES or words[0] in _PERSON_HEADS or words[-1].endswith(("person", "people"))
+    )
+
+
+def is_vague_type(type_: str) -> bool:
+    """Whether a type leaves open what a name is; an implied mention has none."""
+    return not type_ or type_.casefold() in VAGUE_TYPES
+
+
+@lru_cache(maxsize=8192)
+def name_keys(name: str) -> frozenset[str]:
+    """The keys of a name, which other spellings of a person's name share.
+
+    In any case of letters, without accents, titles and signs, with the family name first or last: "@ada.berg", "Berg,
+    Ada" and "Dr. Ada Berg".
+    """
+    words = _split_name(name)
+    return frozenset({"".join(words), "".join(sorted(words))} - {""})
+
+
+def list_author_names(author: str) -> Iterator[PersonName]:
+    """The names that an author's name gives to the person: the whole, without what follows it, and its parts."""
+    whole = name_keys(author)
+    if not whole or whole & _NOBODY:
+        return
+    yield _build_name(author, Evidence.AUTHOR)
+    first = next((part for part in _APART.split(author) if name_keys(part)), author)
+    if first != author and "," not in author:
+        yield _build_name(first, Evidence.AUTHOR)
+    words = _split_name(author if "," in author else first)
+    for word in words if len(words) > 1 else ():
+        if len(word) >= MIN_PART_LETTERS and word.isalpha():
+            yield _build_name(word, Evidence.NAMED)
+
+
+def list_stated_names(extraction: Extraction, text: str) -> Iterator[PersonName]:
+    """The names that a text has as those of people: by their type, or because it addresses them with an @."""
+    lowered = text.casefold() if "@" in text else ""
+    for mention in extraction.mentions:
+        if is_person_type(mention.type) or (lowered and is_addressed(mention.name, lowered)):
+            yield _build_name(mention.name, Evidence.NAMED)
+
+
+def is_addressed(name: str, text: str) -> bool:
+    """Whether a text, in lower case, addresses a name with an @, which is no address or package: "@ada"."""
+    wanted = name.casefold().removeprefix("@").strip()
+    return bool(wanted) and re.search(rf"(?<![\w.@/])@{re.escape(wanted)}(?![\w/]|\.\w)", text) is not None
+
+
+def drop_people(extraction: Extraction, evidence_of: Callable[[str], Evidence]) -> Extraction:
+    """The extraction without mentions of people, and without links to them."""
+    types: dict[str, set[str]] = {}
+    for mention in extraction.mentions:
+        types.setdefault(normalize_name(mention.name), set()).add(mention.type)
+    for link in extraction.links:
+        for end in (link.source, link.target):
+            types.setdefault(normalize_name(end), {""})
+    people = {name for name, found in types.items() if _is_person(name, found, evidence_of(name))}
+    if not people:
+        return extraction
+    return replace(
+        extraction,
+        mentions=tuple(each for each in extraction.mentions if normalize_name(each.name) not in people),
+        links=tuple(
+            each for each in extraction.links if people.isdisjoint(map(normalize_name, (each.source, each.target)))
+        ),
+    )
+
+
+def is_person_name(name: str, evidence: Evidence) -> bool:
+    """Whether a name that no text gives a type is that of a person."""
+    return _is_person(name, ("",), evidence)
+
+
+def _is_person(name: str, types: Iterable[str], evidence: Evidence) -> bool:
+    if evidence is Evidence.AUTHOR or any(map(is_person_type, types)) or _is_handle(name):
+        return True
+    return evidence is Evidence.NAMED and all(map(is_vague_type, types))
+
+
+def _is_handle(name: str) -> bool:
+    """Whether a name is a mention of somebody; "@scope/package" is none."""
+    return name.startswith("@") and "/" not in name and len(name) > 1
+
+
+def _build_name(name: str, evidence: Evidence) -> PersonName:
+    words = _split_name(name)
+    spelled = {normalize_name(name), " ".join(words), " ".join([*words[-1:], *words[:-1]])}
+    spelled |= {f"@{each}" for each in spelled} | {f"@{'.'.join(words)}", "_".join(words), f"@{'_'.join(words)}"}
+    return PersonName(name_keys(name), frozenset(map(spelling_key, spelled)), evidence)
+
+
+def _split_name(name: str) -> tuple[str, ...]:
+    """The words of a name without accents and signs, and without titles if more is left."""
+    plain = _POSSESSIVE.sub("", name.strip().removeprefix("@"))
+    plain = "".join(each for each in unicodedata.normalize("NFKD", plain.casefold()) if not unicodedata.combining(each))
+    words = tuple(filter(None, _SEPARATOR.split(unicodedata.normalize("NFKC", plain))))
+    rest = tuple(word for word in words if word not in HONORIFICS)
+    return rest or words

@@ -1,0 +1,147 @@
+"""Remove stored facts about people after a change of the spaces in which people are no entities."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from engine.knowledge.splits import Split
+from engine.storage.ledger.content.documents import Documents
+from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.names.joins import Joins
+from engine.storage.ledger.names.people import People
+from engine.storage.ledger.names.splits import Splits
+from engine.storage.ledger.records.query_results import PeopleRemovalState
+from engine.storage.ledger.work.settings import Settings
+from engine.storage.sql.lists import id_list, text_list
+from engine.storage.sql.topic import Place_co, Topic, reading, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+BATCH = 50  # chunks in one transaction
+SETTING = "people_removal"
+_EITHER = "({} IN (SELECT value FROM json_each(?2)) OR {} IN (SELECT value FROM json_each(?2)))"
+_CORRECTED_NAMES = " UNION ".join(
+    f"SELECT {column} FROM {table} WHERE space = ?1{condition}"
+    for table, columns, condition in (
+        ("alias", ("name", "target"), " AND reason = ''"),
+        ("distinct_names", ("a", "b"), ""),
+        ("description_override", ("a", "b"), ""),
+        ("hidden_key", ("a", "b"), ""),
+        ("name_split", ("name", "part"), ""),
+    )
+    for column in columns
+)
+
+
+class PeopleRemoval(Topic[Place_co]):
+    """The removal of stored facts about people; each batch is durable, and the next start continues."""
+
+    @reading
+    def load_state(self) -> PeopleRemovalState:
+        """How far the present removal is, or that the last one is finished."""
+        found = Settings(self.db).get(SETTING)
+        return PeopleRemovalState(**json.loads(found)) if found else PeopleRemovalState()
+
+    @writing
+    def begin(self, prefixes: Collection[str]) -> bool:
+        """Let people be no entities in spaces with these prefixes of names; returns whether that is a change.
+
+        Where they become none, stored facts about them are removed by `remove_next`. Where they become entities, the
+        texts that name people are read again.
+        """
+        before = People(self.db).load_prefixes()
+        if set(before) == set(prefixes):
+            return False
+        former = People(self.db).list_spaces()
+        People(self.db).save_prefixes(prefixes)
+        spaces = People(self.db).list_spaces()
+        self._read_again(sorted(set(former) - set(spaces)))
+        if not set(prefixes) <= set(before):
+            [[total]] = self.db.execute_fetchall(
+                "SELECT COUNT(*) FROM chunk WHERE space IN (SELECT value FROM json_each(?))", (id_list(spaces),)
+            )
+            self._save(PeopleRemovalState(self.load_state().number + 1, total=int(total)))
+        return True
+
+    @writing
+    def remove_next(self, now: float) -> bool:
+        """Remove the facts about people of the next chunks; returns whether there may be more."""
+        state, spaces = self.load_state(), People(self.db).list_spaces()
+        if not state.is_running:
+            return False
+        rows = self.db.execute_fetchall(
+            "SELECT id FROM chunk WHERE id > ? AND space IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?",
+            (state.after, id_list(spaces), BATCH),
+        )
+        before, chunks = self._count_entities(), [row[0] for row in rows]
+        if chunks:
+            Facts(self.db).drop_people(chunks)
+        else:
+            self._remove_statements(spaces)
+            self._remove_corrections(spaces)
+        removed = state.entities + max(before - self._count_entities(), 0)
+        read = replace(state, after=max(chunks, default=state.after), read=state.read + len(chunks), entities=removed)
+        self._save(read if chunks else replace(read, finished=now))
+        return bool(chunks)
+
+    def _save(self, state: PeopleRemovalState) -> None:
+        Settings(self.db).set(SETTING, json.dumps(asdict(state)))
+
+    def _count_entities(self) -> int:
+        [[count]] = self.db.execute_fetchall("SELECT COUNT(*) FROM entity")
+        return int(count)
+
+    def _remove_statements(self, spaces: Collection[int]) -> None:
+        """Delete what was stated by hand about nothing but people."""
+        rows = self.db.execute_fetchall(
+            "SELECT d.key FROM document d WHERE d.kind = 'manual' AND d.space IN (SELECT value FROM json_each(?))"
+            " AND NOT EXISTS (SELECT 1 FROM chunk c JOIN mention m ON m.chunk = c.id WHERE c.document = d.id)",
+            (id_list(spaces),),
+        )
+        for (key,) in rows:
+            Documents(self.db).delete(key)
+
+    def _remove_corrections(self, spaces: Collection[int]) -> None:
+        """Remove the corrections by hand of names of people, which have no facts any more."""
+        for space in spaces:
+            corrected = {row[0] for row in self.db.execute_fetchall(_CORRECTED_NAMES, (space,))} - {""}
+            if people := People(self.db).find_people(space, corrected):
+                People(self.db).remember(space, people)
+                self._remove_corrections_of(space, people)
+
+    def _remove_corrections_of(self, space: int, people: Collection[str]) -> None:
+        listed = (space, text_list(sorted(people)))
+        for table in ("description_override", "hidden_key", "distinct_names"):
+            self.db.execute(f"DELETE FROM {table} WHERE space = ?1 AND {_EITHER.format('a', 'b')}", listed)
+        splits = self.db.execute_fetchall(
+            f"SELECT name, part, rule FROM name_split WHERE space = ?1 AND {_EITHER.format('name', 'part')}", listed
+        )
+        Splits(self.db).remove_rules(space, [Split(*row) for row in splits])
+        aliases = self.db.execute_fetchall(
+            f"SELECT name, target FROM alias WHERE space = ?1 AND reason = '' AND {_EITHER.format('name', 'target')}",
+            listed,
+        )
+        Joins(self.db).change_aliases(space, {name: None for name, _ in aliases})
+        Joins(self.db).refresh(space, {*people, *(each for row in aliases for each in row)})
+        Settings(self.db).set("last_removal", Settings(self.db).next_generation())
+
+    def _read_again(self, spaces: Collection[int]) -> None:
+        """Let the texts of these spaces that name people be extracted again; their names are forgotten."""
+        rows = self.db.execute_fetchall(
+            "SELECT DISTINCT c.id, c.document FROM chunk c JOIN person_name p ON p.chunk = c.id"
+            " JOIN document d ON d.id = c.document"
+            " WHERE d.kind <> 'manual' AND c.space IN (SELECT value FROM json_each(?))",
+            (id_list(spaces),),
+        )
+        chunks, documents = [(row[0],) for row in rows], {row[1] for row in rows}
+        self.db.executemany("UPDATE chunk SET extraction = NULL WHERE id = ? AND retry_at < 9e999", chunks)
+        for document in sorted(documents):
+            Documents(self.db).reset_to_pending(document)
+        self.db.execute(
+            "DELETE FROM person_name WHERE chunk IN"
+            " (SELECT id FROM chunk WHERE space IN (SELECT value FROM json_each(?)))",
+            (id_list(spaces),),
+        )

@@ -1,0 +1,100 @@
+"""Of a workspace of others nothing reaches the bot, and those whom it concerns are told why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adapters.slack.install import installed
+from adapters.slack.install.accesses import Access
+from adapters.slack.install.withheld import Ownership
+from bot.errors import PermissionDenied
+from bot.platform.events import MessageReceived, WorkspaceLeft
+from bot.platform.models import Location
+from tests.adapters.slack.install.scene import Installing, open_hub
+
+OURS = {"own_workspaces": "T0URS"}
+EVERY = {**OURS, "store_other_workspaces": "true"}
+
+
+@pytest.fixture(autouse=True)
+def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "MIN_UPDATE_SECONDS", 0.01)
+    monkeypatch.setattr(installed, "UPDATE_SECONDS", 0.05)
+
+
+async def read_hint(installing: Installing, team: str) -> bool:
+    """Whether an installer was told."""
+    return not await installing.bot.store.hints.record_if_new("slack", team, "withheld")
+
+
+async def test_nothing_of_a_workspace_of_others_reaches_the_bot(installing: Installing) -> None:
+    async with installing.serving(**OURS) as bot:
+        await installing.install(installing.ours)
+        page = await installing.install(installing.theirs)
+        await installing.wait_until_served(installing.ours)
+        assert "nothing of it is read, stored or answered" in page.text
+        eve = installing.theirs.user("Eve")
+        hall = installing.theirs.channel("hall", members=[eve])
+        await eve.says(hall, "Our plans are secret.")
+        ada = installing.ours.user("Ada")
+        await ada.says(installing.ours.channel("roof", members=[ada]), "ours")
+        await installing.ours.wait_until_delivered()
+        assert [each.message.text for each in bot.all(MessageReceived)] == ["ours"]
+        with pytest.raises(PermissionDenied):
+            await bot.platform.fetch_channel(Location("slack", "T0THEIRS", hall.id))
+        assert [each for each in bot.supervisor.list_problems() if "T0THEIRS" in each]
+
+
+async def test_the_installer_is_told_once_and_who_asks_is_told_alone(installing: Installing) -> None:
+    async with installing.serving(**OURS):
+        await installing.install(installing.theirs)
+        theirs = installing.theirs
+        await installing.wait_for(lambda: theirs.calls_to("chat.postMessage"))
+        eve = theirs.user("Eve")
+        hall = theirs.channel("hall", members=[eve])
+        for _ in range(2):
+            await eve.mentions(hall, "What is the plan?")
+        await theirs.wait_until_delivered()
+        await installing.wait_for(lambda: theirs.calls_to("chat.postEphemeral"))
+        [told], [answered] = theirs.calls_to("chat.postMessage"), theirs.calls_to("chat.postEphemeral")
+        assert "THREADLORE_SLACK_OWN_WORKSPACES" in told.args["text"]
+        assert answered.args["user"] == eve.id
+    async with installing.serving(**OURS):
+        await installing.wait_for(installing.bot.supervisor.list_problems)
+        assert await read_hint(installing, "T0THEIRS")
+        assert len(theirs.calls_to("chat.postMessage")) == 1
+
+
+async def test_with_an_acknowledgment_others_are_served_without_their_past_and_deleted_in_the_end(
+    installing: Installing,
+) -> None:
+    async with installing.serving(**EVERY) as bot:
+        await installing.install(installing.ours)
+        await installing.install(installing.theirs)
+        await installing.wait_until_served(installing.ours, installing.theirs)
+        assert [bot.platform.traits.reads_past(each) for each in ("T0URS", "T0THEIRS")] == [True, False]
+        await installing.ours.uninstalls()
+        await installing.theirs.uninstalls()
+        await installing.wait_for(lambda: len(bot.all(WorkspaceLeft)) == 2)
+        assert {each.workspace: each.purge for each in bot.all(WorkspaceLeft)} == {"T0URS": False, "T0THEIRS": True}
+
+
+@pytest.mark.parametrize("own", ["T1", " E1 , T9", "E1"])
+def test_a_workspace_is_own_by_its_id_or_that_of_its_organization(own: str) -> None:
+    ownership = Ownership(frozenset(each.strip() for each in own.split(",")), stores_others=False)
+    assert ownership.may_store("T1", Access("E1", "xoxb"))
+    assert ownership.may_store("T1", Access("T1", "xoxb", organization="E1"))
+    assert not ownership.may_store("T2", Access("T2", "xoxb", organization="E2"))
+
+
+async def test_a_setting_keeps_the_data_of_others_after_they_left(tmp_path: Path) -> None:
+    async with open_hub(tmp_path) as installing, installing.serving(**EVERY) as bot:
+        bot.settings = bot.settings.model_copy(update={"delete_data_on_uninstall": False})
+        bot.settings.model_fields_set.add("delete_data_on_uninstall")
+        await installing.install(installing.theirs)
+        await installing.wait_until_served(installing.theirs)
+        await installing.theirs.uninstalls()
+        await installing.wait_for(lambda: bot.all(WorkspaceLeft))
+        assert not bot.all(WorkspaceLeft)[0].purge

@@ -1,0 +1,166 @@
+"""Where people are no entities, no fact about them is stored, and what was stored is removed exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.errors import PeopleNotKept
+from engine.models import Document, Extraction, Link, Mention, Passage
+from engine.storage.ledger.content.documents import Documents
+from engine.storage.ledger.content.facts import Facts
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, cut, extraction, only_sqlite
+
+HERE, NOW = {"here"}, 1_800_000_000.0
+TALK = (
+    ("Nadia Öberg", "The lantern is late", "concept"),
+    ("Bo", "Then Öberg asks the dock office", "concept"),
+    ("Bo", "Nadia and the lantern", "concept"),
+)
+
+
+def talk(key: str, *said: tuple[str, str, str], space: str = "here") -> tuple[Document, list[Extraction]]:
+    """A conversation, and what a model that knows no type of people takes from each of its messages."""
+    passages = tuple(Passage(f"{n:03}", text, author=author, position=n) for n, (author, text, _) in enumerate(said))
+    found = []
+    for author, text, type_ in said:
+        names = [author, *(each for each in ("Öberg", "Nadia", "lantern", "dock office") if each in text)]
+        mentions = tuple(Mention(name, type_ if name[0].isupper() else "concept", text) for name in names)
+        links = tuple(Link(author, name, "talk", text) for name in names[1:])
+        found.append(Extraction(mentions, (*links, Link("lantern", "dock office", "near", text))))
+    return Document(key, space, f"room of {space}", key, passages, kind="conversation"), found
+
+
+async def tell(ledger: LedgerFixture, key: str, *said: tuple[str, str, str], space: str = "here") -> None:
+    document, found = talk(key, *said, space=space)
+    await ledger.ledger.write(Documents.save, document, cut(document.passages))
+    sql = "SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.key = ? ORDER BY c.id"
+    for id_, each in zip(await ledger.column(sql, key), found, strict=True):
+        await ledger.ledger.write(Facts.save_extraction, id_, f"{key} {id_}".encode(), each)
+
+
+async def remove_all(ledger: LedgerFixture) -> None:
+    while await ledger.ledger.removed_people.remove_next(NOW):
+        pass
+    await ledger.project()
+
+
+async def facts(ledger: LedgerFixture, *spaces: str) -> list[dict[str, Any]]:
+    """All of an export but documents, passages and chunks."""
+    return [row for row in await ledger.export(*spaces) if row["kind"] not in {"document", "passage", "chunk"}]
+
+
+def names(rows: list[dict[str, Any]]) -> set[str]:
+    return {row[field] for row in rows for field in ("canonical", "name", "a", "b", "target") if row.get(field)}
+
+
+async def test_new_texts_state_nothing_about_people(ledger: LedgerFixture) -> None:
+    await ledger.ledger.removed_people.begin(HERE)
+    await tell(ledger, "a", *TALK)
+    await ledger.project()
+    assert names(await facts(ledger)) == {"lantern", "dock office"}
+
+
+async def test_a_later_message_shows_that_an_earlier_name_is_a_person(ledger: LedgerFixture) -> None:
+    await ledger.ledger.removed_people.begin(HERE)
+    await tell(ledger, "a", ("Bo", "Nadia has the lantern", "concept"))
+    assert "nadia" in names(await facts(ledger))
+    await tell(ledger, "b", ("Nadia", "I am here", "concept"))
+    await ledger.project()
+    assert names(await facts(ledger)) == {"lantern", "dock office"}
+
+
+async def test_other_spaces_keep_their_people_and_show_nothing_of_them(ledger: LedgerFixture) -> None:
+    await ledger.ledger.removed_people.begin(HERE)
+    await tell(ledger, "a", ("Bo", "Nadia has the lantern", "concept"))
+    await tell(ledger, "b", ("Nadia", "I am there", "concept"), space="there")
+    await ledger.project()
+    assert names(await facts(ledger, "here")) == {"nadia", "Nadia", "lantern", "dock office"}
+    assert "nadia" in names(await facts(ledger, "there"))
+
+
+async def test_a_removal_leaves_exactly_what_a_ledger_without_people_would_have(ledger: LedgerFixture) -> None:
+    await ledger.ledger.removed_people.begin(HERE)
+    await tell(ledger, "a", *TALK)
+    await tell(ledger, "b", ("Ilse", "Nadia", "person"))
+    await ledger.project()
+    never = await ledger.export()
+    for key in ("a", "b"):
+        await ledger.forget(key)
+    await ledger.ledger.removed_people.begin(())
+    await tell(ledger, "a", *TALK)
+    await tell(ledger, "b", ("Ilse", "Nadia", "person"))
+    await ledger.project()
+    assert {"nadia öberg", "öberg", "bo", "ilse"} <= names(await ledger.export())
+    assert await ledger.ledger.removed_people.begin(HERE)
+    await remove_all(ledger)
+    assert await ledger.export() == never
+    assert not await ledger.column("SELECT id FROM name WHERE canonical LIKE '%berg%'")
+    state = await ledger.ledger.removed_people.load_state()
+    assert (state.finished, state.entities) == (NOW, 5)
+
+
+@only_sqlite
+async def test_corrections_of_people_and_statements_about_them_go_too(ledger: LedgerFixture) -> None:
+    await tell(ledger, "a", *TALK)
+    await ledger.add_facts("b", extraction("NÖ", "Lantern"))
+    await ledger.execute("UPDATE mention SET type = 'concept'")
+    corrections = ledger.ledger.corrections
+    await corrections.merge("here", "NÖ", "Nadia Öberg")
+    await corrections.pin_description("here", ("Bo", "lantern"), "Bo carries it.")
+    await corrections.set_hidden("here", ("Bo", ""), hidden=True)
+    await corrections.separate("here", "Bo", "dock office")
+    await corrections.pin_description("here", ("lantern", ""), "A lamp.")
+    await ledger.ledger.removed_people.begin(HERE)
+    await remove_all(ledger)
+    left = await facts(ledger)
+    assert names(left) == {"lantern", "dock office"}
+    assert [row["kind"] for row in left if row["kind"] in {"alias", "pin", "hidden", "distinct"}] == ["pin"]
+    await ledger.add_facts("c", Extraction((Mention("NÖ", "concept", "again"),)))  # still known as the same person
+    assert "nö" not in names(await facts(ledger))
+
+
+@only_sqlite
+async def test_a_statement_about_people_alone_is_refused(ledger: LedgerFixture) -> None:
+    await tell(ledger, "a", *TALK)
+    await ledger.ledger.removed_people.begin(HERE)
+    document = Document("manual:1", "here", "hall", "Stated", (Passage("1", "Bo ~ lantern"),), kind="manual")
+    about = Extraction(links=(Link("Bo", "lantern", "", "he carries it"),))
+    with pytest.raises(PeopleNotKept):
+        await ledger.ledger.write(Documents.save_manual, document, cut(document.passages), about)
+    assert "manual:1" not in await ledger.column("SELECT key FROM document")
+
+
+@only_sqlite
+async def test_where_people_become_entities_again_their_texts_are_read_again(ledger: LedgerFixture) -> None:
+    await ledger.ledger.removed_people.begin(HERE)
+    await tell(ledger, "a", *TALK)
+    await ledger.add_facts("b", Extraction((Mention("lantern", "concept", "x"),)))
+    await ledger.ledger.removed_people.begin(())
+    assert len(await ledger.column("SELECT id FROM chunk WHERE extraction IS NULL")) == len(TALK)
+    assert await ledger.column("SELECT COUNT(*) FROM person_name") == [0]
+
+
+@only_sqlite
+async def test_a_removal_continues_where_it_stopped(ledger: LedgerFixture) -> None:
+    for number in range(60):
+        await tell(ledger, f"d{number}", ("Bo", f"The lantern, {number}", "concept"))
+    await ledger.ledger.removed_people.begin(HERE)
+    assert await ledger.ledger.removed_people.remove_next(NOW)
+    first = await ledger.ledger.removed_people.load_state()
+    assert (first.read, first.total, first.is_running) == (50, 60, True)
+    assert not await ledger.ledger.removed_people.begin(HERE)
+    await remove_all(ledger)
+    last = await ledger.ledger.removed_people.load_state()
+    assert (last.number, last.read, last.is_running) == (1, 60, False)
+
+
+@only_sqlite
+async def test_a_room_that_moves_to_such_a_space_leaves_its_people_behind(ledger: LedgerFixture) -> None:
+    await ledger.ledger.removed_people.begin(HERE)
+    await tell(ledger, "a", *TALK, space="there")
+    await tell(ledger, "b", ("Ilse", "Öberg was here", "concept"))
+    await ledger.move_room("room of there", "here")
+    await ledger.project()
+    assert names(await facts(ledger)) == {"lantern", "dock office"}
