@@ -9,6 +9,7 @@ from typing import Literal
 from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens, LogIn, LogOut, RevokeToken
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
+from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
 from engine import ChatTurn, CorrectionChange, RetrievalMode
 
@@ -291,26 +292,32 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class AtSpace:
-    """Perform a request as the owner of the data, at a space of the terminal."""
+    """Perform a request as the owner of the data, at a space of the terminal. `door`: where they ask."""
 
     space: str
     request: OperationRequest
+    door: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WithoutLogin:
-    """Perform a request for somebody on this machine, as a token of a space of the terminal permits it."""
+    """Perform a request for somebody on this machine, as a token of a space of the terminal permits it.
+
+    `door` as in AtSpace.
+    """
 
     space: str
     request: OperationRequest
+    door: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Authorized:
-    """Perform a request as the subject of an access token."""
+    """Perform a request as the subject of an access token. `door` as in AtSpace."""
 
     token: str = field(repr=False)
     request: OperationRequest
+    door: str = ""
 
 
 Envelope = AtSpace | WithoutLogin | Authorized
@@ -355,4 +362,5 @@ OperationRequest = (
     | ManagementRequest
     | ForgetMe
     | RememberMe
+    | ListAudit
 )
