@@ -70,7 +70,8 @@ class Bot:
         self.quotas = Quotas(context.store, *limits, context.clock)
         self.ingest_service = IngestService(context)
         self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
-        access = AccessControl(context.store, context.clock, context.audience, self.quotas)
+        auditors = context.settings.auditor_names
+        access = AccessControl(context.store, context.clock, context.audience, self.quotas, auditors)
         parts = BotParts(context.store, self.ingest_service, access, self)
         self.deps = Deps(context.engine_context, RunningParts(parts), self.metrics)
         self.supervisor = context.engine_context.engine.supervisor

@@ -34,6 +34,7 @@ PEOPLE_PATTERN = r"^(?:(?:^|,)\s*(?:\w+\s*=\s*)?(?:off|names|on)\s*)*$"
 STORES_GROUP = "threadlore.stores"  # of entry points: plug-ins that hold graph and vectors
 MAX_DAYS = 36_500  # earlier than any message; dates do not go back much further
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
+AUDITORS = r"^\s*([^:,\s]+:[^:,\s]*:[^:,\s]+\s*(,\s*|$))*$"  # PLATFORM:WORKSPACE:PERSON, separated by commas
 
 
 def read_variables(file: Path) -> Mapping[str, str]:
@@ -179,6 +180,8 @@ class Settings(BaseSettings):
     index_bot_messages: bool = False
     backfill_days: int = Field(default=90, ge=0, le=MAX_DAYS)
     retention_days: int = Field(default=0, ge=0, le=MAX_DAYS)
+    audit_days: int = Field(default=365, ge=0, le=MAX_DAYS)
+    auditors: str = Field(default="", pattern=AUDITORS)
     membership_cache_seconds: float = Field(default=60.0, ge=0, le=60.0)
     questions_per_minute: int = Field(default=10, gt=0)
     daily_token_budget: int = Field(default=0, ge=0)
@@ -205,6 +208,11 @@ class Settings(BaseSettings):
     def data_path(self) -> Path:
         """The data directory as an absolute path."""
         return self.data_dir.expanduser().absolute()
+
+    @property
+    def auditor_names(self) -> frozenset[str]:
+        """The people who may see the audit log."""
+        return frozenset(filter(None, map(str.strip, self.auditors.split(","))))
 
     @property
     def selectable_models(self) -> tuple[str, ...]:

@@ -124,14 +124,15 @@ settings: errors
 texts: errors i18n platform text
 platform: errors i18n text
 store: platform
+audit: errors store
 graph_image: i18n platform text
 permissions: {BASE} store
 context: errors i18n platform store permissions settings monitoring texts
 ingest: {BASE} store permissions context
-answers: {BASE} store permissions context ingest monitoring
-capabilities: {BASE} store permissions context settings ingest answers monitoring
+answers: {BASE} store permissions context ingest monitoring audit
+capabilities: {BASE} store permissions context settings ingest answers monitoring audit
 rpc: {BASE} store permissions context settings monitoring capabilities bootstrap
-commands: {BASE} store permissions context settings ingest answers graph_image capabilities
+commands: {BASE} store permissions context settings ingest answers graph_image capabilities audit
 dispatch: {BASE} store permissions context ingest answers commands monitoring capabilities
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
+DOOR = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,13 @@ class Caller:
     def _authorize(self, headers: Mapping[str, str] | None, request: OperationRequest) -> OperationRequest:
         """The request with the caller of a call. Raises an error of the protocol."""
         if self.token is not None:
-            return Authorized(self.token, request) if self.token else AtSpace(self.space, request)
+            if not self.token:
+                return AtSpace(self.space, request, DOOR)
+            return Authorized(self.token, request, DOOR)
         kind, _, token = (headers or {}).get("authorization", "").partition(" ")
         if kind.casefold() != "bearer" or not token.strip():
             raise ToolError("An access token is missing.")
-        return Authorized(token.strip(), request)
+        return Authorized(token.strip(), request, DOOR)
 
 
 def read_headers(request: Any) -> Mapping[str, str] | None:

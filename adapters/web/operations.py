@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bot.rpc.service import AdminService
 
 Result = TypeVar("Result")
+API_PATHS = ("/api/", "/v1/")  # of programs; everything else is the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,10 @@ Access = str | TerminalSpace  # a text is that of an access token
 def perform(http: Request, access: Access, request: OperationRequest) -> AsyncGenerator[OperationResult]:
     """The results of a request; closing the generator stops the work. Raises EngineError."""
     service: AdminService = http.app.state.service
+    door = "api" if http.url.path.startswith(API_PATHS) else "page"
     if isinstance(access, TerminalSpace):
-        return service.perform(WithoutLogin(access.name, request))
-    return service.perform(Authorized(access, request))
+        return service.perform(WithoutLogin(access.name, request, door))
+    return service.perform(Authorized(access, request, door))
 
 
 async def check_token(http: Request, token: str) -> TokenChecked:

@@ -15,6 +15,7 @@ import structlog
 
 from bot import texts
 from bot.answers.attachments import Attachments
+from bot.answers.control.audit_events import describe_question
 from bot.answers.control.stops import StopRequests
 from bot.answers.control.turns import ThreadTurns
 from bot.answers.delivery import StreamingReply
@@ -205,9 +206,9 @@ class AnswerService:
             await self._refuse(request, error)
             return
         if not delivered:
-            await self._fail(request, "withdrawn")
+            await self._fail(request, "withdrawn", draft)
         elif written.failed or draft.found.provenance is None:
-            await self._fail(request, "stopped" if written.is_stopped else "failed")
+            await self._fail(request, "stopped" if written.is_stopped else "failed", draft)
         else:
             await self._save_answer(draft, delivery)
 
@@ -216,10 +217,11 @@ class AnswerService:
 
         For a public answer a correction is stored as well, in case the platform fails now.
         """
-        request = draft.request
-        if not await self._context.store.answers.finish(request.id, draft.build_result()):
+        request, outcome = draft.request, "answered" if draft.is_supported else "nothing"
+        event = await describe_question(self._context, request, outcome, draft)
+        if not await self._context.store.answers.finish(request.id, draft.build_result(), event):
             await self._retract(request, delivery)
-        self._metrics.record_question(request.location.platform, "answered" if draft.is_supported else "nothing")
+        self._metrics.record_question(request.location.platform, outcome)
 
     async def _retract(self, request: AnswerRequest, delivery: StreamingReply) -> None:
         try:
@@ -229,6 +231,7 @@ class AnswerService:
         else:
             await self._context.store.answer_corrections.finish(request.id)
 
-    async def _fail(self, request: AnswerRequest, outcome: str) -> None:
+    async def _fail(self, request: AnswerRequest, outcome: str, draft: AnswerDraft | None = None) -> None:
         self._metrics.record_question(request.location.platform, outcome)
-        await self._context.store.answers.fail(request.id)
+        event = await describe_question(self._context, request, outcome, draft)
+        await self._context.store.answers.fail(request.id, event)

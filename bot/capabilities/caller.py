@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bot.store import Permission
 
 NOBODY = Subject()
+DOORS = ("chat", "page", "api", "mcp", "cli")  # where one can ask
 ALL_PERMISSIONS: Sequence[Permission] = PERMISSIONS
 
 
@@ -26,8 +27,9 @@ class Caller:
 
     `owner`: of the data, at a space of the terminal or at none. `space`: a program, or somebody on this machine, that
     speaks for one. `person`: somebody whom a platform knows; `place`: the channel where they ask, `may_post`: whether
-    the platform lets them post there, both None outside of a channel. `permissions`: of their access token. `time`:
-    when a message asked, the same if it is handled again after a restart.
+    the platform lets them post there, both None outside of a channel. `permissions`: of their access token, and `token`
+    its id. `time`: when a message asked, the same if it is handled again after a restart. `door`: as in `DOORS`.
+    `is_direct`: whether the place is their direct messages with the bot.
     """
 
     kind: Literal["owner", "space", "person"]
@@ -37,6 +39,9 @@ class Caller:
     may_post: bool | None = None
     permissions: Sequence[Permission] = ALL_PERMISSIONS
     time: datetime | None = None
+    door: str = "cli"
+    token: str = ""
+    is_direct: bool = False
 
     @property
     def is_owner(self) -> bool:
@@ -60,11 +65,11 @@ class Caller:
         return Scope(frozenset(spaces), EMPTY_SET)
 
 
-def at_terminal(space: str = "") -> Caller:
+def at_terminal(space: str = "", door: str = "") -> Caller:
     """The owner of the data, at a space of the terminal."""
-    return Caller("owner", Subject(space=space), Scope.of(space) if space else EMPTY_SCOPE)
+    return Caller("owner", Subject(space=space), Scope.of(space) if space else EMPTY_SCOPE, door=door or "cli")
 
 
-def for_space(space: str) -> Caller:
+def for_space(space: str, door: str = "") -> Caller:
     """A program, or somebody on this machine, that speaks for a space of the terminal."""
-    return Caller("space", Subject(space=space), Scope.of(space))
+    return Caller("space", Subject(space=space), Scope.of(space), door=door or "page")

@@ -11,6 +11,7 @@ from bot.capabilities.answers.requests import AnswerRequest
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
+from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
 from engine import ChatTurn, CorrectionChange, RetrievalMode
 
@@ -302,26 +303,32 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class AtSpace:
-    """Perform a request as the owner of the data, at a space of the terminal."""
+    """Perform a request as the owner of the data, at a space of the terminal. `door`: where they ask."""
 
     space: str
     request: OperationRequest
+    door: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WithoutLogin:
-    """Perform a request for somebody on this machine, as a token of a space of the terminal permits it."""
+    """Perform a request for somebody on this machine, as a token of a space of the terminal permits it.
+
+    `door` as in AtSpace.
+    """
 
     space: str
     request: OperationRequest
+    door: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Authorized:
-    """Perform a request as the subject of an access token."""
+    """Perform a request as the subject of an access token. `door` as in AtSpace."""
 
     token: str = field(repr=False)
     request: OperationRequest
+    door: str = ""
 
 
 Envelope = AtSpace | WithoutLogin | Authorized
@@ -368,4 +375,5 @@ OperationRequest = (
     | AnswerRequest
     | ForgetMe
     | RememberMe
+    | ListAudit
 )

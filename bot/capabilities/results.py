@@ -238,6 +238,8 @@ class VerifyResult:
 
     differences: tuple[str, ...]
     repaired: bool = False
+    audit_entries: int = 0
+    audit_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +258,16 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten(Completed):
-    """Something was forgotten: one document with its title, or a message with its time, of a room."""
+    """Something was forgotten: one document with its title, or a message with its time, of a room.
+
+    `keys`: of the documents or the message.
+    """
 
     title: str = ""
     passages: int = 0
     room: str = ""
     time: datetime | None = None
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +325,35 @@ class TokenList:
     tokens: tuple[AccessToken, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """An entry of the audit log. `who` and `about`: a person by platform, workspace and id, or who else it was.
+
+    `details`: JSON. `hash`: of the entry and of the hash before it.
+    """
+
+    number: int
+    time: datetime
+    action: str
+    state: str
+    door: str
+    who: str
+    about: str
+    workspace: str
+    place: str
+    details: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditList:
+    """Entries of the audit log, the newest first, and the number and the hash of the newest of all."""
+
+    entries: tuple[AuditRow, ...]
+    head: int = 0
+    head_hash: str = ""
+
+
 OperationResult = (
     AnswerDelta
     | AnswerEnd
@@ -345,6 +380,7 @@ OperationResult = (
     | TokenCreated
     | TokenChecked
     | TokenList
+    | AuditList
     | HealthState
     | DocumentResults
     | GraphResults

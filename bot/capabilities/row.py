@@ -25,6 +25,7 @@ class Who(Enum):
     CHANNEL_MANAGER = "channel manager"  # of the channel it is about; everyone of their own direct messages
     REVIEWER = "reviewer"  # manager or expert of the channel; checked where the channel is known
     MANAGER = "manager"  # of their workspace at present; a space of the terminal is its own
+    AUDITOR = "auditor"  # whom the setting names
     OWNER = "owner"  # of the data, at the terminal
 
 
@@ -54,7 +55,7 @@ class Capability:
     It is called with the services, the caller and the request, and yields results; a module that begins with a dot is
     below this package. `permission`: what an access token needs; None where no token suffices. `derived`: where the
     row is enough, so that a door makes its route, tool or command of it, with `summary` as help. `kept`: what doors do
-    differently on purpose, and why.
+    differently on purpose, and why. `audited`: the audit log has an entry before it is done, and one when it ends.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Capability:
     summary: str = ""
     derived: Surface = Surface.NONE
     kept: str = ""
+    audited: bool = False
 
     def load_handler(self) -> Handler:
         """The function that carries it out."""

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bot.capabilities.access.audit import describe_result, record_question, record_request
 from bot.capabilities.access.hints import word_refusal, word_result
 from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
-from bot.capabilities.access.reading import TokenReading, check_who
+from bot.capabilities.access.reading import ONLY_AUDITORS, TokenReading, check_who
 from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.caller import at_terminal, for_space
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
 from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult, Internal
-from bot.capabilities.row import Limit, Who
+from bot.capabilities.row import Limit, Surface, Who
 from bot.capabilities.table import find_row
-from bot.errors import NotPermitted
+from bot.errors import NotAllowed, NotPermitted
 from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.capabilities.access.control import AccessControl
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.capabilities.requests import OperationRequest
@@ -40,23 +40,27 @@ log = structlog.get_logger(__name__)
 async def run(deps: Deps, request: OperationRequest) -> AsyncGenerator[OperationResult]:
     """Perform a request that came with its caller; without one, the owner of the data asks. Raises EngineError."""
     match request:
-        case Authorized(token, inner):
-            results = _run_for_token(deps, token, inner)
-        case WithoutLogin(space, inner):
-            _list_permissions(find_row(type(inner)))
-            results = _run_counted(deps, for_space(space), inner)
-        case AtSpace(space, inner):
-            results = _run_counted(deps, await _find_owner(deps, space), inner)
+        case Authorized(token, inner, door):
+            results = _run_for_token(deps, token, inner, door)
+        case WithoutLogin(space, inner, door):
+            row = find_row(type(inner))
+            _list_permissions(row)
+            if row.who is Who.AUDITOR:
+                raise NotAllowed(ONLY_AUDITORS)
+            results = _run_counted(deps, for_space(space, door), inner)
+        case AtSpace(space, inner, door):
+            results = _run_counted(deps, await _find_owner(deps, space, door), inner)
         case _:
-            results = _run_counted(deps, at_terminal(), request)
+            is_typed = Surface.CLI in find_row(type(request)).surfaces
+            results = _run_counted(deps, at_terminal(door="cli" if is_typed else "page"), request)
     async with aclosing(results):
         async for result in results:
             yield result
 
 
-async def _find_owner(deps: Deps, space: str) -> Caller:
+async def _find_owner(deps: Deps, space: str, door: str) -> Caller:
     """The owner of the data at a space of the terminal; from the local one, they also read what they imported."""
-    caller = at_terminal(space)
+    caller = at_terminal(space, door)
     parts = await deps.parts.find() if space == LOCAL_SPACE else None
     if parts is None:
         return caller
@@ -68,19 +72,46 @@ async def run_for_person(deps: Deps, caller: Caller, request: OperationRequest) 
     """Perform a request of a person whom a platform of this process knows. Raises EngineError."""
     row = find_row(type(request))
     await check_who((await deps.parts.open()).access, caller, row)
-    async with aclosing(row.load_handler()(deps, caller, request)) as results:
+    async with aclosing(_handle(deps, caller, row, request)) as results:
         async for result in results:
             yield result if isinstance(result, Internal) else word_result(caller, result)
 
 
+async def _handle(
+    deps: Deps, caller: Caller, row: Capability, request: OperationRequest
+) -> AsyncGenerator[HandlerResult]:
+    """What a handler yields; the audit log says what it changed."""
+    async with (
+        record_request(deps, caller, row, request) as change,
+        aclosing(row.load_handler()(deps, caller, request)) as results,
+    ):
+        async for result in results:
+            if change is not None:
+                change.observe(describe_result(result))
+            yield result
+
+
 async def _run_counted(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-    """Perform a request of this machine; a question is counted."""
+    """Perform a request of this machine; a question is counted, and the audit log says who asked it."""
     row = find_row(type(request))
     is_question = Limit.QUESTIONS in row.limits
     record = QuestionRecord(deps.metrics if is_question else None, deps.clock, TERMINAL)
+    try:
+        async with aclosing(_run_recorded(deps, caller, row, request, record)) as results:
+            async for result in results:
+                yield result
+    finally:
+        if is_question:
+            await record_question(deps, caller, row.name, record)
+
+
+async def _run_recorded(
+    deps: Deps, caller: Caller, row: Capability, request: OperationRequest, record: QuestionRecord
+) -> AsyncGenerator[OperationResult]:
+    """Perform a request of this machine, and count what comes of it."""
     with record.closing():
         try:
-            async with aclosing(row.load_handler()(deps, caller, request)) as results:
+            async with aclosing(_handle(deps, caller, row, request)) as results:
                 async for result in results:
                     if isinstance(result, AnswerBegun):
                         record.observe_answer(result.answer)
@@ -102,32 +133,45 @@ async def _count_at_terminal(deps: Deps, caller: Caller, record: QuestionRecord)
         log.debug("usage.not_recorded", space=caller.subject.space, error=type(error).__name__)
 
 
-async def _run_for_token(deps: Deps, text: str, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+async def _run_for_token(
+    deps: Deps, text: str, request: OperationRequest, door: str
+) -> AsyncGenerator[OperationResult]:
     """Perform a request of an access token within its scope. Raises NotAllowed, TooManyRequests, PlatformError.
 
     Raises AudienceChanged if the scope became smaller meanwhile; the results so far are then not to be used.
     """
     row = find_row(type(request))
     accepted, is_question = _list_permissions(row), Limit.QUESTIONS in row.limits
-    record, subject = QuestionRecord(deps.metrics if is_question else None, deps.clock, PROGRAM), None
-    with record.closing():
-        try:
-            access: AccessControl = (await deps.parts.open()).access
-            token = await access.authorize(text, *accepted)
-            subject = token.subject
-            if is_question:
-                await access.check_question(subject)
-            reading = TokenReading(access, text, token, deps.clock)
-            async with aclosing(_run_within_scope(deps, row, request, reading, record)) as results:
+    record, reading = QuestionRecord(deps.metrics if is_question else None, deps.clock, PROGRAM), None
+    try:
+        with record.closing():
+            access = (await deps.parts.open()).access
+            reading = TokenReading(access, text, await access.authorize(text, *accepted), deps.clock, door)
+            async with aclosing(_run_for_subject(deps, row, request, reading, record)) as results:
                 async for result in results:
-                    record.observe_result(result)
                     yield result
-        except EngineError as error:
-            word_refusal(error, for_person=subject is not None and not subject.space)
-            raise
-        finally:
-            if subject is not None:
-                await record.count_for(access, subject)
+    except EngineError as error:
+        word_refusal(error, for_person=reading is not None and not reading.caller.subject.space)
+        raise
+    finally:
+        if reading is not None and is_question:
+            await record_question(deps, reading.caller, row.name, record)
+
+
+async def _run_for_subject(
+    deps: Deps, row: Capability, request: OperationRequest, reading: TokenReading, record: QuestionRecord
+) -> AsyncGenerator[OperationResult]:
+    """Perform a request of a token that permits it; a question counts among those of its subject."""
+    access, subject = (await deps.parts.open()).access, reading.caller.subject
+    try:
+        if Limit.QUESTIONS in row.limits:
+            await access.check_question(subject)
+        async with aclosing(_run_within_scope(deps, row, request, reading, record)) as results:
+            async for result in results:
+                record.observe_result(result)
+                yield result
+    finally:
+        await record.count_for(access, subject)
 
 
 async def _run_within_scope(
@@ -135,7 +179,7 @@ async def _run_within_scope(
 ) -> AsyncGenerator[OperationResult]:
     """Perform a request within what its caller may read now; the results are checked before they are yielded."""
     caller, gap = await reading.begin(row)
-    async with aclosing(row.load_handler()(deps, caller, request)) as results:
+    async with aclosing(_handle(deps, caller, row, request)) as results:
         async for result in results:
             if isinstance(result, Internal):
                 _observe(result, reading, record)

@@ -6,6 +6,7 @@ Everything that acts for a caller is a row. A request of no row is refused. The 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from bot.capabilities.answers.rows import ANSWER_ROWS
 from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
+from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management import requests as management
 from bot.capabilities.plugins import load_rows
 from bot.capabilities.row import Capability, Limit, Surface, Who
@@ -60,7 +62,18 @@ KEPT_OPERATION = (
 )
 KEPT_OWNER = "Who may do this has the data directory, and no other door leads there."
 KEPT_ACCESS = "A token cannot make, list or end others; a login is made by the page alone."
+KEPT_AUDIT = "An auditor sees the entries of their workspace, the owner of the data all of them."
 KEPT_PROBE = "Whoever watches the server asks without a token, and is told nothing of the data."
+
+# Of what the audit log has an entry: changes, copies of the data, and who looked at the log. Questions have one, too.
+AUDITED = frozenset(
+    {
+        *("ingest", "upload", "import", "forget", "forget-workspace", "forget-channel", "forget-me", "remember-me"),
+        *("confirm-retention", "merge", "separate", "split", "describe", "hide", "undo", "add-fact", "change-channel"),
+        *("backfill", "digest", "channel-digest", "add-expert", "remove-expert", "verify-answer", "pin-answer"),
+        *("remove-answer", "create-token", "revoke-token", "log-in", "export", "backup", "reindex", "audit-log"),
+    }
+)
 
 MANAGE = ".management.operations:manage"
 CHANNEL_ROWS: tuple[tuple[str, type, Surface, Who, Permission, str], ...] = (
@@ -108,7 +121,7 @@ CHANNEL_ROWS: tuple[tuple[str, type, Surface, Who, Permission, str], ...] = (
     ),
 )
 
-ROWS = (
+_ROWS = (
     # Questions.
     Capability(
         "ask",
@@ -345,6 +358,17 @@ ROWS = (
     Capability("revoke-token", tokens.RevokeToken, ".access.tokens:revoke_token", CLI, Who.OWNER, kept=KEPT_ACCESS),
     Capability("log-in", tokens.LogIn, ".access.tokens:log_in", PAGE, Who.OWNER, kept=KEPT_ACCESS),
     Capability("log-out", tokens.LogOut, ".access.tokens:log_out", PAGE, Who.OWNER, kept=KEPT_ACCESS),
+    Capability(
+        "audit-log",
+        ListAudit,
+        ".maintenance.audit_log:list_audit",
+        CLI | HTTP,
+        Who.AUDITOR,
+        "read",
+        summary="who asked, changed and copied what",
+        derived=HTTP,
+        kept=KEPT_AUDIT,
+    ),
     # The data directory.
     Capability("check-health", requests.CheckHealth, ".asking.queries:check_health", HTTP, Who.OWNER, kept=KEPT_PROBE),
     Capability("reindex", requests.Reindex, ".maintenance.operations:reindex", CLI, Who.OWNER, kept=KEPT_OWNER),
@@ -352,6 +376,7 @@ ROWS = (
     Capability("export", requests.Export, ".maintenance.operations:export", CLI, Who.OWNER, kept=KEPT_OWNER),
     Capability("backup", requests.Backup, ".maintenance.operations:backup", CLI, Who.OWNER, kept=KEPT_OWNER),
 )
+ROWS = tuple(replace(each, audited=each.name in AUDITED) for each in _ROWS)
 
 
 @cache

@@ -21,6 +21,8 @@ VERIFY_HELP = """Compare the graph and vector indexes with the ledger and list e
 
 Of the vectors of entities and relations, whose values the ledger does not have, only place and length are compared.
 
+The chain of the audit log is followed, too: the first entry that was changed or removed is named.
+
 Exits with 1 if there are any.
 """
 DUPLICATES_HELP = """List names that may mean the same entity, with the evidence, and those joined automatically.
@@ -45,6 +47,15 @@ the newest event, waits for `threadlore retention confirm`. `threadlore status` 
 RESTORE_HELP = "Restore a backup into the data directory or the database and rebuild the graph and vector indexes."
 
 
+AUDIT_HELP = """List who asked, changed, forgot and copied what, the newest first: ids, never texts.
+
+People who had themselves forgotten are named no more. Entries go after THREADLORE_AUDIT_DAYS.
+
+Keep the number and the hash of the last entry elsewhere: then `threadlore audit-log --json` shows later whether any
+entry up to it was replaced.
+"""
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to the app."""
     app.command("graph", help="Show an entity and its relations.")(graph)
@@ -55,6 +66,7 @@ def register(app: typer.Typer) -> None:
     app.command("verify", help=VERIFY_HELP)(verify)
     app.command("reindex", help="Rebuild the graph and vector indexes, for example for another embedder.")(reindex)
     app.add_typer(retention, name="retention")
+    app.command("audit-log", help=AUDIT_HELP)(audit_log)
 
 
 retention = typer.Typer(help=RETENTION_HELP, no_args_is_help=True)
@@ -71,6 +83,20 @@ def confirm(context: typer.Context) -> None:
     from bot.capabilities.requests import ConfirmRetention  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: ConfirmRetention())
+
+
+def audit_log(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Maximum entries.")] = 50,
+    before: Annotated[int, typer.Option("--before", min=0, help="Only entries before this number.")] = 0,
+    action: Annotated[str, typer.Option("--action", help="Only this action, such as ask or export.")] = "",
+    person: Annotated[str, typer.Option("--person", help="Only of and about PLATFORM:WORKSPACE:ID.")] = "",
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    """List entries of the audit log."""
+    from bot.capabilities.maintenance.requests import ListAudit  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: ListAudit(limit, before, action, person), as_json=as_json)
 
 
 def graph(
@@ -111,7 +137,8 @@ def verify(
 def _verify_exit_code(results: Sequence[OperationResult]) -> int:
     from bot.capabilities.results import VerifyResult  # noqa: PLC0415  - keeps --help fast
 
-    return int(any(event.differences for event in results if isinstance(event, VerifyResult)))
+    found = [event for event in results if isinstance(event, VerifyResult)]
+    return int(any(event.differences or event.audit_problem for event in found))
 
 
 def reindex(context: typer.Context) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from bot.capabilities.management.requests import BackfillChannel, ChangeChannel
 from bot.commands.settings.changes import change_settings, format_value, list_fields
 from bot.commands.settings.fields import FORM_TITLES
 from bot.i18n import gettext
@@ -27,7 +28,9 @@ async def settings_command(call: CommandContext) -> Card:
     await call.require_manager(gettext("see or change settings"))
     name, _, value = call.arguments.partition(" ")
     if name and not (name in FORM_TITLES and not value):
-        return await change_settings(call, {name.casefold(): value.strip().strip('"“”')})
+        changed = (name.casefold(), value.strip().strip('"“”'))
+        async with call.recording(ChangeChannel(call.location.room, (changed,))):
+            return await change_settings(call, dict([changed]))
     return await _show_settings(call)
 
 
@@ -49,11 +52,11 @@ async def backfill_command(call: CommandContext) -> Card:
     """Fetch the history of this channel, for the given number of days; if that costs much, after a confirmation."""
     days = _parse_days(call.arguments, call.settings.backfill_days)
     if call.arguments.casefold().endswith(CONFIRMED):
-        return Card(await start_backfill(call, days))
+        return await _record_backfill(call, days)
     await _check_backfill(call)
     estimate = await _estimate_backfill(call, days)
     if estimate is None or not is_much(estimate.tokens, estimate.dollars, estimate.seconds):
-        return Card(await start_backfill(call, days, estimate))
+        return await _record_backfill(call, days, estimate)
     question = pluralize(
         days,
         "This reads the last day of this channel.",
@@ -83,6 +86,11 @@ async def start_backfill(call: PersonAtPlace, days: int, estimate: IndexingEstim
             gettext("{command} shows the progress.").format(command=call.format_example("status")),
         )
     )
+
+
+async def _record_backfill(call: CommandContext, days: int, estimate: IndexingEstimate | None = None) -> Card:
+    async with call.recording(BackfillChannel(call.location.room, days)):
+        return Card(await start_backfill(call, days, estimate))
 
 
 async def _check_backfill(call: PersonAtPlace) -> None:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
-from dataclasses import dataclass
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from bot.audit.changes import recording
+from bot.capabilities.access.audit import describe_request
 from bot.capabilities.caller import Caller
 from bot.capabilities.run import run_for_person
-from bot.errors import NotAllowed
+from bot.capabilities.table import find_row
+from bot.errors import NotAllowed, PlatformError
 from bot.i18n import gettext
 from bot.permissions.managers import is_workspace_manager, may_manage
 from bot.permissions.provenance import Provenance, can_read
 from bot.store import Subject
+from bot.store.audit.chain import AuditEvent
 from engine import Scope
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from datetime import datetime
 
     from bot.answers.service import AnswerService
+    from bot.audit.changes import ChangeRecord
     from bot.capabilities.deps import Deps
     from bot.capabilities.requests import OperationRequest
     from bot.capabilities.results import HandlerResult
@@ -116,7 +121,31 @@ class PersonAtPlace:
         """The person in this place, with what they may read now."""
         location, scope = self.location, await self.resolve_scope()
         subject = Subject(location.platform, location.workspace, self.person)
-        return Caller("person", subject, scope, location, self.may_post, time=self.now)
+        is_direct = await self._is_direct()
+        return Caller(
+            "person", subject, scope, location, self.may_post, time=self.now, door="chat", is_direct=is_direct
+        )
+
+    async def _is_direct(self) -> bool:
+        try:
+            return (await self.services.context.audience.get_channel(self.location)).kind == "direct"
+        except PlatformError:
+            return False
+
+    @asynccontextmanager
+    async def recording(self, request: object, name: str = "") -> AsyncIterator[ChangeRecord]:
+        """Write to the audit log that a change by the caller begins, and how it ends.
+
+        `request`: which the row of that change takes, or its `name`. For what no request carries out.
+        """
+        location, is_direct = self.location, await self._is_direct()
+        subject = Subject(location.platform, location.workspace, self.person)
+        change = describe_request(name or find_row(type(request)).name, request, subject)
+        place = "" if is_direct else location.room
+        if is_direct and change.place == location.room:
+            change = replace(change, place="")
+        async with recording(self.store.audit, AuditEvent("", "", subject, "chat", place), change) as record:
+            yield record
 
     async def get_result(self, request: OperationRequest, kind: type[Result]) -> Result:
         """The first result of a kind, of a request of the caller in this place. Raises EngineError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.management.requests import ScheduleChannelDigest, SchedulePersonalDigest
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.store.schedules.digests import Digest
@@ -22,7 +23,12 @@ async def digest_command(call: CommandContext) -> Card:
     """Show, schedule or end the digest of this channel, or with `me` the caller's own."""
     first, _, rest = call.arguments.partition(" ")
     personal = first.casefold() == PERSONAL
-    return Card(await schedule_digest(call, rest.strip() if personal else call.arguments, personal=personal))
+    words = rest.strip() if personal else call.arguments
+    if not words:
+        return Card(await schedule_digest(call, words, personal=personal))
+    asked = SchedulePersonalDigest() if personal else ScheduleChannelDigest(call.location.room)
+    async with call.recording(asked):
+        return Card(await schedule_digest(call, words, personal=personal))
 
 
 async def schedule_digest(call: PersonAtPlace, words: str, *, personal: bool) -> str:

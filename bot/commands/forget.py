@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.management.requests import ForgetChannel
 from bot.capabilities.requests import Forget, ForgetMe, RememberMe
 from bot.capabilities.results import Completed, Forgotten
 from bot.i18n import gettext
@@ -46,7 +47,9 @@ async def forget_command(call: CommandContext) -> Card:
     if words.casefold() in CHANNEL_WORDS:
         return await _confirm_forget_channel(call, CHANNEL_WORDS[words.casefold()])
     if words.casefold().removesuffix(CONFIRMED) in CHANNEL_WORDS:
-        return Card(await forget_channel(call, CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)]))
+        kind = CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)]
+        async with call.recording(ForgetChannel(call.location.room, kind)):
+            return Card(await forget_channel(call, kind))
     return await _forget_document_or_message(call, words)
 
 

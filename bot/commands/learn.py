@@ -12,6 +12,7 @@ from bot.ingest.messages import is_for_bot
 from bot.platform.events import PRIVATE_WORD, MessageReceived
 from bot.platform.models import Card
 from bot.store import FILES_ONLY, FileRecord
+from bot.store.models import message_key
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion
@@ -49,7 +50,9 @@ async def learn_command(call: CommandContext) -> Card:
     """
     message, uploads = call.invocation.message, call.invocation.uploads
     if message is not None:
-        return Card("\n".join(await _ingest_message(call, message)))
+        async with call.recording(None, "upload") as change:
+            change.observe({"documents": [message_key(message.location.room, message.id)]})
+            return Card("\n".join(await _ingest_message(call, message)))
     if not uploads:
         raise InvalidQuestion(
             gettext("There is no file in that command."),
@@ -57,7 +60,10 @@ async def learn_command(call: CommandContext) -> Card:
         )
     private = call.arguments.strip().casefold() == PRIVATE_WORD
     files = call.services.ingest_service.files
-    outcomes = await files.ingest_from_command(call.invocation, call.now, private=private)
+    async with call.recording(None, "upload") as change:
+        outcomes = await files.ingest_from_command(call.invocation, call.now, private=private)
+        filed = [each.document for each in outcomes if isinstance(each, FileRecord)]
+        change.observe({"documents": [] if private else filed, "count": len(filed)})
     lines = await _report_files(call, uploads, outcomes)
     if not all(isinstance(each, RejectedFile) for each in outcomes):
         lines.append(await _describe_readers(call, private=private))

@@ -14,6 +14,7 @@ from bot.i18n import use_language
 from bot.ingest.conversations import thread_key
 from bot.permissions.audience import home_space, workspace_space
 from bot.platform.models import Card, Location
+from bot.store.audit.chain import SYSTEM, AuditEvent
 from engine import Scope
 
 if TYPE_CHECKING:
@@ -215,6 +216,8 @@ class ChannelMembership:
         await self._store.hints.delete(ended.platform, ended.workspace, WELCOME_HINT)
         if purged:
             await self.delete_workspace(ended.platform, ended.workspace)
+            where = f"{ended.platform}:{ended.workspace}"
+            await self._store.audit.append(AuditEvent("forget-workspace", "done", SYSTEM, workspace=where))
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
         """Delete everything of a workspace."""

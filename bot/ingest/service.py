@@ -228,6 +228,7 @@ class IngestService:
             await store.digests.delete_person(platform, where, person)
             await store.verified_answers.delete_by_person(platform, where, person)
             await store.experts.delete_person(platform, where, person)
+            await store.audit.forget_person(platform, where, person)
 
     # History.
 

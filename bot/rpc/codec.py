@@ -127,9 +127,9 @@ def _build_envelope(kind: type[Envelope], plain: dict[str, Any]) -> Envelope:
     """A request with its caller; the request in it has none."""
     inner, who = plain.pop("request", None), [*plain.values()]
     names = [each.name for each in fields(kind) if each.name != "request"]
-    if [*plain] != names or not isinstance(inner, dict) or not isinstance(who[0], str):
+    if [*plain] != names or not isinstance(inner, dict) or not all(isinstance(each, str) for each in who):
         raise ProtocolError(f"“{kind.__name__}” has fields that this version does not know.")
-    return kind(who[0], _build_record(inner, _list_inner_types()))
+    return kind(who[0], _build_record(inner, _list_inner_types()), *who[1:])
 
 
 def _build_error(plain: dict[str, Any]) -> EngineError:

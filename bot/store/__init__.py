@@ -33,6 +33,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     adapter_state          values that adapters keep
     retention              what retention did last, and what it waits for
     imported_spaces        where imports put channels that no platform can be asked about
+    audit                  who asked and changed what, as a chain of hashes
     recent_questions       questions of the last minute
     shared_visibility      changed audiences, where several processes share the database
 """
@@ -44,6 +45,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
+from bot.store.audit.log import AuditLog
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
 from bot.store.control.repeats import AnswerRepeats
 from bot.store.control.stops import AnswerStops
@@ -178,6 +180,7 @@ class BotStore:
         self.verified_answers = VerifiedAnswers(database)
         self.unanswered = UnansweredQuestions(database)
         self.experts = Experts(database)
+        self.audit = AuditLog(database, clock)
         self.correction_changes = CorrectionChanges(database)
         self.channel_settings = ChannelSettingsTable(database)
         self.opt_outs = OptOuts(database)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
+from bot.store.audit.log import append_event
 from bot.store.database import parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
 from bot.store.redactions import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
+    from bot.store.audit.chain import AuditEvent
     from bot.store.database import Database, Row
     from bot.store.redactions import AnswerCorrections, PendingRedactions
     from engine import Clock
@@ -67,17 +69,18 @@ class Answers:
         """Store the reference to the posted reply, and the messages that it names."""
         await self._database.write(_save_reply_ref, id_, mark)
 
-    async def finish(self, id_: str, outcome: AnswerResult) -> bool:
-        """Store a finished answer; False if a source was removed since: it is then redacted or deleted."""
-        is_kept, posted = await self._database.write(_finish_answer, id_, outcome, self._clock)
+    async def finish(self, id_: str, outcome: AnswerResult, event: AuditEvent | None = None) -> bool:
+        """Store a finished answer; False if a source was removed since: it is then redacted or deleted.
+
+        `event`: what the audit log says of it, in the same transaction.
+        """
+        is_kept, posted = await self._database.write(_finish_answer, id_, outcome, self._clock, event)
         self._wake_corrections(posted)
         return is_kept
 
-    async def fail(self, id_: str) -> None:
-        """Mark an answer as failed and delete its text and sources."""
-        await self._database.execute(
-            "UPDATE answer SET state = 'failed', text = '', sources = '[]', suggestions = '[]' WHERE id = ?", (id_,)
-        )
+    async def fail(self, id_: str, event: AuditEvent | None = None) -> None:
+        """Mark an answer as failed and delete its text and sources. `event` as in `finish`."""
+        await self._database.write(_fail_answer, id_, self._clock, event)
 
     async def get(self, id_: str) -> StoredAnswer | None:
         """The answer with this id, or None."""
@@ -258,8 +261,18 @@ def _delete_by_messages(db: Connection, room: str, messages: Collection[str], cl
     return posted
 
 
-def _finish_answer(db: Connection, id_: str, outcome: AnswerResult, clock: Clock) -> tuple[bool, bool]:
+def _fail_answer(db: Connection, id_: str, clock: Clock, event: AuditEvent | None) -> None:
+    db.execute("UPDATE answer SET state = 'failed', text = '', sources = '[]', suggestions = '[]' WHERE id = ?", (id_,))
+    if event is not None:
+        append_event(db, event, clock.now())
+
+
+def _finish_answer(
+    db: Connection, id_: str, outcome: AnswerResult, clock: Clock, event: AuditEvent | None
+) -> tuple[bool, bool]:
     """Store a finished answer; returns whether it is kept, and whether posted answers are to be corrected."""
+    if event is not None:
+        append_event(db, event, clock.now())
     state = [row[0] for row in db.execute_fetchall("SELECT state FROM answer WHERE id = ?", (id_,))]
     if state != ["started"]:  # the question was removed while it was answered: what was posted of the answer goes too
         return False, request_corrections(db, {id_}, clock)

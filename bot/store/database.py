@@ -55,7 +55,7 @@ class Database(SqlDatabase):
             (f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
             for table in (
                 *("channel", "answer", "answer_correction", "daily_usage", "shown_hint", "digest"),
-                *("verified_answer", "expert", "expert_request"),
+                *("verified_answer", "expert", "expert_request", "audit_person"),
             )
         ]
         of_rooms = [

@@ -12,6 +12,7 @@ from bot.capabilities.answers import requests as answers
 from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
+from bot.capabilities.maintenance import requests as maintenance
 from bot.capabilities.management import requests as management
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.store import Subject
@@ -92,6 +93,7 @@ ARGV = {
     "usage": ("usage",),
     "health": ("health",),
     "create-token": ("token", "create", "t", "--space", LOCAL),
+    "audit-log": ("audit-log",),
     "tokens": ("token", "list"),
     "revoke-token": ("token", "revoke", "none"),
     "reindex": ("reindex",),
@@ -183,6 +185,7 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
         "health": Sample(management.GetHealth(), "GET", f"{API}/health/details"),
         "check-token": Sample(tokens.CheckToken("nonsense")),
         "create-token": Sample(tokens.CreateToken("t", Subject(space=LOCAL), ("ask",), 10)),
+        "audit-log": Sample(maintenance.ListAudit(), "POST", f"{API}/audit-log", {}),
         "tokens": Sample(tokens.ListTokens()),
         "revoke-token": Sample(tokens.RevokeToken("none")),
         "log-in": Sample(tokens.LogIn("slack", "ada", ("T1",))),

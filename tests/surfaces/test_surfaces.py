@@ -38,6 +38,7 @@ MEETS: dict[Least, set[Who]] = {
     Least.CHANNEL_MANAGER: {"manager"},
     Least.REVIEWER: {"manager", "expert"},
     Least.MANAGER: {"manager"},
+    Least.AUDITOR: {"author"},
 }
 
 

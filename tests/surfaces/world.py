@@ -178,7 +178,7 @@ class World:
 async def open_world(home: Path, **settings: Any) -> AsyncIterator[World]:
     """Ada manages and reads both channels; Bob is an expert, Cleo wrote a file, Dan is a member, Gus a guest.
 
-    Eve left the workspace.
+    Eve left the workspace. Cleo may see the audit log.
     """
     async with open_bot(home, **settings) as bot:
         names = ("ada", "bob", "cleo", "dan")
@@ -197,7 +197,7 @@ async def open_world(home: Path, **settings: Any) -> AsyncIterator[World]:
         workspace = Workspace(bot, bot.with_settings(llm_model="openai/any"), RecordingAnswers())
         chosen = bot.context.settings
         quotas = Quotas(bot.store, chosen.questions_per_minute, chosen.daily_token_budget, bot.clock)
-        access = AccessControl(bot.store, bot.clock, bot.context.audience, quotas)
+        access = AccessControl(bot.store, bot.clock, bot.context.audience, quotas, {"slack:T1:cleo"})
         parts = replace(await bot.deps.parts.open(), management=RunningBot(workspace), access=access)
         deps = replace(bot.deps, parts=RunningParts(parts))
         service = LocalService(deps)

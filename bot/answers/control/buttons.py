@@ -5,11 +5,13 @@ Buttons below answers that an earlier version posted are among them.
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers import footer
+from bot.answers.control.audit_events import DOOR, describe_sharing, find_place
 from bot.answers.control.sources import describe_sources
 from bot.answers.control.stops import StopRequests
 from bot.answers.footer import link_citations, source_urls
@@ -19,12 +21,14 @@ from bot.answers.review.improvements import IMPROVE_ACTION, ONCE, Improvements, 
 from bot.answers.review.rights import check_room, is_manager
 from bot.answers.review.verification import AnswerVerifier
 from bot.answers.review.votes import record_vote
+from bot.audit.changes import Change, recording
 from bot.errors import NotAllowed, PermissionDenied
 from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
-from bot.store import AnswerResult
+from bot.store import AnswerResult, Subject
+from bot.store.audit.chain import AuditEvent
 from bot.text import splitting
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
@@ -32,7 +36,7 @@ from bot.texts import review as review_texts
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from bot.context import BotContext
     from bot.monitoring.metrics import Metrics
@@ -114,7 +118,8 @@ class AnswerButtons:
     async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Verify an answer, for managers and experts of its channel."""
         _check_attempt(clicked, stored)
-        return await self._open_verifier().verify(stored, clicked.person)
+        async with self._recording("verify-answer", clicked, stored):
+            return await self._open_verifier().verify(stored, clicked.person)
 
     async def correct_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Name the command that corrects an answer, because its form could not be opened."""
@@ -124,6 +129,15 @@ class AnswerButtons:
 
     def _open_verifier(self) -> AnswerVerifier:
         return AnswerVerifier(self.context, self.context.clock.now())
+
+    @asynccontextmanager
+    async def _recording(self, action: str, clicked: ButtonPressed, stored: StoredAnswer) -> AsyncIterator[None]:
+        """Write to the audit log what somebody does with an answer."""
+        location = clicked.location
+        actor = Subject(location.platform, location.workspace, clicked.person)
+        by = AuditEvent("", "", actor, DOOR, await find_place(self.context, stored.location))
+        async with recording(self.context.store.audit, by, Change(action, details={"answer": stored.id})):
+            yield
 
     async def offer_experts(self, clicked: ButtonPressed, stored: StoredAnswer) -> Card:
         """Ask the expert of a question's topic, or show who can be asked."""
@@ -146,8 +160,9 @@ class AnswerButtons:
             raise NotAllowed(gettext(texts.NOT_THE_ASKER))
         if stored.private:
             raise NotFound(gettext(texts.NO_ANSWER))  # only the asker saw it, and it cannot be deleted
-        await self.context.platform_for(stored.location).delete_answer(_public_target(stored, stored.reply_ref))
-        await self.context.store.answers.delete(stored.id)
+        async with self._recording("delete-answer", clicked, stored):
+            await self.context.platform_for(stored.location).delete_answer(_public_target(stored, stored.reply_ref))
+            await self.context.store.answers.delete(stored.id)
         return ""
 
     async def share_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
@@ -195,7 +210,7 @@ class AnswerButtons:
         outcome = AnswerResult(
             stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms, stored.shown_keys
         )
-        if not await answers.finish(shared.id, outcome):
+        if not await answers.finish(shared.id, outcome, await describe_sharing(self.context, stored, shared.id)):
             await reply.replace(gettext(texts.SOURCE_REMOVED))
         return True
 

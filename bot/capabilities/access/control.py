@@ -48,7 +48,8 @@ class AccessControl:
     """Issues access tokens, checks them, and finds what they may read.
 
     The scope of a person is that of their private questions, looked up for each request.
-    `quotas`: those of the questions in the chat; without them only the usage is recorded.
+    `quotas`: those of the questions in the chat; without them only the usage is recorded. `auditors`: people who may
+    see the audit log, as `PLATFORM:WORKSPACE:ID`.
     """
 
     def __init__(
@@ -57,10 +58,12 @@ class AccessControl:
         clock: Clock,
         audience: AudienceResolver | None = None,
         quotas: Quotas | None = None,
+        auditors: Collection[str] = (),
     ) -> None:
         self._store = store
         self._audience = audience
         self._clock = clock
+        self._auditors = frozenset(auditors)
         self._quotas = quotas or Quotas(store, 0, 0, clock)
 
     async def create_token(
@@ -138,6 +141,10 @@ class AccessControl:
         if not await self._store.recent_questions.count_if_below(who, token.requests_per_minute, self._clock.time()):
             raise TooManyRequests(f"This access token permits {token.requests_per_minute} requests a minute.")
         return token
+
+    def is_auditor(self, subject: Subject) -> bool:
+        """Whether a person may see the audit log; spaces may not."""
+        return bool(subject.person) and str(subject) in self._auditors
 
     async def is_manager(self, subject: Subject) -> bool:
         """Whether a person manages their workspace now. Raises PlatformError if that is unknown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult
+from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, PromptResult
 from bot.errors import NotAllowed, TooManyRequests
 from bot.texts.search_notices import is_closest
 from engine.errors import InvalidQuestion, NotFound
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bot.capabilities.results import OperationResult
     from bot.monitoring.metrics import Metrics
     from bot.store import Subject
-    from engine import Answer, Clock
+    from engine import Answer, Clock, Context, Source
 
 PROGRAM, TERMINAL = "api", "console"  # the labels of programs, and of this machine, in the metrics
 LEAD_LENGTH = 1000  # characters at the beginning of an answer that say whether it shows only the closest passages
@@ -36,6 +36,18 @@ class QuestionRecord:
         self._outcome = ""
         self._answers = 0
         self._answer: Answer | None = None
+        self.cited: tuple[Source, ...] = ()
+        self._context: Context | None = None
+
+    @property
+    def outcome(self) -> str:
+        """How it ended: answered, nothing, refused, failed or stopped."""
+        return self._outcome or "stopped"
+
+    @property
+    def shown(self) -> tuple[Source, ...]:
+        """All passages that were found for it, whether its answer cites them or not."""
+        return self._context.sources if self._context is not None else ()
 
     @property
     def is_answered(self) -> bool:
@@ -55,7 +67,7 @@ class QuestionRecord:
 
     def observe_answer(self, answer: Answer) -> None:
         """Record how long the retrieval of an answer took."""
-        self._answer = answer
+        self._answer, self._context = answer, answer.context
         if self._metrics is not None:
             self._metrics.record_retrieval(answer.context.timings)
 
@@ -68,10 +80,14 @@ class QuestionRecord:
                 self._beginning += result.text
         elif isinstance(result, AnswerEnd):
             self._answers = 0 if result.answer else 1  # the day counts those that are kept by their rows
+            self.cited = result.sources
             is_supported = bool(result.sources) and not is_closest(self._beginning)
             self._outcome = "answered" if is_supported or result.verified else "nothing"
         elif isinstance(result, ContextResult):
+            self._context = result.context
             self._outcome = "nothing" if result.context.is_empty else "answered"
+        elif isinstance(result, PromptResult):
+            self._outcome = "answered"
 
     def _observe_error(self, error: BaseException) -> None:
         """Record that a question was refused or failed; a client that leaves ends it too."""
@@ -85,7 +101,7 @@ class QuestionRecord:
         """Record the outcome, and what the answer took."""
         if self._metrics is None:
             return
-        self._metrics.record_question(self._platform, self._outcome or "stopped")
+        self._metrics.record_question(self._platform, self.outcome)
         if self._answer is not None:
             self._metrics.record_usage(self._answer.usage)
 

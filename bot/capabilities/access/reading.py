@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.caller import Caller
@@ -27,6 +28,7 @@ CHANGED = "What you can read changed during this answer. Ask again."
 CHECKED = AnswerEnd | ContextResult | SearchResult | DocumentResult | SubgraphResult | ProvenanceResult
 CHECK_INTERVAL = 2.0  # seconds between two checks of the audience while results arrive
 ONLY_MANAGERS = "Only managers of this workspace can do this."
+ONLY_AUDITORS = "Only the owner of the data and the auditors whom they named can see the audit log."
 
 
 async def check_who(access: AccessControl, caller: Caller, row: Capability) -> None:
@@ -40,20 +42,30 @@ async def check_who(access: AccessControl, caller: Caller, row: Capability) -> N
         raise NotPermitted("No access token permits this.")
     if row.who is Who.MANAGER and caller.kind == "person" and not await access.is_manager(caller.subject):
         raise NotAllowed(ONLY_MANAGERS, hint="Ask one of them.")
+    if row.who is Who.AUDITOR and not access.is_auditor(caller.subject):
+        raise NotAllowed(ONLY_AUDITORS, hint="Whoever runs the bot names them (THREADLORE_AUDITORS).")
 
 
 class TokenReading:
     """A request that is performed for an access token, whose results are yielded while its subject may read them."""
 
-    def __init__(self, access: AccessControl, text: str, token: AccessToken, clock: Clock) -> None:
+    def __init__(self, access: AccessControl, text: str, token: AccessToken, clock: Clock, door: str = "") -> None:
         self._access = access
         self._text = text
         self._token = token
         self._clock = clock
+        self._door = door or "api"
         self._answer: Answer | None = None
         self._provenance: Provenance | None = None
         self._scope = EMPTY_SCOPE
         self._since = self._checked = 0.0
+
+    @property
+    def caller(self) -> Caller:
+        """The caller, before it is known what they may read."""
+        token = self._token
+        kind: Literal["space", "person"] = "space" if token.subject.space else "person"
+        return Caller(kind, token.subject, permissions=token.permissions, door=self._door, token=token.id)
 
     async def begin(self, row: Capability) -> tuple[Caller, str]:
         """The caller with what they may read now, with which the checks compare, and why a part of it is missing.
@@ -64,9 +76,7 @@ class TokenReading:
         self._since = self._access.get_audience_time()  # every check sees a change after that
         resolved = await self._access.resolve_scope(subject)
         self._scope, self._checked = resolved.scope, self._clock.monotonic()
-        caller = Caller(
-            "space" if subject.space else "person", subject, resolved.scope, permissions=self._token.permissions
-        )
+        caller = replace(self.caller, scope=resolved.scope)
         await check_who(self._access, caller, row)
         return caller, resolved.gap
 

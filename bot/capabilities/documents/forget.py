@@ -10,6 +10,7 @@ from bot.capabilities.results import Forgotten, ProgressUpdate
 from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
+from bot.store.models import message_key
 from bot.text.document_match import candidate_message_ids, is_message_link
 from bot.text.format import format_minutes, format_utc
 from engine.errors import NotFound
@@ -64,10 +65,11 @@ def say_forgotten(deps: Deps, what: str) -> str:
 
 
 def _describe(deps: Deps, words: str, documents: list[DocumentInfo]) -> Forgotten:
+    keys = tuple(each.key for each in documents)
     if len(documents) > 1:
-        return Forgotten(say_forgotten(deps, f"{len(documents)} conversations of {words}"))
+        return Forgotten(say_forgotten(deps, f"{len(documents)} conversations of {words}"), keys=keys)
     [document] = documents
-    return Forgotten(say_forgotten(deps, document.key), document.title, document.passages, document.room)
+    return Forgotten(say_forgotten(deps, document.key), document.title, document.passages, document.room, keys=keys)
 
 
 async def _find_authors(deps: Deps, caller: Caller, document: DocumentInfo) -> set[str]:
@@ -94,7 +96,8 @@ async def _forget_message(deps: Deps, caller: Caller, address: str) -> Forgotten
     await _check_may_forget(deps, caller, {found.record.author}, gettext("That message"))
     await parts.ingest.forget_message(found.place, found.record.id)
     what = f"the message of {format_utc(found.record.time)} and its files"
-    return Forgotten(say_forgotten(deps, what), room=found.place.room, time=found.record.time)
+    room, key = found.place.room, message_key(found.place.room, found.record.id)
+    return Forgotten(say_forgotten(deps, what), room=room, time=found.record.time, keys=(key,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,10 +65,20 @@ async def verify(deps: Deps, _caller: Caller, request: Verify) -> AsyncGenerator
     async for step in run_with_progress(deps.engine, "verifying", compare()):
         yield step
     differences = tuple(map(str, reports[0].differences))
-    yield VerifyResult(differences, repaired=bool(differences) and request.repair)
+    problem, entries = await _verify_audit(deps)
+    yield VerifyResult(differences, bool(differences) and request.repair, entries, problem)
     if differences and request.repair:
         report = await deps.engine.maintenance.verify()
-        yield VerifyResult(tuple(map(str, report.differences)))
+        yield VerifyResult(tuple(map(str, report.differences)), audit_entries=entries, audit_problem=problem)
+
+
+async def _verify_audit(deps: Deps) -> tuple[str, int]:
+    """What is wrong with the audit log, which nothing repairs, and how many entries of it are good."""
+    parts = await deps.parts.find()
+    if parts is None:
+        return "", 0
+    report = await parts.store.audit.check()
+    return report.problem, report.entries
 
 
 async def export(deps: Deps, caller: Caller, request: Export) -> AsyncGenerator[OperationResult]:

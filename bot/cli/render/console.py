@@ -15,6 +15,7 @@ from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
+from bot.cli.render.audit import render_audit
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.estimates import render_estimate
 from bot.cli.render.management import render_health, render_usage
@@ -188,6 +189,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.DuplicatesResult: render_duplicates,
     results.VerifyResult: tables.render_verification,
     results.Listing: tables.render_listing,
+    results.AuditList: render_audit,
     UsageReport: render_usage,
     HealthReport: render_health,
     results.TokenCreated: render_new_token,

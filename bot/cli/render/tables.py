@@ -31,6 +31,7 @@ from bot.capabilities.results import (
     StatusResult,
     VerifyResult,
 )
+from bot.cli.render.audit import render_audit_check
 from bot.i18n import gettext
 from bot.rpc import codec
 from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
@@ -314,7 +315,11 @@ def render_failures(failures: Iterable[IngestFailure], heading: str = "failed") 
 
 
 def render_verification(event: VerifyResult) -> RenderableType:
-    """The differences between the indexes and the ledger."""
+    """The differences between the indexes and the ledger, and what is wrong with the audit log."""
+    return Group(_render_differences(event), *render_audit_check(event))
+
+
+def _render_differences(event: VerifyResult) -> RenderableType:
     if not event.differences:
         return Text("The graph and vector indexes match the ledger.", "green")
     verdict = "repaired" if event.repaired else "repair them with `threadlore verify --repair`"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers.review.verification import MAX_QUESTION_LENGTH, MAX_TEXT_LENGTH, AnswerVerifier, source_keys_of
+from bot.capabilities.management.requests import VerifyAnswer
 from bot.i18n import gettext
 from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors
@@ -60,14 +61,15 @@ async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
     """Verify the answer, in the words of the form where those were changed. Raises EngineError."""
     stored, text = await find_answer(call), answers["text"].strip()
     question = " ".join(answers.get("question", "").split())
-    return Card(
-        await _verifier(call).verify(
-            stored,
-            call.person,
-            "" if text == stored.text.strip() else text,
-            "" if question == await _find_question(call, stored) else question,
+    async with call.recording(VerifyAnswer(stored.id)):
+        return Card(
+            await _verifier(call).verify(
+                stored,
+                call.person,
+                "" if text == stored.text.strip() else text,
+                "" if question == await _find_question(call, stored) else question,
+            )
         )
-    )
 
 
 async def _find_question(call: CommandContext, stored: StoredAnswer) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.management.requests import ChangeChannel
 from bot.commands.settings.changes import change_settings, find_default, format_askers, list_fields
 from bot.commands.settings.fields import (
     DEFAULT_VALUE,
@@ -55,14 +56,26 @@ def find_errors(answers: Mapping[str, str]) -> Mapping[str, str]:
     return find_field_errors((*_LIMITS, *_SWITCHES), answers)
 
 
-async def submit_form(call: PersonAtPlace, answers: Mapping[str, str]) -> Card:
+async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
     """Save what was changed in the form, all or nothing. Raises EngineError."""
-    await call.require_manager(gettext("see or change settings"))
-    now = await call.services.context.get_channel_settings(call.location.room)
-    changed = {name: answer for name, answer in answers.items() if answer.strip() != _shown_value(now, name)}
+    changed = await _find_changes(call, answers)
     if not changed:
-        return Card(gettext(NOTHING_CHANGED))
-    return await change_settings(call, {name: answer.strip() or DEFAULT_VALUE for name, answer in changed.items()})
+        return await save_changes(call, answers)
+    async with call.recording(ChangeChannel(call.location.room, tuple(changed.items()))):
+        return await save_changes(call, answers)
+
+
+async def save_changes(call: PersonAtPlace, answers: Mapping[str, str]) -> Card:
+    """Save those answers that differ from the present settings, all or nothing. Raises EngineError."""
+    await call.require_manager(gettext("see or change settings"))
+    changed = await _find_changes(call, answers)
+    return await change_settings(call, changed) if changed else Card(gettext(NOTHING_CHANGED))
+
+
+async def _find_changes(call: PersonAtPlace, answers: Mapping[str, str]) -> dict[str, str]:
+    now = await call.services.context.get_channel_settings(call.location.room)
+    changed = {name: answer.strip() for name, answer in answers.items() if answer.strip() != _shown_value(now, name)}
+    return {name: answer or DEFAULT_VALUE for name, answer in changed.items()}
 
 
 def _can_choose(call: PersonAtPlace, field: SettingField) -> bool:

@@ -46,7 +46,7 @@ async def change_channel(manager: Manager, request: ChangeChannel) -> Completed:
     values = dict(request.values)
     if errors := settings_form.find_errors(values):
         raise InvalidQuestion(" ".join(errors.values()))
-    card = await settings_form.submit_form(call, values)
+    card = await settings_form.save_changes(call, values)
     return Completed(card.text)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.rights import can_read_room, list_experts
+from bot.capabilities.management.requests import AddExpert, RemoveExpert
 from bot.commands.review.target import find_target, split_link
 from bot.i18n import gettext
 from bot.platform.models import Card, Message
@@ -43,7 +44,8 @@ async def expert_command(call: CommandContext) -> Card:
 async def _add(call: CommandContext, words: str) -> Card:
     await call.require_manager(gettext("name experts"))
     person, topic = _parse(call, words)
-    return Card(await add_expert(call, person, topic))
+    async with call.recording(AddExpert(call.location.room, person, topic)):
+        return Card(await add_expert(call, person, topic))
 
 
 async def add_expert(call: PersonAtPlace, person_id: str, topic: str) -> str:
@@ -76,7 +78,8 @@ async def add_expert(call: PersonAtPlace, person_id: str, topic: str) -> str:
 
 async def _remove(call: CommandContext, words: str) -> Card:
     person, topic = _parse(call, words)
-    return Card(await remove_expert(call, person, topic))
+    async with call.recording(RemoveExpert(call.location.room, person, topic)):
+        return Card(await remove_expert(call, person, topic))
 
 
 async def remove_expert(call: PersonAtPlace, person_id: str, topic: str) -> str:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from bot.answers.review.lookup import provenance_of
 from bot.answers.review.rights import may_verify
 from bot.answers.review.verification import AnswerVerifier
+from bot.capabilities.management.requests import PinAnswer, RemoveVerified, VerifyAnswer
 from bot.commands.review.target import find_target, split_link
 from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.permissions.provenance import can_read
 from bot.platform.models import Card, Message
+from bot.store.models import message_key
 from bot.text.arguments import parse_arguments
 from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
@@ -47,8 +49,11 @@ async def verify_command(call: CommandContext) -> Card:
     target = await find_target(call, link)
     verifier = _verifier(call)
     if isinstance(target, Message):
-        return _confirm(call, target.location, await verifier.take_reply(target, call.person))
-    return _confirm(call, target.location, await verifier.verify(target, call.person))
+        async with call.recording(PinAnswer(target.location.room, "", "")) as change:
+            change.observe({"documents": [message_key(target.location.room, target.id)]})
+            return _confirm(call, target.location, await verifier.take_reply(target, call.person))
+    async with call.recording(VerifyAnswer(target.id)):
+        return _confirm(call, target.location, await verifier.verify(target, call.person))
 
 
 async def correct_answer(call: CommandContext, words: str) -> Card:
@@ -65,7 +70,8 @@ async def correct_answer(call: CommandContext, words: str) -> Card:
         raise InvalidQuestion(
             gettext("That message is not an answer of mine."), hint=gettext("Use the link to my answer.")
         )
-    return _confirm(call, target.location, await _verifier(call).verify(target, call.person, text))
+    async with call.recording(VerifyAnswer(target.id)):
+        return _confirm(call, target.location, await _verifier(call).verify(target, call.person, text))
 
 
 async def pin_command(call: CommandContext) -> Card:
@@ -77,7 +83,8 @@ async def pin_command(call: CommandContext) -> Card:
             gettext("A question and an answer are needed."),
             hint=gettext("Put each in quotation marks, for example {example}.").format(example=example),
         )
-    return Card(await _verifier(call).pin(call.location, call.person, *words.positional))
+    async with call.recording(PinAnswer(call.location.room, "", "")):
+        return Card(await _verifier(call).pin(call.location, call.person, *words.positional))
 
 
 def _confirm(call: CommandContext, source: Location, sentence: str) -> Card:
@@ -124,7 +131,8 @@ async def _remove(call: CommandContext, words: str) -> Card:
         raise InvalidQuestion(gettext("Several verified answers have an id that begins like this."), hint=hint)
     if not chosen:
         raise NotFound(gettext("There is no such verified answer here."), hint=hint)
-    return Card(await remove_verified(call, chosen[0]))
+    async with call.recording(RemoveVerified(call.location.room, chosen[0])):
+        return Card(await remove_verified(call, chosen[0]))
 
 
 async def remove_verified(call: PersonAtPlace, id_: str) -> str:

@@ -12,6 +12,7 @@ import structlog
 from bot import texts
 from bot.i18n import gettext
 from bot.ingest.sync.manager_notices import ManagerNotices
+from bot.store.audit.chain import SYSTEM, AuditEvent
 from bot.store.schedules.retention import HeldDeletion, RetentionRecord
 from bot.text.format import pluralize
 from engine.errors import NotFound
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
     from bot.store import BotStore
+    from bot.store.audit.chain import Details
 
 log = structlog.get_logger(__name__)
 
@@ -73,6 +75,9 @@ class Retention:
                 return
             if record.confirmed or not is_doubted:
                 await self._delete_before(oldest)
+        if self._context.settings.audit_days and not is_doubted:
+            oldest = now.replace(hour=0, minute=0, second=0, microsecond=0)  # once a day
+            await self._store.audit.delete_before(oldest - timedelta(days=self._context.settings.audit_days))
         self._held = None
         if not leapt or (days and record.confirmed):
             vouched = not leapt or (record.held is not None and record.held.reason == "clock")
@@ -126,17 +131,23 @@ class Retention:
         return [] if self._held is None else [describe_held(self._held)]
 
     async def _delete_before(self, oldest: datetime) -> None:
+        counted = dict.fromkeys(("messages", "files"), 0)
         while messages := await self._store.messages.list_before(oldest, BATCH):
             messages.sort(key=lambda each: each.room)
+            counted["messages"] += len(messages)
             for room, group in groupby(messages, key=lambda each: each.room):
                 async with self._documents.lock(room):
                     await self._documents.remove_messages(list(group))
         for file in await self._store.files.list_before(oldest):
             async with self._documents.lock(file.room):
                 await self._documents.forget_document(file.document)
+            counted["files"] += 1
         await self._store.unread_files.delete_before(oldest)
         await self._store.answers.delete_before(oldest.timestamp())
         await self._store.verified_answers.delete_before(oldest.timestamp())
+        if any(counted.values()):
+            details: Details = {**counted, "before": oldest.date().isoformat()}
+            await self._store.audit.append(AuditEvent("retention", "done", SYSTEM, details=details))
 
     async def _tell_managers(self, held: HeldDeletion) -> None:
         """Tell managers of each workspace that this process serves, once; later if none can be told now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from bot.store.schema.audit import AUDIT
 from engine.storage.sql.migrations import Migration, add_column, create_table
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
 from engine.storage.sql.schema import Table as AnyTable
@@ -372,11 +373,12 @@ MIGRATIONS = (
         online="an older process uses neither the column, which has a default, nor the table.",
     ),
     Migration(create_table(UNREAD_FILE), online="an older process does not use the table."),
+    *(Migration(create_table(each), online="an older process does not use the table.") for each in AUDIT),
 )
 
 SOURCE = SchemaSource(
     "bot.store.schema",
     frozen=16,
-    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, CORRECTION_CHANGE, UNREAD_FILE),
+    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, CORRECTION_CHANGE, UNREAD_FILE, *AUDIT),
     migrations=MIGRATIONS,
 )

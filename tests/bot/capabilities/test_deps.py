@@ -57,9 +57,9 @@ async def test_where_there_never_was_a_bot_the_engine_alone_forgets(bot: BotFixt
     async with no_bot(settings, bot.clock) as deps:
         await deps.engine.documents.add(doc("old", "Ada met Bob."))
         assert await deps.forget_document("old")
+        assert not (settings.data_path / "bot.db").exists()
         with pytest.raises(NotFound, match="slack:T1"):
             await run(deps, ForgetWorkspace("slack", "T1"))
-    assert not (settings.data_path / "bot.db").exists()
 
 
 @pytest.mark.parametrize("running", [True, False])

@@ -15,6 +15,7 @@ from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
 from bot.capabilities.graph import requests as graph_requests
 from bot.capabilities.graph import results as graph_results
+from bot.capabilities.maintenance import requests as maintenance_requests
 from bot.capabilities.management import requests as management_requests
 from bot.capabilities.management import results as management_results
 from bot.capabilities.requests import OperationRequest
@@ -76,6 +77,7 @@ REQUESTS: list[OperationRequest] = [
     token_requests.CheckToken("tl_1_x"),
     token_requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
     token_requests.ListTokens(),
+    maintenance_requests.ListAudit(10, 7, "ask", "slack:T1:U1"),
     token_requests.RevokeToken("1"),
     token_requests.LogIn("slack", "U1", ("T1",), with_guests=True),
     token_requests.LogOut("tl_1_x"),
@@ -139,7 +141,10 @@ EVENTS: list[OperationResult] = [
             (Homonym("s", "a", (HomonymSense("person", 2, "text"),)),),
         )
     ),
-    results.VerifyResult(("x",), repaired=True),
+    results.VerifyResult(("x",), repaired=True, audit_entries=3, audit_problem="entry 4 is missing"),
+    results.AuditList(
+        (results.AuditRow(3, NOON, "ask", "answered", "chat", "slack:T1:U1", "", "slack:T1", "r", "{}", "ab"),), 3, "ab"
+    ),
     results.ExportLine("{}"),
     results.Completed("Well."),
     results.Forgotten("Well.", "t", 1, "r", NOON),

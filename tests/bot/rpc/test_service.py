@@ -133,7 +133,8 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
         await store.answers.begin(make_answer())
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
     async with connect_or_open(settings, SYSTEM_CLOCK) as reached:
-        assert Forgotten("Forgotten: old", "Old", 1, "hall") in await perform(reached, AtSpace("here", Forget("old")))
+        gone = Forgotten("Forgotten: old", "Old", 1, "hall", keys=("old",))
+        assert gone in await perform(reached, AtSpace("here", Forget("old")))
     async with BotStore.open(settings.data_path / "bot.db", SYSTEM_CLOCK) as store:
         stored = await store.answers.get("a1")
         assert stored is not None

@@ -209,3 +209,14 @@ def test_an_error_of_writing_names_what_is_in_the_way(tmp_path: Path) -> None:
     forbidden = file_write_error(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
     assert "may not be used (Permission denied)" in str(forbidden)
     assert "the right to read and write" in forbidden.hint
+
+
+@ingested
+async def test_verify_names_the_first_broken_entry_of_the_audit_log(deps: Deps) -> None:
+    for _ in range(2):
+        await run(deps, Export())
+    assert last(await run(deps, Verify()), VerifyResult) == VerifyResult((), audit_entries=4)
+    audit = (await deps.parts.open()).store.audit
+    await audit._database.execute("UPDATE audit_entry SET actor = 'nobody' WHERE number = 3")
+    assert last(await run(deps, Verify()), VerifyResult).audit_problem == "entry 3 was changed"
+    assert last(await run(deps, Verify(repair=True)), VerifyResult).audit_problem == "entry 3 was changed"

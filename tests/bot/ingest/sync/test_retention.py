@@ -16,6 +16,8 @@ from bot.ingest.sync import retention as retention_module
 from bot.ingest.sync.retention import MAX_LEAP, TELL_INTERVAL_SECONDS, Retention, confirm_held
 from bot.platform.models import Person
 from bot.store import FileRecord, MessageRecord
+from bot.store.audit.chain import OWNER, AuditEvent
+from bot.store.audit.log import AuditFilter
 from engine.errors import NotFound
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import ROOF
@@ -233,3 +235,20 @@ async def test_nobody_is_looked_up_once_enough_managers_are_told(
     await retention.delete_expired(START + TWO_YEARS)
     assert told(bot) == ["Dada"]
     assert bot.platform.calls.count("person") == before  # Ada was known already
+
+
+async def test_the_audit_log_has_a_period_of_its_own_and_records_what_age_deleted(bot: BotFixture) -> None:
+    await bot.store.audit.append(AuditEvent("export", "done", OWNER, "cli"))
+    last = await post_days(bot, 14)
+    retention, context = open_retention(bot)
+    await retention.delete_expired(last)
+    newest, exported = await bot.store.audit.list(AuditFilter())
+    assert (newest.action, newest.actor, newest.details) == (
+        *("retention", "system"),
+        '{"before":"2026-11-23","files":0,"messages":3}',
+    )
+    assert exported.action == "export"
+    shorter = replace(context, settings=context.settings.model_copy(update={"audit_days": 1}))
+    await Retention(shorter, ConversationDocuments(shorter)).delete_expired(last + timedelta(days=1))
+    assert "export" not in {each.action for each in await bot.store.audit.list(AuditFilter())}
+    assert (await bot.store.audit.check()).problem == ""

@@ -1,0 +1,123 @@
+"""The audit log is a chain: what is changed or removed in it is found, and what is forgotten or old leaves it whole."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.store import BotStore, Subject
+from bot.store.audit import log as log_module
+from bot.store.audit.chain import OWNER, AuditEvent
+from bot.store.audit.log import AuditFilter
+from tests.support.clock import ManualClock
+from tests.support.fake_platform import START
+
+ADA, BOB = Subject("slack", "T1", "ada"), Subject("slack", "T1", "bob")
+ASKED = AuditEvent("ask", "answered", ADA, "chat", "slack:T1:ROOF", details={"sources": ["slack:T1:ROOF:message:m1"]})
+NAMED = AuditEvent("add-expert", "done", ADA, "page", "slack:T1:ROOF", target=BOB)
+EXPORTED = AuditEvent("export", "done", OWNER, "cli")
+
+
+async def fill(store: BotStore) -> None:
+    for each in (ASKED, NAMED, EXPORTED):
+        await store.audit.append(each)
+
+
+async def test_entries_are_numbered_and_refer_to_people(store: BotStore) -> None:
+    await fill(store)
+    exported, named, asked = await store.audit.list(AuditFilter())
+    assert [each.number for each in (asked, named, exported)] == [1, 2, 3]
+    assert asked.actor == named.actor != named.target
+    assert exported.actor == OWNER
+    assert json.loads(asked.details) == ASKED.details
+    assert "ada" not in repr((asked, named, exported))
+    assert await store.audit.find_people([asked.actor, named.target]) == {asked.actor: ADA, named.target: BOB}
+    assert [each.number for each in await store.audit.list(AuditFilter(person=BOB))] == [2]
+    assert [each.number for each in await store.audit.list(AuditFilter(workspace="slack:T1", before=2))] == [1]
+    assert [each.number for each in await store.audit.list(AuditFilter(action="export"))] == [3]
+    report = await store.audit.check()
+    assert (report.entries, report.head.hash, report.problem) == (3, exported.hash, "")
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        ("UPDATE audit_entry SET details = '{}' WHERE number = 1", "entry 1 was changed"),
+        ("UPDATE audit_entry SET actor = target, target = actor WHERE number = 2", "entry 2 was changed"),
+        ("DELETE FROM audit_entry WHERE number = 1", "entry 1 is missing"),
+        ("DELETE FROM audit_entry WHERE number = 2", "entry 2 is missing"),
+        ("DELETE FROM audit_entry WHERE number = 3", "entry 3 is missing"),
+        ("UPDATE audit_entry SET time = time + 1 WHERE number = 3", "entry 3 was changed"),
+    ],
+)
+async def test_the_first_entry_that_was_changed_or_removed_is_named(store: BotStore, harm: str, named: str) -> None:
+    await fill(store)
+    await store._database.execute(harm)
+    assert (await store.audit.check()).problem == named
+    assert await store.audit.delete_before(START + timedelta(days=1)) == 0, "what is broken is kept to be looked at"
+
+
+async def test_a_forgotten_person_is_named_no_more_and_the_chain_stays_whole(store: BotStore) -> None:
+    await fill(store)
+    before = await store.audit.list(AuditFilter())
+    await store.audit.forget_person("slack", "T1", "ada")
+    assert await store.audit.list(AuditFilter()) == before
+    assert (await store.audit.check()).problem == ""
+    assert await store.audit.find_people([before[0].actor, before[1].actor, before[1].target]) == {
+        before[1].target: BOB
+    }
+    assert (await store.audit.append(ASKED)).actor != before[1].actor, (
+        "a new reference, which leads to no earlier entry"
+    )
+    await store.delete_workspace("slack", "T1")
+    assert await store.audit.find_people([each.actor for each in await store.audit.list(AuditFilter())]) == {}
+    assert (await store.audit.check()).entries == 4
+
+
+async def test_retention_removes_the_oldest_and_records_that(place: Path | str) -> None:
+    clock = ManualClock(START)
+    async with BotStore.open(place, clock) as store:
+        await store.audit.append(NAMED)
+        await store.audit.append(EXPORTED)
+        clock.advance(86_400.0)
+        last = await store.audit.append(ASKED)
+        assert await store.audit.delete_before(START) == 0
+        assert await store.audit.delete_before(START + timedelta(hours=1)) == 2
+        removal, asked = await store.audit.list(AuditFilter())
+        assert (removal.action, removal.details) == ("audit-retention", '{"entries":2,"last":2}')
+        assert (asked.number, asked.actor) == (3, last.actor)
+        assert (await store.audit.check()).problem == ""
+        assert [each[0] for each in await store._database.fetch_all("SELECT person FROM audit_person")] == ["ada"]
+        clock.advance(10 * 86_400.0)
+        assert await store.audit.delete_before(clock.now()) == 2
+        assert [each.number for each in await store.audit.list(AuditFilter())] == [5]
+        assert (await store.audit.check()).problem == ""
+
+
+async def test_processes_on_one_database_append_to_one_chain(postgres_store_url: str) -> None:
+    async with AsyncExitStack() as stack:
+        stores = [
+            await stack.enter_async_context(BotStore.open(postgres_store_url, ManualClock(START))) for _ in range(3)
+        ]
+        await asyncio.gather(*(store.audit.append(ASKED) for store in stores for _ in range(10)))
+        report = await stores[0].audit.check()
+    assert (report.entries, report.problem) == (30, "")
+
+
+def test_entries_are_changed_by_no_statement_and_removed_by_one() -> None:
+    text = Path(log_module.__file__).read_text(encoding="utf-8")
+    assert re.findall(r"(?:UPDATE|DELETE FROM|REPLACE INTO) audit_entry\b.*", text) == [
+        'DELETE FROM audit_entry WHERE number <= ?", (last,))'
+    ]
+    others = [
+        path
+        for path in Path("bot").rglob("*.py")
+        if "audit_entry" in path.read_text(encoding="utf-8") and path.parent.name not in {"audit", "schema"}
+    ]
+    assert others == []
