@@ -10,6 +10,7 @@ from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.management.requests import ManagementRequest
+from bot.capabilities.sources.requests import SourceRequest
 from engine import ChatTurn, CorrectionChange, RetrievalMode
 
 MAX_RELATIONS = 30  # of an entity, unless somebody asks for another number
@@ -353,6 +354,7 @@ OperationRequest = (
     | DocumentRequest
     | GraphRequest
     | ManagementRequest
+    | SourceRequest
     | ForgetMe
     | RememberMe
 )
