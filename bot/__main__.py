@@ -14,6 +14,7 @@ from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
 from bot.cli.runner import GlobalOptions, run_command
+from bot.cli.sources import command as sources
 from engine import Clock
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.
@@ -91,6 +92,7 @@ models.register(app)
 derive.register(app)
 app.add_typer(corrections.correct, name="correct")
 app.add_typer(tokens.token, name="token")
+app.add_typer(sources.source, name="source")
 
 
 def main() -> None:

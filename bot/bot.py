@@ -219,10 +219,11 @@ class Bot:
         return list_health_problems(self.metrics, self._attached.expected, working=self.event_queue.is_running)
 
     async def limitations(self) -> list[str]:
-        """Failures that do not stop the bot: background work that fails, and events that were given up."""
+        """Failures that do not stop the bot: background work that fails, events given up, sources that are not read."""
         return [
             *await self.context.engine_context.engine.maintenance.list_problems(),
             *await self.event_queue.limitations(),
+            *await self.ingest_service.sources.list_problems(),
         ]
 
     # What managers do outside of the chat (`BotManagement`).

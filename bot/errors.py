@@ -12,6 +12,9 @@ EngineError
 │   ├── InvalidToken         the access token is unknown, expired or revoked
 │   └── NotPermitted         the access token does not permit this
 ├── TooManyRequests          an access token was used, or its person asked, too often in the last minute
+├── SourceUnavailable        a source of documents cannot be read now
+├── ItemNotRead              a document of a source may not or cannot be read
+│   └── ItemGone             it is no longer there
 ├── AudienceChanged          what a caller may read became less during the answer
 ├── BadSetting               a setting has an invalid value, or cannot be read
 └── PortInUse                another program listens on the port: this passes
@@ -75,6 +78,18 @@ class SetupError(PermissionDenied):
 
 class PageNotRead(EngineError):
     """A page that somebody linked to may not or cannot be read."""
+
+
+class SourceUnavailable(EngineError):
+    """A source of documents cannot be read now; what was read of it stays."""
+
+
+class ItemNotRead(EngineError):
+    """A document of a source may not or cannot be read."""
+
+
+class ItemGone(ItemNotRead):
+    """A document of a source is no longer there."""
 
 
 class NotAllowed(EngineError):

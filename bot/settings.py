@@ -178,6 +178,7 @@ class Settings(BaseSettings):
     reply_to: Literal["mention", "thread", "all"] = "thread"
     suggestions: bool = True
     index_bot_messages: bool = False
+    chat_sources: str = Field(default="", pattern=r"^[a-z0-9_-]*( *, *[a-z0-9_-]+)*$")
     backfill_days: int = Field(default=90, ge=0, le=MAX_DAYS)
     retention_days: int = Field(default=0, ge=0, le=MAX_DAYS)
     audit_days: int = Field(default=365, ge=0, le=MAX_DAYS)
@@ -283,7 +284,7 @@ def list_unknown_variables(
     settings = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     unknown = sorted(name for name in names - settings if name.startswith(PREFIX))
     plugins = (*list_adapter_names(), *list_stores_names()) if unknown else ()
-    known = tuple(f"{PREFIX}{name}_".upper() for name in plugins)
+    known = tuple(f"{PREFIX}{name}_".upper() for name in (*plugins, "source"))  # the last: secrets of sources
     return [f"There is no setting {name}{_suggest_setting(name)}" for name in unknown if not name.startswith(known)]
 
 

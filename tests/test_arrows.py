@@ -34,6 +34,7 @@ ENVIRONMENT = {
     "engine/llm/client/subprocess.py",
     "engine/llm/client/litellm.py",
     "engine/llm/minilm/__init__.py",
+    "adapters/sources/git_program.py",
 }
 # The addresses know URL schemes.
 PLATFORM_NAMES = {"engine/answers/links/addresses.py"}
@@ -149,6 +150,7 @@ console: capabilities rpc cli i18n settings text
 discord: {PLATFORM} store
 mattermost: platform
 slack: {PLATFORM} store listeners
+sources: errors platform
 mcp: capabilities rpc errors settings text
 web: capabilities rpc errors listeners monitoring settings text texts
 """  # parts of the bot

@@ -39,7 +39,7 @@ UPWARD = {
 }
 # Functions of values: rows of tables, conversions, and what one class does for several databases or models.
 OF_VALUES = {
-    *("RowBudget.measure", "SourceChoice.measure"),
+    *("RowBudget.measure", "SourceChoice.measure", "SourceKind.matches"),
     "_Chosen.check",  # of the kind of its role; a remembered one is not made
     *("Command.handler", "FormKind.build", "FormKind.submit", "FormKind.find_errors", "PlatformTraits.parse_link_part"),
     *(

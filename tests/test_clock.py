@@ -62,6 +62,7 @@ OTHER_TIMES: dict[str, dict[str, str]] = {
         "engine/storage/postgres/postgres.sql": SHARED,
     },
     "a file system": {
+        "adapters/sources/folder.py": "identifies a version of a file",
         "bot/cli/doctor/checks.py": "checks the clock against them",
         "bot/store/file_fingerprints.py": "identifies a version of a file",
     },

@@ -13,6 +13,7 @@ from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
+from bot.capabilities.sources.requests import SourceRequest
 from engine import ChatTurn, CorrectionChange, RetrievalMode
 
 MAX_RELATIONS = 30  # of an entity, unless somebody asks for another number
@@ -373,6 +374,7 @@ OperationRequest = (
     | GraphRequest
     | ManagementRequest
     | AnswerRequest
+    | SourceRequest
     | ForgetMe
     | RememberMe
     | ListAudit

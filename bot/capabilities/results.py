@@ -184,6 +184,22 @@ class HistoryImportResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceReport:
+    """The end of the synchronization of a source: what it has (`documents`, "3 files"), what changed and went.
+
+    `unread`: documents that were not read. `trouble`: why it is not complete, "" if it is.
+    """
+
+    name: str
+    documents: str
+    changed: int
+    removed: int
+    seconds: float
+    unread: tuple[IngestFailure, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StatusResult:
     """The index status of spaces; what bounds parsers in that process, and what was not read, if that was asked for.
 
@@ -363,6 +379,7 @@ OperationResult = (
     | ProgressUpdate
     | IngestResult
     | HistoryImportResult
+    | SourceReport
     | EstimateResult
     | StatusResult
     | DocumentList

@@ -20,6 +20,7 @@ from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management import requests as management
 from bot.capabilities.plugins import load_rows
 from bot.capabilities.row import Capability, Limit, Surface, Who
+from bot.capabilities.sources import requests as sources
 from bot.errors import NotPermitted
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ KEPT_ENTITY = "The chat draws a picture, and lists 8 of the relations below it."
 KEPT_VERIFIED = "The chat completes the start of an id, as it lists them; programs name all of it."
 KEPT_FILTERS = "The chat completes names while a question is typed, and asks the platform which channels it shows."
 KEPT_READING = "The chat shows sources with excerpts, and one name at a time; whole texts and lists do not fit there."
+KEPT_SOURCE = (
+    "The terminal adds sources of every kind, for any place; others the kinds that the operator allows, for what they"
+    " manage. Only the terminal waits until a source is read."
+)
 KEPT_STEP = "It is a step of an upload by programs."
 KEPT_OPERATION = (
     "Channels are no place for it; the status in the chat tells managers what fails, and their page has this."
@@ -238,6 +243,26 @@ _ROWS = (
         for name, request, summary in (
             ("forget-me", requests.ForgetMe, "forget what you wrote"),
             ("remember-me", requests.RememberMe, "read what you write again"),
+        )
+    ),
+    # Sources outside of the chat.
+    *(
+        Capability(
+            name,
+            request,
+            f".sources.operations:{name.replace('-', '_')}",
+            CHAT | CLI | HTTP,
+            Who.MANAGER,
+            "manage",
+            summary=summary,
+            derived=HTTP,
+            kept=KEPT_SOURCE,
+        )
+        for name, request, summary in (
+            ("list-sources", sources.ListSources, "sources outside of the chat that are read"),
+            ("add-source", sources.AddSource, "have a website read"),
+            ("remove-source", sources.RemoveSource, "remove a source and forget its documents"),
+            ("sync-source", sources.SyncSource, "read a source now"),
         )
     ),
     # The graph.

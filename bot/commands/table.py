@@ -19,6 +19,7 @@ from bot.commands import catch_up, channel_settings, correct, digest, duplicates
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
+from bot.commands.management import connect
 from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests
 from bot.i18n import N_, gettext
@@ -268,6 +269,18 @@ COMMANDS: Mapping[str, Command] = {
             "mode hybrid",
         ),
         managers_only=True,
+    ),
+    "connect": Command(
+        connect.connect_command,
+        N_("websites that I read for this channel or for everyone"),
+        "[ADDRESS [open] | list | sync NAME | remove NAME]",
+        N_(
+            "Before I read one, I say who will find how much. `open`: everyone in the workspace finds it, not only "
+            "this channel. What is removed is forgotten. The operator decides whether managers may add any."
+        ),
+        ("https://wiki.example/", "https://wiki.example/ open", "remove wiki"),
+        managers_only=True,
+        in_direct=False,
     ),
     "backfill": Command(
         channel_settings.backfill_command,

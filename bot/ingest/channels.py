@@ -12,6 +12,7 @@ from bot import texts
 from bot.errors import ChannelGone, PermissionDenied, PlatformError
 from bot.i18n import use_language
 from bot.ingest.conversations import thread_key
+from bot.ingest.sources.removal import SourceRemoval
 from bot.permissions.audience import home_space, workspace_space
 from bot.platform.models import Card, Location
 from bot.store.audit.chain import SYSTEM, AuditEvent
@@ -42,6 +43,7 @@ class ChannelMembership:
         self._documents = documents
         self._store = context.store
         self._clock = context.clock
+        self._sources = SourceRemoval(context, documents)
         self._next_announcement: dict[str, float] = {}
         self.updated = asyncio.Event()
 
@@ -151,6 +153,7 @@ class ChannelMembership:
         if location.thread:
             await self._forget_thread(location)
             return
+        await self._sources.remove_of_room(location.room)
         scope = Scope(frozenset(), frozenset({location.room}))
         for document in await self._context.engine_context.engine.documents.list(scope):
             await self._documents.forget_document(document.key)
@@ -227,4 +230,5 @@ class ChannelMembership:
         for file in await self._store.files.list_by_workspace(platform, workspace):
             async with self._documents.lock(file.room):
                 await self._documents.forget_document(file.document)
+        await self._sources.remove_of_workspace(platform, workspace)
         await self._store.delete_workspace(platform, workspace)

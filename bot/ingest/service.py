@@ -23,6 +23,7 @@ from bot.ingest.manual_facts import ManualFacts
 from bot.ingest.messages import MessageIngest
 from bot.ingest.personal_files import PersonalFile
 from bot.ingest.room_visibility import RoomVisibility
+from bot.ingest.sources.service import SourceService
 from bot.ingest.sync.backfill import Backfill
 from bot.ingest.sync.deletions import DeletionCheck
 from bot.ingest.sync.history_import import HistoryImport
@@ -76,7 +77,8 @@ log = structlog.get_logger(__name__)
 class IngestService:
     """Ingests chat events. `files` ingests shared files, `links` linked pages, `manual_facts` what people add by hand.
 
-    `run` does the background work: back-fill, reconciliation and retention.
+    `sources`: what is read outside of the chat. `run` does the background work: back-fill, reconciliation, retention,
+    and the synchronization of sources.
     """
 
     def __init__(self, context: BotContext) -> None:
@@ -85,6 +87,7 @@ class IngestService:
         self.files = FileIngest(context, self._documents)
         self.links = LinkIngest(context, self._documents, self.files)
         self.manual_facts = ManualFacts(context, self._documents)
+        self.sources = SourceService(context, self._documents, self.links.fetcher)
         self._membership = ChannelMembership(context, self._documents)
         self._visibility = RoomVisibility(context, self._documents, self._membership)
         self._messages = MessageIngest(context, self._documents, self._membership)
@@ -93,9 +96,8 @@ class IngestService:
         self._backfill = Backfill(context, self._documents, self._messages, self.files, self.links, missed)
         reconciler = Reconciler(context, self._backfill, deletion_check, missed)
         self._sync_queue = SyncQueue(context, self._documents, self._membership, self._backfill, reconciler)
-        self._jobs = PeriodicJobs(
-            context, Retention(context, self._documents), self._sync_queue, self._membership.updated
-        )
+        retention, updated = Retention(context, self._documents), self._membership.updated
+        self._jobs = PeriodicJobs(context, retention, self._sync_queue, updated, self.sources)
 
     async def handle(self, event: PlatformEvent) -> None:
         """Ingest an event; questions and commands are ignored.
@@ -169,6 +171,7 @@ class IngestService:
         store = self._context.store
         known = await store.files.get(document) or await store.conversations.get(document)
         if known is None:
+            await self.sources.record_forgotten(document)
             await store.unread_files.delete(document)
             return await self._documents.forget_document(document)
         async with self._documents.lock(known.room):

@@ -79,6 +79,7 @@ from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.schedules.digests import Digests
 from bot.store.schedules.retention import RetentionRecords
+from bot.store.schedules.sources import Sources
 from bot.store.shared.adapter_state import AdapterState
 from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
@@ -194,6 +195,7 @@ class BotStore:
         self.adapter_state = AdapterState(database)
         self.retention = RetentionRecords(database, self.adapter_state)
         self.imported_spaces = ImportedSpaces(database, self.adapter_state)
+        self.sources = Sources(database)
         self._database = database
 
     @classmethod
@@ -228,7 +230,7 @@ class BotStore:
         await self._database.execute_all(
             *(
                 (f"UPDATE {table} SET due_at = ?1 WHERE due_at > ?1", (now,))
-                for table in ("backfill_cursor", "answer_correction")
+                for table in ("backfill_cursor", "answer_correction", "source")
             )
         )
 

@@ -14,6 +14,7 @@ from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.maintenance import requests as maintenance
 from bot.capabilities.management import requests as management
+from bot.capabilities.sources import requests as sources
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.store import Subject
 from engine.models import Scope
@@ -70,6 +71,10 @@ WORDS = {
     "experts": "expert list",
     "add-expert": "expert add <@cleo> ferries",
     "remove-expert": "expert remove <@ada>",
+    "list-sources": "connect list",
+    "add-source": "connect https://town.example/",
+    "remove-source": "connect remove none",
+    "sync-source": "connect sync none",
 }
 ARGV = {
     "ask": ("ask", "When does the Gudgeon leave?"),
@@ -96,6 +101,10 @@ ARGV = {
     "audit-log": ("audit-log",),
     "tokens": ("token", "list"),
     "revoke-token": ("token", "revoke", "none"),
+    "list-sources": ("source", "list"),
+    "add-source": ("source", "add", "https://town.example/"),
+    "remove-source": ("source", "remove", "none", "--yes"),
+    "sync-source": ("source", "sync", "none"),
     "reindex": ("reindex",),
     "verify": ("verify",),
     "export": ("export",),
@@ -169,6 +178,7 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
         ),
         "questions": Sample(management.ListQuestions(), "GET", f"{API}/questions"),
         **build_channel_samples(room),
+        **build_source_samples(room),
         "verify-answer": Sample(
             management.VerifyAnswer("a1", "On Friday."),
             *("POST", f"{API}/questions/a1/verify", {"text": "On Friday."}),
@@ -221,6 +231,20 @@ def build_channel_samples(room: str) -> dict[str, Sample]:
         "experts": management.ListExperts(room),
         "add-expert": management.AddExpert(room, "cleo", "ferries"),
         "remove-expert": management.RemoveExpert(room, "ada"),
+    }
+    return {
+        name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))
+        for name, request in requested.items()
+    }
+
+
+def build_source_samples(room: str) -> dict[str, Sample]:
+    """A sample for each capability about sources outside of the chat."""
+    requested: dict[str, Any] = {
+        "list-sources": sources.ListSources(),
+        "add-source": sources.AddSource("https://town.example/", room),
+        "remove-source": sources.RemoveSource("none", confirmed=True),
+        "sync-source": sources.SyncSource("none"),
     }
     return {
         name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))

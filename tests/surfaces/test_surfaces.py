@@ -28,6 +28,7 @@ REFUSED = {"NotAllowed", "NotPermitted", "NotFound", "InvalidToken"}
 NO_TOKENS: tuple[Who, ...] = ("owner", "page")
 # Rows whose sample finds nothing: what is said then is as good as done.
 NOTHING_THERE = {"remove-answer", "upload", "undo", "check-token", "revoke-token", "log-out", "confirm-retention"}
+NOTHING_THERE |= {"add-source", "remove-source", "sync-source"}
 ONCE = {"forget", "remove-expert", "split"}  # what is gone is gone
 READING = {"corrections", "channels", "questions", "channel", "usage", "health", "verified-answers"}
 TOKEN_ROWS = [each for each in ROWS if each.permission is not None]
@@ -49,7 +50,7 @@ SPACES: set[Who] = {"page", "space"}
 # What the sample is about decides, too: the file is Cleo's, in a channel that Gus does not read and spaces do not have.
 DONE: dict[str, set[Who]] = {
     **dict.fromkeys(("ask", "summarize", "entity", "subgraph", "provenance"), MEETS[Least.ANYONE] - {"guest"}),
-    **{name: {"manager", *SPACES} for name in ("channels", "questions", "usage", "health")},
+    **{name: {"manager", *SPACES} for name in ("channels", "questions", "usage", "health", "list-sources")},
     **dict.fromkeys(("forget-me", "remember-me", "digest"), HUMANS),
     "experts": HUMANS - {"guest"},
     "rate-answer": HUMANS - {"guest"},

@@ -19,6 +19,7 @@ from bot.cli.render.audit import render_audit
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.estimates import render_estimate
 from bot.cli.render.management import render_health, render_usage
+from bot.cli.render.sources import render_source_report
 from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
 from bot.text.terminal import LineWrapper, strip_control_chars
@@ -183,6 +184,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.PromptResult: tables.render_prompt,
     results.IngestResult: tables.render_ingest,
     results.HistoryImportResult: import_report.render_import,
+    results.SourceReport: render_source_report,
     results.EstimateResult: render_estimate,
     results.StatusResult: tables.render_status,
     results.EntityResult: tables.render_entity,

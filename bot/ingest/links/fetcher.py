@@ -21,9 +21,10 @@ from bot.errors import PageNotRead
 from bot.ingest.links.addresses import DEFAULT_PORTS, is_public, join_url, parse_url
 from bot.ingest.links.encoding import to_utf8
 from bot.ingest.links.robots import may_read, parse_robots
+from bot.platform.document_source import WebResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from bot.ingest.links.addresses import PageUrl
     from bot.ingest.links.robots import Rule
@@ -64,6 +65,21 @@ class _Response:
     charset: str
     location: str
     data: bytes
+    validator: str = ""
+    retry_after: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a request asks for. `limit`: bytes of the body. `types`: content types whose bodies are read; empty for all.
+
+    `headers`: further ones. `is_raw`: the body may be compressed.
+    """
+
+    limit: int
+    types: Collection[str] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    is_raw: bool = False
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -93,17 +109,37 @@ class PageFetcher:
         except TimeoutError as error:
             raise PageNotRead("The server took too long.") from error
 
+    async def get(self, url: str, *, validator: str = "", limit: int = 0, types: Collection[str] = ()) -> WebResponse:
+        """The response of a server, as `WebReader.get`. Raises PageNotRead."""
+        conditions = _build_conditions(validator)
+        wanted = _Wanted(limit or self.max_size, types, conditions, is_raw=not types)
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                found, response = await self._follow(url, wanted, one_host=True)
+        except TimeoutError as error:
+            raise PageNotRead("The server took too long.") from error
+        data = response.data if wanted.is_raw else to_utf8(response.data, response.charset)
+        kind, pause = response.content_type, response.retry_after
+        return WebResponse(found, response.status, kind, data, response.validator, pause)
+
     async def _follow_redirects(self, url: str) -> FetchedPage:
+        found, response = await self._follow(url, _Wanted(self.max_size, FILE_NAMES))
+        if response.status != 200:
+            raise PageNotRead(f"The server answered {response.status}.")
+        return FetchedPage(found, FILE_NAMES[response.content_type], to_utf8(response.data, response.charset))
+
+    async def _follow(self, url: str, wanted: _Wanted, *, one_host: bool = False) -> tuple[str, _Response]:
+        """The address to which redirects lead, and its response. `one_host`: they may not lead to another host."""
+        host = parse_url(url, self.ports).host
         for _ in range(MAX_REDIRECTS + 1):
             target = parse_url(url, self.ports)
+            if one_host and target.host != host:
+                raise PageNotRead(f"It redirects to another host ({target.host}).")
             if not await self._is_allowed(target, url):
                 raise PageNotRead("The server does not allow programs to read it (robots.txt).")
-            response = await self._request(target, url, self.max_size, FILE_NAMES)
+            response = await self._request(target, url, wanted)
             if response.status not in _REDIRECTS:
-                if response.status != 200:
-                    raise PageNotRead(f"The server answered {response.status}.")
-                data = to_utf8(response.data, response.charset)
-                return FetchedPage(url, FILE_NAMES[response.content_type], data)
+                return url, response
             url = join_url(url, response.location)
         raise PageNotRead("There are too many redirects.")
 
@@ -121,13 +157,13 @@ class PageFetcher:
     async def _read_robots(self, target: PageUrl) -> tuple[Rule, ...]:
         url = f"{target.scheme}://{target.host}:{target.port}/robots.txt"
         for _ in range(MAX_REDIRECTS + 1):
-            response = await self._request(parse_url(url, self.ports), url, MAX_ROBOTS_SIZE)
+            response = await self._request(parse_url(url, self.ports), url, _Wanted(MAX_ROBOTS_SIZE))
             if response.status not in _REDIRECTS:
                 return parse_robots(_robots_text(response), USER_AGENT)
             url = join_url(url, response.location)
         raise PageNotRead("There are too many redirects.")
 
-    async def _request(self, target: PageUrl, url: str, limit: int, types: Collection[str] = ()) -> _Response:
+    async def _request(self, target: PageUrl, url: str, wanted: _Wanted) -> _Response:
         """One request, without cookies or compression; the body of a good response of one of the types, if given."""
         try:
             address = URL(url)
@@ -137,7 +173,8 @@ class PageFetcher:
             raise PageNotRead("The address is ambiguous.")
         addresses = await self._resolve_public(target)
         connector = aiohttp.TCPConnector(resolver=_FixedResolver(addresses), use_dns_cache=False, force_close=True)
-        headers = {"User-Agent": USER_AGENT, "Accept": "text/html, text/plain, application/pdf"}
+        accepted = "*/*" if wanted.is_raw else "text/html, text/plain, application/pdf"
+        headers = {"User-Agent": USER_AGENT, "Accept": accepted, **wanted.headers}
         try:
             async with (
                 aiohttp.ClientSession(
@@ -149,9 +186,8 @@ class PageFetcher:
                 ) as session,
                 session.get(address, allow_redirects=False) as response,
             ):
-                data = await _read_body(response, limit, types) if response.status == 200 else b""
-                location = response.headers.get("Location", "")
-                return _Response(response.status, response.content_type, response.charset or "", location, data)
+                data = await _read_body(response, wanted) if response.status == 200 else b""
+                return _build_response(response, data)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise PageNotRead(f"The server cannot be reached ({type(error).__name__}).") from error
 
@@ -172,10 +208,32 @@ def _robots_text(response: _Response) -> str:
     return response.data.decode("utf-8", "replace") if response.status == 200 else ""
 
 
-async def _read_body(response: aiohttp.ClientResponse, limit: int, types: Collection[str]) -> bytes:
-    if types and response.content_type not in types:
+def _build_conditions(validator: str) -> Mapping[str, str]:
+    """The header that asks whether something changed since the response with this validator."""
+    kind, _, value = validator.partition(" ")
+    names = {"etag": "If-None-Match", "date": "If-Modified-Since"}
+    return {names[kind]: value} if kind in names and value.isprintable() else {}
+
+
+def _build_response(response: aiohttp.ClientResponse, data: bytes) -> _Response:
+    headers = response.headers
+    etag, changed, pause = headers.get("ETag", ""), headers.get("Last-Modified", ""), headers.get("Retry-After", "")
+    return _Response(
+        response.status,
+        response.content_type,
+        response.charset or "",
+        headers.get("Location", ""),
+        data,
+        f"etag {etag}" if etag else f"date {changed}" if changed else "",
+        float(pause) if pause.isascii() and pause.isdigit() and len(pause) < 6 else 0.0,
+    )
+
+
+async def _read_body(response: aiohttp.ClientResponse, wanted: _Wanted) -> bytes:
+    limit = wanted.limit
+    if wanted.types and response.content_type not in wanted.types:
         raise PageNotRead("It is not a page of text.")
-    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+    if not wanted.is_raw and response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise PageNotRead("The page is compressed.")
     data = bytearray()
     async for chunk in response.content.iter_chunked(_READ_SIZE):

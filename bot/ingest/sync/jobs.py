@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.context import BotContext
+    from bot.ingest.sources.service import SourceService
     from bot.ingest.sync.queue import SyncQueue
     from bot.ingest.sync.retention import Retention
 
 log = structlog.get_logger(__name__)
 
 JOBS_TASK, COMPARE_TASK, SYNC_TASK = "periodic jobs", "daily comparison", "channel sync"  # task names
+SOURCES_TASK = "sources"
 POLL_SECONDS = 15.0  # seconds between two checks
 HOUR = 60 * 60.0
 TELL_INTERVAL = 60.0  # seconds between two looks for what managers should know
@@ -37,7 +39,12 @@ class PeriodicJobs:
     """Runs due jobs. `updated` is set when there is something to synchronize."""
 
     def __init__(
-        self, context: BotContext, retention: Retention, sync_queue: SyncQueue, updated: asyncio.Event
+        self,
+        context: BotContext,
+        retention: Retention,
+        sync_queue: SyncQueue,
+        updated: asyncio.Event,
+        sources: SourceService,
     ) -> None:
         self._context = context
         self._supervisor = context.engine_context.engine.supervisor
@@ -47,17 +54,20 @@ class PeriodicJobs:
         self._people_notices = PeopleNotices(context, ManagerNotices(context))
         self._sync_queue = sync_queue
         self._updated = updated
+        self._sources = sources
         self._last_runs: dict[str, float] = {}
         self._offset = self._measure_offset()
 
     async def run(self) -> None:
         """Run all loops until cancelled; none waits for another."""
         self._processes.subscribe("sync", self._updated.set)
+        self._processes.subscribe("sources", self._sources.updated.set)
         run, clock = self._supervisor.run, self._context.clock
         tasks = (
             run(JOBS_TASK, self._run_alone),
             run(COMPARE_TASK, lambda: self._repeat(lambda: self._run_daily_comparison(clock.now()), asyncio.Event())),
             run(SYNC_TASK, lambda: self._repeat(self._sync_queue.run_pending, self._updated)),
+            run(SOURCES_TASK, lambda: self._repeat(self._sources.run_due, self._sources.updated)),
         )
         try:
             await asyncio.wait(tasks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from bot.store.schema.audit import AUDIT
+from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_ITEM
 from engine.storage.sql.migrations import Migration, add_column, create_table
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
 from engine.storage.sql.schema import Table as AnyTable
@@ -31,7 +32,6 @@ UNREAD_FILE = Table(
     ),
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
-
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
     # workspace: its key (platform:workspace), by which the queue is fair. ordering_key: events with the same one are
@@ -374,11 +374,16 @@ MIGRATIONS = (
     ),
     Migration(create_table(UNREAD_FILE), online="an older process does not use the table."),
     *(Migration(create_table(each), online="an older process does not use the table.") for each in AUDIT),
+    Migration(create_table(DOCUMENT_SOURCE), online="an older process does not use the table."),
+    Migration(create_table(SOURCE_ITEM), online="an older process does not use the table."),
 )
 
 SOURCE = SchemaSource(
     "bot.store.schema",
     frozen=16,
-    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, CORRECTION_CHANGE, UNREAD_FILE, *AUDIT),
+    tables=(
+        *(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW),
+        *(CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM),
+    ),
     migrations=MIGRATIONS,
 )

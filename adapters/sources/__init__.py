@@ -1,0 +1,1 @@
+"""Connectors for places outside of the chat: folders, git repositories, websites and mailboxes."""

@@ -1,0 +1,52 @@
+"""Open files below a folder so that no link leads out of it, even one that is made meanwhile."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
+
+from adapters.sources.file_names import is_hidden
+from bot.errors import ItemNotRead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+LEAVES = "It is a link that leaves the folder."
+
+
+def find_inner_path(root: Path, path: Path) -> str:
+    """The real path of a file, relative to the folder `root`, which does not go through a link.
+
+    Raises ItemNotRead if it is not below the folder or is hidden, and OSError.
+    """
+    try:
+        inside = path.resolve(strict=True).relative_to(root.resolve(strict=True)).as_posix()
+    except (ValueError, RuntimeError) as error:
+        raise ItemNotRead(LEAVES) from error
+    if is_hidden(inside):
+        raise ItemNotRead("It is a link to a hidden file.")
+    return inside
+
+
+@contextmanager
+def open_inner_file(root: Path, path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file below a folder. Raises ItemNotRead and OSError."""
+    *folders, name = find_inner_path(root, path).split("/")
+    current = os.open(root.resolve(strict=True), FOLDER_FLAGS)
+    try:
+        for each in folders:
+            below = os.open(each, FOLDER_FLAGS, dir_fd=current)
+            os.close(current)
+            current = below
+        opened = os.open(name, FILE_FLAGS, dir_fd=current)
+    finally:
+        os.close(current)
+    with os.fdopen(opened, "rb") as file:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise ItemNotRead("It is no regular file.")
+        yield file

@@ -1,0 +1,151 @@
+"""A git repository by its address, over https or ssh."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from adapters.sources.file_names import find_withheld_reason, is_hidden
+from adapters.sources.git_program import GitRepository
+from bot.errors import BadSetting, ItemGone, ItemNotRead
+from bot.platform.document_source import SECRET_OPTIONS, FetchedItem, ScanEnd, SourceItem, SourceKind
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from bot.platform.document_source import Scanned, SourceTools
+
+BRANCH, LINK, PATH = "branch", "link", "path"  # options
+READ_AT_ONCE = 4  # files
+ONLY = "A repository is read over https or ssh: https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH."
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\]")
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_SHORT = re.compile(r"(?P<user>[^@:/\s]+)@(?P<host>[^@:/\s]+):(?P<path>[^\s:-][^\s]*)")
+_BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,200}")
+_VIEWS = {"github.com": "/blob/HEAD", "gitlab.com": "/-/blob/HEAD"}  # addresses of files below those of repositories
+
+
+@dataclass(frozen=True, slots=True)
+class RepositorySource:
+    """The files of the newest commit of a branch. `view`: the address below which people see them."""
+
+    address: str
+    branch: str
+    folder: str
+    view: str
+    repository: GitRepository
+    max_size: int
+    at_once: int = READ_AT_ONCE
+    _hashes: dict[str, str] = field(default_factory=dict)
+
+    async def scan(self, cursor: str) -> AsyncGenerator[Scanned]:  # noqa: ARG002 - a commit lists all of its files
+        """Yield all files. The cursor is the commit. Raises SourceUnavailable."""
+        commit = await self.repository.fetch(self.address, self.branch)
+        for each in await self.repository.list_files(commit):
+            if is_hidden(each.path) or not each.path.startswith(self.folder):
+                continue
+            self._hashes[each.path] = each.hash
+            too_large = f"It has {each.size / 2**20:.0f} MiB." if each.size > self.max_size else ""
+            yield SourceItem(each.path, each.hash, each.path, find_withheld_reason(each.path) or too_large)
+        yield ScanEnd(commit, is_certain=True)
+
+    async def fetch(self, item: SourceItem, validator: str) -> FetchedItem | None:
+        """The content of a file. Raises ItemGone and SourceUnavailable."""
+        hash_ = self._hashes.get(item.id)
+        if hash_ is None:
+            raise ItemGone(f"There is no file {item.id}.")
+        if hash_ == validator:
+            return None
+        data = await self.repository.read(hash_)
+        if len(data) > self.max_size:
+            raise ItemNotRead("It is too large.")
+        link = f"{self.view}/{quote(item.id)}" if self.view else ""
+        return FetchedItem(PurePosixPath(item.id).name, data, link=link, validator=hash_)
+
+    async def close(self) -> None:
+        """Hold nothing open."""
+
+
+def check_address(address: str) -> str:
+    """The address, unless git would read it as something else than a server of https or ssh. Raises BadSetting."""
+    if not address.isprintable() or " " in address or address.startswith("-") or "\\" in address:
+        raise BadSetting(ONLY)
+    if match := _SHORT.fullmatch(address):
+        user, host, path = match["user"], match["host"], match["path"]
+    else:
+        user, host, path = _split_url(address)
+    if (user and not _USER.fullmatch(user)) or not _HOST.fullmatch(host) or not path.strip("/"):
+        raise BadSetting(ONLY)
+    return address
+
+
+def _split_url(address: str) -> tuple[str, str, str]:
+    """User, host and path of an address with a scheme. Raises BadSetting."""
+    try:
+        parts = urlsplit(address)
+        port, host = parts.port, parts.hostname or ""
+    except ValueError as error:
+        raise BadSetting(ONLY) from error
+    if parts.scheme not in {"https", "ssh"} or not address.startswith(f"{parts.scheme}://") or port == 0:
+        raise BadSetting(ONLY)
+    if parts.password is not None or (parts.username is not None and parts.scheme == "https"):
+        raise BadSetting(
+            "The address contains credentials.", hint="Keep the token in a file: --option secret-file=PATH"
+        )
+    if parts.query or parts.fragment:
+        raise BadSetting(ONLY)
+    return parts.username or "", f"[{host}]" if ":" in host else host, parts.path
+
+
+def open_repository(address: str, options: Mapping[str, str], tools: SourceTools) -> RepositorySource:
+    """The files of a repository. Raises BadSetting."""
+    check_address(address)
+    branch, folder = options.get(BRANCH, ""), options.get(PATH, "").strip("/")
+    if branch and (not _BRANCH.fullmatch(branch) or ".." in branch or branch.endswith((".lock", "/"))):
+        raise BadSetting(f"“{branch}” is no name of a branch.")
+    secret = tools.secret.get_secret_value()
+    if secret and not address.startswith("https://"):
+        raise BadSetting("A secret is for https; for ssh, use the keys of the user that runs Threadlore.")
+    view = options.get(LINK, "").rstrip("/") or _guess_view(address)
+    repository = GitRepository(tools.cache / "repository.git", _build_credentials(address, secret))
+    return RepositorySource(address, branch, f"{folder}/" if folder else "", view, repository, tools.max_size)
+
+
+def _build_credentials(address: str, secret: str) -> dict[str, str]:
+    """The variables that give git a token for this server alone; arguments could be read by others."""
+    if not secret:
+        return {}
+    parts = urlsplit(address)
+    user, colon, token = secret.partition(":")
+    basic = b64encode(f"{user}:{token}".encode() if colon else f"oauth2:{secret}".encode()).decode()
+    return {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"http.{parts.scheme}://{parts.netloc}/.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",
+    }
+
+
+def _guess_view(address: str) -> str:
+    """Where people see the files of a repository; empty where that is not known."""
+    parts = urlsplit(address)
+    view = _VIEWS.get(parts.hostname or "") if parts.scheme == "https" else None
+    return f"{address.removesuffix('/').removesuffix('.git')}{view}" if view else ""
+
+
+def _matches(address: str) -> bool:
+    is_https = address.startswith("https://") and address.rstrip("/").endswith(".git")
+    return is_https or address.startswith("ssh://") or _SHORT.fullmatch(address) is not None
+
+
+REPOSITORY = SourceKind(
+    "a git repository",
+    open_repository,
+    _matches,
+    noun="file",
+    every=900.0,
+    options=frozenset({BRANCH, LINK, PATH}) | SECRET_OPTIONS,
+)

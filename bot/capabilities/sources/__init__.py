@@ -1,0 +1,1 @@
+"""Sources of documents outside of the chat: added, listed, read and removed."""

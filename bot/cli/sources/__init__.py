@@ -1,0 +1,1 @@
+"""Commands for sources of documents: source add, list, remove and sync."""

@@ -1,0 +1,138 @@
+"""The commands `source add`, `list`, `remove` and `sync`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.runner import JsonOption, SpaceOption, perform_request
+from bot.cli.sources.confirmation import Rehearsed, perform_rehearsed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.capabilities.results import OperationResult
+
+ABOUT = """Sources outside of the chat: folders, git repositories, websites and mailboxes that are read regularly.
+
+Before a source is read, you see who will find how much, and confirm it. What changes there changes here; what is
+deleted there is forgotten here. The bot (`threadlore serve`) reads them regularly, `source sync` reads them now.
+
+Examples:
+
+  threadlore source add /srv/handbook --into PLATFORM:WORKSPACE
+
+  threadlore source add https://git.example/team/notes.git --into PLATFORM:WORKSPACE:CHANNEL
+
+  threadlore source add https://wiki.example/ --every 1440
+
+  threadlore source remove handbook
+"""
+_WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[^/@\s]+@[^/\s]+:")
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="The name that `source list` shows.", show_default=False)
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+source = typer.Typer(help=ABOUT, no_args_is_help=True)
+
+
+@source.command()
+def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
+    context: typer.Context,
+    address: Annotated[
+        str, typer.Argument(metavar="ADDRESS", help="A folder, a file or an address.", show_default=False)
+    ],
+    kind: Annotated[
+        str, typer.Option("--kind", help="folder, repository, website or mailbox, if it is not clear.")
+    ] = "",
+    name: Annotated[str, typer.Option("--name", help="What to call it; by default the end of the address.")] = "",
+    into: Annotated[
+        str,
+        typer.Option(
+            "--into",
+            metavar="PLATFORM:WORKSPACE[:CHANNEL]",
+            help="Whose members find it; by default whoever uses the space of the terminal.",
+            show_default=False,
+        ),
+    ] = "",
+    every: Annotated[int, typer.Option("--every", help="Minutes between two readings.", min=0, max=43_200)] = 0,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="An option of the kind; repeatable.", show_default=False),
+    ] = None,
+    yes: YesOption = False,  # noqa: FBT002  - an option
+    space: SpaceOption = "",
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    """Have the documents at an address read, now and regularly; first say who finds how much."""
+    from bot.capabilities.sources.requests import AddSource  # noqa: PLC0415  - keeps --help fast
+
+    options = tuple(_parse_option(each) for each in option or ())
+    request = AddSource(resolve_address(address), into, name, kind=kind, minutes=every, options=options)
+    rehearsed = Rehearsed(request, "Read it now and regularly?", "Nothing was added.", yes=yes)
+    perform_rehearsed(context, rehearsed, space=space, as_json=as_json, exit_code=find_exit_code)
+
+
+@source.command("list")
+def list_all(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
+    """List the sources with who finds them, how much was read, and what is wrong."""
+    from bot.capabilities.sources.requests import ListSources  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: ListSources(), as_json=as_json)
+
+
+@source.command()
+def remove(
+    context: typer.Context,
+    name: NameArgument,
+    yes: YesOption = False,  # noqa: FBT002  - an option
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    """Remove a source and forget all that was read of it; first say what goes."""
+    from bot.capabilities.sources.requests import RemoveSource  # noqa: PLC0415  - keeps --help fast
+
+    rehearsed = Rehearsed(RemoveSource(name), "Forget it?", "Nothing was removed.", yes=yes)
+    perform_rehearsed(context, rehearsed, as_json=as_json)
+
+
+@source.command()
+def sync(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One source; by default all.")] = "",
+    forget_missing: Annotated[  # noqa: FBT002  - an option
+        bool, typer.Option("--forget-missing", help="Forget what is gone, even if that is most of it.")
+    ] = False,
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    """Read sources now. Exits with 1 if one could not be read completely."""
+    from bot.capabilities.sources.requests import SyncSource  # noqa: PLC0415  - keeps --help fast
+
+    request = SyncSource(name, forget_missing)
+    perform_request(context, lambda _: request, as_json=as_json, exit_code=find_exit_code)
+
+
+def resolve_address(address: str) -> str:
+    """An address with a scheme as it is, and anything else as an absolute path."""
+    from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
+
+    if _WITH_SCHEME.match(address) and not Path(address).exists():
+        return address
+    return str(resolve_path(address, str(Path.cwd())))
+
+
+def find_exit_code(results: Sequence[OperationResult]) -> int:
+    """Return 1 if a source was not read completely."""
+    from bot.capabilities.results import SourceReport  # noqa: PLC0415  - keeps --help fast
+
+    return int(any(each.trouble for each in results if isinstance(each, SourceReport)))
+
+
+def _parse_option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise typer.BadParameter("Expected NAME=VALUE.")
+    return name.strip(), value.strip()

@@ -1,0 +1,58 @@
+"""The command of managers for what is read outside of the chat: websites, for a channel or for all of the workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.capabilities.results import Completed, Listing
+from bot.capabilities.sources.requests import AddSource, ListSources, RemoveSource, SyncSource
+from bot.i18n import gettext
+from bot.ingest.sources.places import OPEN
+from bot.platform.models import Button, Card
+from bot.text.markdown import escape_markdown
+from engine.errors import InvalidQuestion
+
+if TYPE_CHECKING:
+    from bot.commands.context import CommandContext
+
+CONFIRMED = "now"  # the last word of a button that confirms
+
+
+async def connect_command(call: CommandContext) -> Card:
+    """List, add, read or remove a source. Raises NotAllowed for everyone but managers, InvalidQuestion and NotFound."""
+    await call.require_manager(gettext("see or change what is read outside of the chat"))
+    words = call.arguments.split()
+    is_confirmed = len(words) > 1 and words[-1] == CONFIRMED
+    match words[:-1] if is_confirmed else words:
+        case [] | ["list"]:
+            return await _list_sources(call)
+        case ["sync", name]:
+            done = await call.get_result(SyncSource(name), Completed)
+            return Card(escape_markdown(done.text))
+        case ["remove", name]:
+            removed = RemoveSource(name, confirmed=is_confirmed)
+            button = Button(gettext("Remove it"), "connect", f"remove {name} {CONFIRMED}")
+            return await _rehearse(call, removed, button)
+        case [address] | [address, "open"]:
+            place = OPEN if len(words) - is_confirmed > 1 else call.location.without_thread.room
+            added = AddSource(address.strip("<>"), place, confirmed=is_confirmed)
+            button = Button(gettext("Read it"), "connect", f"{call.arguments} {CONFIRMED}")
+            return await _rehearse(call, added, button)
+    raise InvalidQuestion(
+        gettext("I did not understand that."),
+        hint=gettext("For example: {command}").format(command=call.format_example("connect https://wiki.example/")),
+    )
+
+
+async def _rehearse(call: CommandContext, request: AddSource | RemoveSource, button: Button) -> Card:
+    """Perform a confirmed request, or say what it does, with a button that confirms it."""
+    done = await call.get_result(request, Completed)
+    return Card(escape_markdown(done.text), buttons=() if request.confirmed else (button,))
+
+
+async def _list_sources(call: CommandContext) -> Card:
+    listed = await call.get_result(ListSources(), Listing)
+    if not listed.rows:
+        return Card(gettext("I read nothing outside of the chat for what you can read."))
+    lines = [f"- {' · '.join(escape_markdown(each) for each in row if each)}" for row in listed.rows]
+    return Card("\n".join(lines))

@@ -1,0 +1,224 @@
+"""The sources of documents outside of the chat: added, listed, removed, and kept up to date by one clock."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.errors import BadSetting, NotPermitted, PageNotRead, SourceUnavailable
+from bot.i18n import gettext
+from bot.ingest.sources.places import clean_source_name, count_nouns, describe_readers, is_own_room
+from bot.ingest.sources.removal import SourceRemoval
+from bot.ingest.sources.secrets import read_secret
+from bot.ingest.sources.sync import SourceRemoved, SourceSync, list_stored, scan_source
+from bot.permissions.audience import parse_workspace_space
+from bot.platform.document_source import SourceTools, load_source_kind
+from bot.store.schedules.sources import SourceRecord
+from engine.errors import EngineError
+from engine.scheduling.tasks import gather_or_cancel
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+
+    from bot.context import BotContext
+    from bot.ingest.documents import ConversationDocuments
+    from bot.ingest.sources.places import SourcePlace
+    from bot.ingest.sources.sync import SyncProgress, SyncReport
+    from bot.platform.document_source import DocumentSource, SourceKind, WebReader
+
+log = structlog.get_logger(__name__)
+
+MIN_EVERY, MAX_EVERY = 60.0, 30 * 24 * 3600.0  # seconds between two synchronizations
+FIRST_RETRY_SECONDS = 60.0  # before a source that could not be read is tried again; doubled after each failure
+AT_ONCE = 3  # sources that are synchronized at the same time
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDraft:
+    """A source that somebody wants. `every`: seconds, 0 for those of its kind. `added_by`: a person, or empty."""
+
+    address: str
+    place: SourcePlace
+    name: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    every: float = 0.0
+    added_by: str = ""
+
+
+class SourceService:
+    """Adds, lists, removes and synchronizes sources. `updated`: one is due before its time. `web`: fetches pages."""
+
+    def __init__(self, context: BotContext, documents: ConversationDocuments, web: WebReader) -> None:
+        self._context = context
+        self._documents = documents
+        self._store = context.store
+        self._processes = context.engine_context.engine.processes
+        self._removal = SourceRemoval(context, documents)
+        self.web = web
+        self.updated = asyncio.Event()
+
+    async def prepare(self, draft: SourceDraft, kind_name: str) -> SourceRecord:
+        """The source that a draft makes, which is not stored. Raises BadSetting and NotFound."""
+        kind = load_source_kind(kind_name)
+        if unknown := {name for name, _ in draft.options} - kind.options:
+            known = ", ".join(sorted(kind.options)) or "none"
+            raise BadSetting(
+                f"A source of the kind {kind_name} has no option “{min(unknown)}”.", hint=f"Known: {known}."
+            )
+        every = draft.every or kind.every
+        if not MIN_EVERY <= every <= MAX_EVERY:
+            raise BadSetting("A source is read every 1 to 43,200 minutes.", hint="Correct the number of minutes.")
+        id_, name = secrets.token_hex(4), await self._find_free_name(draft)
+        room = draft.place.build_room(id_, name)
+        record = SourceRecord(id_, name, kind_name, draft.address, draft.options, draft.place.find_space(), room)
+        await (await self._open(record)).close()
+        return replace(record, added_by=draft.added_by, every=every, due_at=self._context.clock.time())
+
+    async def _find_free_name(self, draft: SourceDraft) -> str:
+        """A name that no other source has. Raises BadSetting if somebody chose one that is taken."""
+        name, taken = clean_source_name(draft.name, draft.address), {each.name for each in await self.list_all()}
+        if name in taken and draft.name:
+            raise BadSetting(f"There is a source “{name}” already.", hint="Choose another name.")
+        numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+        return next(each for each in (name, *numbered) if each not in taken)
+
+    def check_allowed(self, kind: str) -> None:
+        """Raise NotPermitted for a kind that managers and programs may not add: only the owner at the terminal may."""
+        allowed = {each.strip() for each in self._context.settings.chat_sources.split(",")}
+        if kind not in allowed or not load_source_kind(kind).for_managers:
+            raise NotPermitted(
+                gettext("Only the operator can add this kind of source."),
+                hint=gettext("They can allow managers to add websites."),
+            )
+
+    async def count(self, record: SourceRecord) -> int:
+        """How many documents a source has now that everybody at it may read. Raises SourceUnavailable, PageNotRead."""
+        async with self._opening(record) as source:
+            found = await scan_source(source, "")
+        return sum(not each.withheld for each in found.items.values())
+
+    async def add(self, record: SourceRecord) -> None:
+        """Store a source, which is due at once."""
+        if is_own_room(record):
+            await self._store.imported_spaces.set(record.room, record.space)
+        await self._store.sources.insert(record)
+        self.updated.set()
+        self._processes.notify("sources")
+        log.info("sources.added", source=record.id, kind=record.kind, room=record.room)
+
+    async def list_all(self) -> list[SourceRecord]:
+        """All sources by name."""
+        return await self._store.sources.list_all()
+
+    async def describe_audience(self, record: SourceRecord, count: int) -> str:
+        """Who will find how much, as a sentence in the active language."""
+        counted = count_nouns(load_source_kind(record.kind).noun, count)
+        return gettext("{readers} can find what is in {address}: {count}.").format(
+            readers=await self.describe_readers(record), address=record.address, count=counted
+        )
+
+    async def describe_readers(self, record: SourceRecord) -> str:
+        """Who can find the documents of a source, in the active language."""
+        return describe_readers(record, await self._store.channels.get_name(record.room) or "")
+
+    async def rehearse_removal(self, record: SourceRecord, most: int) -> tuple[int, list[str]]:
+        """How many documents go with a source when it is removed, and some of their titles."""
+        stored = await list_stored(self._context, record)
+        return len(stored), [each.title for each in stored[:most]]
+
+    async def remove(self, record: SourceRecord) -> int:
+        """Remove a source with its documents; returns their number."""
+        removed = await self._removal.remove(record)
+        log.info("sources.removed", source=record.id, documents=removed)
+        return removed
+
+    async def record_forgotten(self, document: str) -> None:
+        """Record that a person had a document of a source forgotten, so that it is not read again."""
+        await self._removal.record_forgotten(document)
+
+    async def request_sync(self, record: SourceRecord) -> None:
+        """Have a source read soon, by the process that runs for long."""
+        await self._store.sources.make_due(record.id, self._context.clock.time())
+        self.updated.set()
+        self._processes.notify("sources")
+
+    async def sync(
+        self, record: SourceRecord, reports: list[SyncReport], *, forget_missing: bool = False, if_due: bool = False
+    ) -> AsyncGenerator[SyncProgress]:
+        """Yield the progress of one synchronization, and add its report. Raises SourceUnavailable and EngineError.
+
+        `if_due`: not if another one ended meanwhile.
+        """
+        async with self._processes.lease(f"source {record.id}"):
+            current = await self._store.sources.get(record.id)
+            if current is None or (if_due and current.due_at > self._context.clock.time()):
+                return
+            try:
+                async with self._opening(current) as source:
+                    running = SourceSync(self._context, self._documents, current, source)
+                    async with aclosing(running.run(forget_missing=forget_missing)) as steps:
+                        async for step in steps:
+                            yield step
+                    reports.append(running.report)
+            except SourceRemoved:
+                return
+            except EngineError as error:
+                await self._record_failure(current, str(error))
+                raise
+
+    async def run_due(self) -> None:
+        """Finish removals, and synchronize the sources that are due and that no other process reads."""
+        await self._removal.finish()
+        gate = asyncio.Semaphore(AT_ONCE)
+        due = await self._store.sources.list_due(self._context.clock.time())
+        await gather_or_cancel(*(self._run_one(each, gate) for each in due))
+
+    async def list_problems(self) -> list[str]:
+        """Why sources are not up to date, each as a sentence."""
+        return [f"Source {each.name}: {each.problem}" for each in await self.list_all() if each.problem]
+
+    async def _run_one(self, record: SourceRecord, gate: asyncio.Semaphore) -> None:
+        async with gate, self._processes.try_lease(f"periodic source {record.id}") as is_held:
+            if not is_held:
+                return
+            try:
+                async with aclosing(self.sync(record, [], if_due=True)) as steps:
+                    async for _ in steps:
+                        pass
+            except EngineError as error:
+                log.warning("sources.sync_failed", source=record.id, error=type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - one source that fails must not keep the others waiting
+                log.warning("sources.sync_failed", source=record.id, error=type(error).__name__)
+                await self._record_failure(record, f"It failed ({type(error).__name__}).")
+
+    async def _record_failure(self, record: SourceRecord, problem: str) -> None:
+        delay = min(record.every, FIRST_RETRY_SECONDS * 2 ** min(record.failures, 20))
+        await self._store.sources.record_failure(record.id, problem, self._context.clock.time() + delay)
+
+    @asynccontextmanager
+    async def _opening(self, record: SourceRecord) -> AsyncIterator[DocumentSource]:
+        """The source, until the block ends. A page on which all depends counts as the source: SourceUnavailable."""
+        source = await self._open(record)
+        try:
+            yield source
+        except PageNotRead as error:
+            raise SourceUnavailable(str(error), hint=error.hint) from error
+        finally:
+            await source.close()
+
+    async def _open(self, record: SourceRecord) -> DocumentSource:
+        kind: SourceKind = load_source_kind(record.kind)
+        options: Mapping[str, str] = dict(record.options)
+        settings = self._context.settings
+        secret = await asyncio.to_thread(read_secret, options, settings.adapter_settings)
+        cache, limits = self._removal.cache_dir / record.id, self._context.engine_context.parser.limits
+        is_local = is_own_room(record) and parse_workspace_space(record.space) is None
+        tools = SourceTools(
+            self._context.clock, self.web, cache, settings.data_path, limits.max_file_size, secret, is_local
+        )
+        return await asyncio.to_thread(kind.open, record.address, options, tools)
