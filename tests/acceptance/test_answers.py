@@ -117,6 +117,7 @@ async def test_nothing_of_a_long_answer_without_streams_is_lost(live: LiveBot[Sl
     await check_long_answer(live, ["mention"])
 
 
+@pytest.mark.share(2)
 @DISCORD
 @pytest.mark.parametrize("way", ["command", "private"])
 async def test_answer_that_takes_longer_than_its_token_is_delivered(live: LiveBot[DiscordTown], way: Way) -> None:

@@ -117,6 +117,7 @@ async def test_a_deleted_answer_is_gone_with_all_its_parts(live: LiveBot[Any]) -
     assert [each for each in live.town.posts(asked) if review_texts.IMPROVE_CHOICE not in each.text] == []
 
 
+@pytest.mark.share(4)
 @DISCORD
 @pytest.mark.parametrize("manages", [False, True])
 @pytest.mark.parametrize("talk", [False, True])

@@ -133,6 +133,7 @@ async def test_second_process_gets_data_dir_in_use(tmp_path: Path) -> None:
         assert await is_clean(engine)
 
 
+@pytest.mark.long
 async def test_damaged_and_lost_projections_are_rebuilt_without_a_model(tmp_path: Path) -> None:
     language = ToyLanguage()
     async with open_engine(tmp_path, language) as engine:

@@ -55,6 +55,7 @@ async def test_everything_works_on_a_free_plan(tmp_path: Path, models: EngineMod
         assert not slack.calls_to("chat.appendStream")
 
 
+@pytest.mark.long
 @DISCORD
 async def test_commands_are_registered_once_and_settings_are_for_managers(live: LiveBot[DiscordTown]) -> None:
     town = live.town
@@ -108,6 +109,7 @@ def greetings(live: LiveBot[DiscordTown], channel: str) -> list[str]:
     return [each.text for each in live.town.bot_posts("ada", channel) if "Hello! I answer" in each.text]
 
 
+@pytest.mark.share(2)
 @DISCORD
 @pytest.mark.parametrize("away", [False, True], ids=["there", "away"])
 async def test_new_server_is_greeted_once(live: LiveBot[DiscordTown], *, away: bool) -> None:
