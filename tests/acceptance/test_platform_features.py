@@ -28,6 +28,7 @@ ENABLE = "`/settings setting:ingest value:on`"
 EVERY_WAY: tuple[tuple[str, Way], ...] = (("square", "mention"), ("square", "private"), ("", "mention"))
 
 
+@pytest.mark.long
 async def test_everything_works_on_a_free_plan(tmp_path: Path, models: EngineModels) -> None:
     """Slack's agent features are missing: no streams, no status, no prompts."""
     town = SlackTown(FakeSlack(load_manifest("manifest-free.json")))
@@ -143,6 +144,7 @@ async def test_greeting_goes_where_the_bot_can_post(live: LiveBot[DiscordTown]) 
     assert re.findall(r"I'm missing these permissions: ([^.]*)\.", hello) == ["Add Reactions"]
 
 
+@pytest.mark.long
 @DISCORD
 async def test_question_in_a_disabled_channel_says_who_can_enable_it(live: LiveBot[DiscordTown]) -> None:
     live.town.add_channel("square")

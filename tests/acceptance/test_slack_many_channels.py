@@ -122,6 +122,7 @@ async def test_channel_joined_during_downtime_is_greeted_and_indexed(live: LiveB
     await live.start()
 
 
+@pytest.mark.long
 async def test_partial_channel_list_is_not_reported_as_missing(
     live: LiveBot[SlackTown], monkeypatch: pytest.MonkeyPatch
 ) -> None:
