@@ -47,6 +47,7 @@ def test_the_built_page_is_in_the_wheel(wheel: Path) -> None:
     assert STYLES in zipfile.ZipFile(wheel).namelist()
 
 
+@pytest.mark.long
 def test_an_empty_environment_resolves_it_at_once(wheel: Path, tmp_path: Path) -> None:
     uv = str(Path(sys.executable).with_name("uv"))
     for command in (

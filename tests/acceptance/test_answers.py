@@ -26,6 +26,7 @@ TOKEN_LIFETIME = 15 * 60.0
 EVERY_WAY: tuple[tuple[str, Way], ...] = (("square", "mention"), ("square", "private"), ("", "mention"))
 
 
+@pytest.mark.long
 @SLACK
 async def test_rate_limited_slack_answer_is_complete(live: LiveBot[SlackTown]) -> None:
     await live.build_square()
@@ -44,6 +45,7 @@ async def test_rate_limited_slack_answer_is_complete(live: LiveBot[SlackTown]) -
     assert any(call.outcome == "ratelimited" for call in slack.calls_to("chat.stopStream"))
 
 
+@pytest.mark.long
 @DISCORD
 async def test_rate_limited_discord_answer_is_complete(live: LiveBot[DiscordTown]) -> None:
     await live.build_square()
@@ -105,11 +107,13 @@ async def check_long_answer(live: LiveBot[Any], ways: Sequence[Way]) -> None:
         assert [post.is_complete for post in posts] == [False] * (len(posts) - 1) + [True]
 
 
+@pytest.mark.long
 async def test_nothing_of_a_long_answer_is_lost(live: LiveBot[Any]) -> None:
     await live.build_square()
     await check_long_answer(live, ["mention"] if live.town.platform == "slack" else ["mention", "command", "private"])
 
 
+@pytest.mark.long
 @SLACK
 async def test_nothing_of_a_long_answer_without_streams_is_lost(live: LiveBot[SlackTown]) -> None:
     await live.build_square()
@@ -117,6 +121,7 @@ async def test_nothing_of_a_long_answer_without_streams_is_lost(live: LiveBot[Sl
     await check_long_answer(live, ["mention"])
 
 
+@pytest.mark.share(2)
 @DISCORD
 @pytest.mark.parametrize("way", ["command", "private"])
 async def test_answer_that_takes_longer_than_its_token_is_delivered(live: LiveBot[DiscordTown], way: Way) -> None:

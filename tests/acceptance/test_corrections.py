@@ -35,6 +35,7 @@ def bodies(live: LiveBot[Any], asked: Asked) -> list[str]:
     return [each.body.strip() for each in live.town.posts(asked)]
 
 
+@pytest.mark.long
 async def test_a_long_answer_becomes_one_line(live: LiveBot[Any]) -> None:
     said, asked = await ask_at_length(live)
     await live.town.delete(said)
@@ -44,6 +45,7 @@ async def test_a_long_answer_becomes_one_line(live: LiveBot[Any]) -> None:
     assert find_secrets(live.town.bot_text("ada")) == ""
 
 
+@pytest.mark.long
 @SLACK
 async def test_a_long_answer_that_was_not_streamed_becomes_one_line(live: LiveBot[SlackTown]) -> None:
     live.town.slack.fail_next("chat.startStream", "team_not_allowed", times=99)
@@ -65,6 +67,7 @@ async def test_an_answer_of_a_former_run_becomes_one_line(live: LiveBot[DiscordT
     assert (texts.SOURCE_REMOVED in live.town.bot_text("bob")) is (way == "command")
 
 
+@pytest.mark.long
 @DISCORD
 async def test_answer_in_an_archived_thread_becomes_one_line(live: LiveBot[DiscordTown]) -> None:
     said, asked = await ask_at_length(live)
@@ -117,6 +120,7 @@ async def test_a_deleted_answer_is_gone_with_all_its_parts(live: LiveBot[Any]) -
     assert [each for each in live.town.posts(asked) if review_texts.IMPROVE_CHOICE not in each.text] == []
 
 
+@pytest.mark.share(4)
 @DISCORD
 @pytest.mark.parametrize("manages", [False, True])
 @pytest.mark.parametrize("talk", [False, True])

@@ -210,6 +210,7 @@ async def test_reindex_survives_files_damaged_while_open(engine: Engine, file: s
     assert (await engine.ask(Question("Whom did Ada meet?", HERE))).context.sources
 
 
+@pytest.mark.long
 async def test_ledger_missing_last_writes_is_reported_and_rebuilt(tmp_path: Path, folders: dict[str, Path]) -> None:
     shutil.copytree(folders["killed"], tmp_path / "home")
     (tmp_path / "home" / "ledger.db-wal").write_bytes(b"")
@@ -270,6 +271,7 @@ async def test_projection_that_is_not_a_folder_is_rebuilt(
     assert await open_outcome(tmp_path / "home") == ""
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["fingerprints", "owner"])
 async def test_folder_in_place_of_an_unneeded_file_is_harmless(
     tmp_path: Path, folders: dict[str, Path], name: str

@@ -23,6 +23,7 @@ DIARY = doc("diary", "Ada met Bob.", "Ada wrote to Carla.")
 LETTERS = doc("letters", "Ada met Bob.", "Bob saw Dora.")
 
 
+@pytest.mark.long
 async def test_verify_finds_and_repairs_external_changes(engine: Engine) -> None:
     await engine.documents.add(DIARY)
     await engine.documents.add(LETTERS)
@@ -55,6 +56,7 @@ async def test_verify_finds_and_repairs_external_changes(engine: Engine) -> None
     assert await export_state(engine) == before
 
 
+@pytest.mark.long
 async def test_embedder_change_is_refused_unless_requested(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         await engine.documents.add(DIARY)
@@ -133,6 +135,7 @@ async def test_second_process_gets_data_dir_in_use(tmp_path: Path) -> None:
         assert await is_clean(engine)
 
 
+@pytest.mark.long
 async def test_damaged_and_lost_projections_are_rebuilt_without_a_model(tmp_path: Path) -> None:
     language = ToyLanguage()
     async with open_engine(tmp_path, language) as engine:

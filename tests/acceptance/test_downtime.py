@@ -38,6 +38,7 @@ async def leave_market(town: SlackTown) -> None:
     await town.person("ada").removes(town.channels["market"], town.slack.bot)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("away", [False, True], ids=["there", "away"])
 async def test_deleted_channel_is_forgotten(live: LiveBot[Any], *, away: bool) -> None:
     await build_channels(live)
@@ -75,6 +76,7 @@ async def test_recreated_app_keeps_only_channels_it_was_reinvited_to(live: LiveB
     assert find_secrets(await live.ask("ada", "square")) == "agate"
 
 
+@pytest.mark.long
 @SLACK
 async def test_archived_channel_stays_indexed(live: LiveBot[SlackTown]) -> None:
     await build_channels(live)
@@ -106,6 +108,7 @@ async def test_channel_that_was_hidden_from_the_bot_is_not_forgotten(
     assert find_secrets(await live.ask("ada", "square", AGAIN)) == "agate beryl coral"
 
 
+@pytest.mark.long
 @DISCORD
 async def test_server_that_is_unavailable_is_not_forgotten(live: LiveBot[DiscordTown]) -> None:
     await build_channels(live)
@@ -181,6 +184,7 @@ async def test_an_unconfirmed_deletion_forgets_nothing(live: LiveBot[DiscordTown
     assert find_secrets(await live.ask("ada", "square", AGAIN, way="private")) == "agate coral"
 
 
+@pytest.mark.long
 @SLACK
 @pytest.mark.usefixtures("pretend_hour_passed")
 async def test_messages_hidden_by_the_free_plan_stay_indexed(live: LiveBot[SlackTown]) -> None:
@@ -198,6 +202,7 @@ async def test_messages_hidden_by_the_free_plan_stay_indexed(live: LiveBot[Slack
     await live.wait_for_sync()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("pretend_hour_passed")
 async def test_long_thread_is_compared_without_forgetting_what_was_not_listed(
     live: LiveBot[Any], monkeypatch: pytest.MonkeyPatch

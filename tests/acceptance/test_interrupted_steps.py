@@ -65,6 +65,7 @@ async def is_consistent(home: Path, **kwargs: Any) -> bool:
         return report.is_clean and report.compared > 10
 
 
+@pytest.mark.long
 @pytest.mark.files
 async def test_another_embedder_takes_over_at_the_next_start_if_it_was_cut_off(
     home: Path, monkeypatch: pytest.MonkeyPatch
@@ -77,6 +78,7 @@ async def test_another_embedder_takes_over_at_the_next_start_if_it_was_cut_off(
     assert await is_consistent(home, embedder=other)
 
 
+@pytest.mark.long
 @pytest.mark.files
 async def test_a_graph_whose_filling_was_cut_off_is_filled_at_the_next_start(
     home: Path, monkeypatch: pytest.MonkeyPatch
@@ -89,6 +91,7 @@ async def test_a_graph_whose_filling_was_cut_off_is_filled_at_the_next_start(
     assert await is_consistent(home)
 
 
+@pytest.mark.long
 @pytest.mark.files
 async def test_interrupted_removal_of_a_damaged_graph_resumes(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = DataDir(home).graph_path("kuzu") / "graph.kuzu"

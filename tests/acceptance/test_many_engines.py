@@ -114,13 +114,14 @@ async def engine_process(home: Path, url: str, fault: str) -> AsyncIterator[asyn
         await process.wait()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "step",
     [
         "ledger.finish_embedding,2,before,0",
-        pytest.param("ledger.save_extractions,2,before,0", marks=pytest.mark.long),
-        pytest.param("ledger.save_batch,2,after,0", marks=pytest.mark.long),
-        pytest.param("ledger.finish_batch,2,before,0", marks=pytest.mark.long),
+        "ledger.save_extractions,2,before,0",
+        "ledger.save_batch,2,after,0",
+        "ledger.finish_batch,2,before,0",
     ],
 )
 async def test_an_engine_finishes_the_work_of_one_that_died(
@@ -158,6 +159,7 @@ async def test_what_one_engine_forgets_no_other_finds(tmp_path: Path, postgres_u
             assert "Bob" not in "".join([piece async for piece in answer])
 
 
+@pytest.mark.long
 async def test_the_backlog_of_a_space_holds_up_no_other(tmp_path: Path, postgres_url: str) -> None:
     for url in ("", postgres_url):
         counts = Counter[str]()

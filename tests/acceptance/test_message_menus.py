@@ -26,6 +26,7 @@ async def test_a_thread_is_summarized_for_the_person_alone(live: LiveBot[Any]) -
     assert ALREADY_INDEXED in await live.answer(await town.use_menu("bob", "Add to knowledge", said))
 
 
+@pytest.mark.long
 @SLACK
 async def test_a_question_about_a_message_is_asked_in_a_form(live: LiveBot[SlackTown]) -> None:
     town = live.town

@@ -42,8 +42,7 @@ def test_the_recorder_sees_lookups_connections_and_datagrams(tmp_path: Path) -> 
     assert not any("127.0.0.1:9" in line for line in seen)
 
 
-@pytest.mark.parametrize(
-    "mode", ["models", *(pytest.param(each, marks=pytest.mark.long) for each in ("library", "serve --web"))]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["models", "library", "serve --web"])
 def test_nothing_is_asked_for_and_nothing_written_elsewhere(mode: str, tmp_path: Path) -> None:
     assert offline.watch(mode, 1.0, tmp_path) == ([], [])

@@ -104,6 +104,7 @@ def test_any_order_and_concurrency_give_the_same_state(told: tuple[list[Document
     assert found == expected
 
 
+@pytest.mark.long
 async def test_real_stores_give_the_same_state(tmp_path: Path) -> None:
     texts = [f"{a} {verb} {b}." for a in NAMES for verb in VERBS for b in NAMES if a != b]
     documents = build_documents([(texts[n::6], ("here", "there")[n % 2], n % 3) for n in range(6)])

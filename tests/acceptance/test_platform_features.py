@@ -28,6 +28,7 @@ ENABLE = "`/settings setting:ingest value:on`"
 EVERY_WAY: tuple[tuple[str, Way], ...] = (("square", "mention"), ("square", "private"), ("", "mention"))
 
 
+@pytest.mark.long
 async def test_everything_works_on_a_free_plan(tmp_path: Path, models: EngineModels) -> None:
     """Slack's agent features are missing: no streams, no status, no prompts."""
     town = SlackTown(FakeSlack(load_manifest("manifest-free.json")))
@@ -55,6 +56,7 @@ async def test_everything_works_on_a_free_plan(tmp_path: Path, models: EngineMod
         assert not slack.calls_to("chat.appendStream")
 
 
+@pytest.mark.long
 @DISCORD
 async def test_commands_are_registered_once_and_settings_are_for_managers(live: LiveBot[DiscordTown]) -> None:
     town = live.town
@@ -108,6 +110,7 @@ def greetings(live: LiveBot[DiscordTown], channel: str) -> list[str]:
     return [each.text for each in live.town.bot_posts("ada", channel) if "Hello! I answer" in each.text]
 
 
+@pytest.mark.share(2)
 @DISCORD
 @pytest.mark.parametrize("away", [False, True], ids=["there", "away"])
 async def test_new_server_is_greeted_once(live: LiveBot[DiscordTown], *, away: bool) -> None:
@@ -141,6 +144,7 @@ async def test_greeting_goes_where_the_bot_can_post(live: LiveBot[DiscordTown]) 
     assert re.findall(r"I'm missing these permissions: ([^.]*)\.", hello) == ["Add Reactions"]
 
 
+@pytest.mark.long
 @DISCORD
 async def test_question_in_a_disabled_channel_says_who_can_enable_it(live: LiveBot[DiscordTown]) -> None:
     live.town.add_channel("square")

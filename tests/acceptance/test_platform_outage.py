@@ -45,6 +45,7 @@ def postponed(live: LiveBot[SlackTown], monkeypatch: pytest.MonkeyPatch) -> list
     return seen
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("fault", [Fault("server", status=503), Fault("error")], ids=lambda fault: fault.kind)
 async def test_question_is_answered_after_a_long_outage(
     live: LiveBot[SlackTown], postponed: list[object], fault: Fault
@@ -63,6 +64,7 @@ async def test_question_is_answered_after_a_long_outage(
     assert await live.bot.limitations() == []
 
 
+@pytest.mark.long
 async def test_file_is_ingested_after_a_long_download_outage(live: LiveBot[SlackTown], postponed: list[object]) -> None:
     live.town.slack.fail_next("download", Fault("server", status=502), times=MANY_FAILURES)
     await live.town.say("ada", "", "Read this.", files=[TownFile()])

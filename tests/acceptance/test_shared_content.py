@@ -44,6 +44,7 @@ async def test_forwarded_messages_canvases_and_previews_are_read(live: LiveBot[A
     assert private == []
 
 
+@pytest.mark.long
 @pytest.mark.platforms("discord")
 async def test_titles_of_posts_polls_forwards_and_embeds_are_read(live: LiveBot[Any]) -> None:
     town = live.town

@@ -67,6 +67,7 @@ async def test_a_thousand_channels_resume_within_ten_seconds(live: LiveBot[Slack
     assert not {*live.town.slack.buckets.limited} & {*LOOKUP_METHODS}
 
 
+@pytest.mark.long
 async def test_a_dead_socket_is_no_reason_to_ask_about_each_channel(live: LiveBot[SlackTown]) -> None:
     await build_two(live)
     await build_channels(live, 100)
@@ -121,6 +122,7 @@ async def test_channel_joined_during_downtime_is_greeted_and_indexed(live: LiveB
     await live.start()
 
 
+@pytest.mark.long
 async def test_partial_channel_list_is_not_reported_as_missing(
     live: LiveBot[SlackTown], monkeypatch: pytest.MonkeyPatch
 ) -> None:

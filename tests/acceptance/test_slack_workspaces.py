@@ -130,6 +130,7 @@ async def test_a_revoked_workspace_is_closed_while_the_other_answers(live: Live)
     assert len(await stored_documents(live, square)) == 1  # kept until it is deleted, and nobody can ask for it
 
 
+@pytest.mark.long
 async def test_a_workspace_that_installs_again_finds_what_it_had(live: Live) -> None:
     await populate(live)
     await live.town.slack.uninstalls()
@@ -150,6 +151,7 @@ async def test_a_revoked_workspace_is_deleted_if_the_setting_says_so(tmp_path: P
         assert [len(await stored_documents(live, place)) for place in places] == [0, 1]
 
 
+@pytest.mark.long
 async def test_both_workspaces_are_served_after_a_restart(live: Live) -> None:
     await populate(live)
     await live.restart()

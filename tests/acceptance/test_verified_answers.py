@@ -75,6 +75,7 @@ async def test_a_correction_in_a_form_becomes_the_verified_answer(live: LiveBot[
     assert "onyx" not in await live.ask("ada", "cellar", AGAIN)
 
 
+@pytest.mark.long
 async def test_managers_choose_in_a_form_who_may_ask(live: LiveBot[Any]) -> None:
     town = live.town
     live.add_manager("mayor")

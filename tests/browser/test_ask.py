@@ -51,6 +51,7 @@ async def test_an_answer_grows_is_cited_and_goes_on_in_a_conversation(visit: Vis
     await expect(page.locator(".turn")).to_have_count(0)
 
 
+@pytest.mark.long
 async def test_a_stopped_answer_ends_and_keeps_its_text(visit: Visit) -> None:
     page, language = visit.page, visit.site.language
     await page.goto(visit.site.url)
@@ -79,6 +80,7 @@ async def test_a_hostile_source_runs_nothing(visit: Visit) -> None:
     assert await page.title() == "Ask · Threadlore"
 
 
+@pytest.mark.long
 async def test_somebody_else_logs_in_and_finds_no_secret(visit: Visit) -> None:
     page, site = visit.page, visit.site
     await page.goto(site.url)
@@ -92,6 +94,7 @@ async def test_somebody_else_logs_in_and_finds_no_secret(visit: Visit) -> None:
     await expect(page.locator(".answer")).to_contain_text(SECRET)
 
 
+@pytest.mark.long
 async def test_the_theme_is_remembered_and_a_telephone_shows_everything(visit: Visit) -> None:
     page = visit.page
     await page.set_viewport_size({"width": 360, "height": 700})
@@ -103,6 +106,7 @@ async def test_the_theme_is_remembered_and_a_telephone_shows_everything(visit: V
     await expect(page.get_by_label("Your question")).to_be_in_viewport()
 
 
+@pytest.mark.long
 async def test_a_link_of_another_site_leads_in_and_a_form_of_it_does_nothing(visit: Visit) -> None:
     url, foreign = visit.site.url, "https://foreign.example/"
     body = f'<a href="{url}/">in</a><form method="post" action="{url}/logout"><button>out</button></form>'

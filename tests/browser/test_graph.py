@@ -91,6 +91,7 @@ async def step_to_neighbor(page: Page) -> str:
     return name
 
 
+@pytest.mark.long
 async def test_keys_alone_search_expand_check_merge_and_undo(visit: Visit) -> None:
     page = visit.page
     await page.goto(f"{visit.site.url}/graph")
@@ -125,6 +126,7 @@ async def test_keys_alone_search_expand_check_merge_and_undo(visit: Visit) -> No
     await expect(page.locator("#graph-canvas")).to_be_focused()
 
 
+@pytest.mark.long
 async def test_two_names_are_merged_and_separated_again(visit: Visit) -> None:
     page = await open_around(visit, "Perla")
     await expect(row(page, "Quentin")).to_be_visible()

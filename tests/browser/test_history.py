@@ -60,6 +60,7 @@ async def test_questions_are_remembered_without_answers_until_the_login_ends(vis
     await expect(other.locator("#history")).to_be_hidden()
 
 
+@pytest.mark.long
 async def test_another_login_does_not_see_what_was_asked_before(visit: Visit) -> None:
     page, url = visit.page, visit.site.url
     await page.goto(url)

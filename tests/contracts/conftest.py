@@ -6,8 +6,8 @@ import pytest
 
 from tests.conftest import is_drawn
 
-# Stores of examples, and variants of a store: of each, one in so many tests runs always.
-SHARES = {"surreal": 8, "surreal on disk": 8, "lance on disk": 3, "postgres by space": 3}
+# Stores of examples, variants of a store, and what PostgreSQL holds: of each, one in so many tests runs always.
+SHARES = {"surreal": 8, "surreal on disk": 8, "lance on disk": 3, "postgres by space": 3, "postgres": 2, "kuzu": 2}
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

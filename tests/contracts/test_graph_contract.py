@@ -100,6 +100,7 @@ async def test_k10_an_edge_has_no_direction(graph: GraphStore) -> None:
     assert (await graph.list_all())[1] == [build_edge(10, 1, 2, 3.0, known=True), build_edge(11, 2, 3, 2.0, known=True)]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("asked", "spaces", "limit", "found"),
     [
@@ -230,6 +231,7 @@ async def test_integers_of_every_width_stay_what_they_are(graph: GraphStore) -> 
     assert edge_pairs(await graph.neighbors([2**31, 128], [1], 5)) == [(2**31, 0, 2**31), (128, 0, 128)]
 
 
+@pytest.mark.share(2)
 @pytest.mark.usefixtures("small_statements")
 async def test_reads_go_on_while_few_and_many_rows_are_written(graph: GraphStore) -> None:
     await graph.upsert(*build_star(60, 1.0, known=False))
@@ -252,6 +254,7 @@ async def test_reads_go_on_while_few_and_many_rows_are_written(graph: GraphStore
     assert len((await graph.list_all())[1]) == 70 + 90
 
 
+@pytest.mark.share(4)
 async def test_reads_wait_while_the_graph_is_reloaded(graph: GraphStore) -> None:
     nodes, edges = [build_node(1), build_node(2)], [build_edge(10, 1, 2)]
     await graph.replace_all(nodes, edges)
@@ -270,6 +273,7 @@ async def test_reads_wait_while_the_graph_is_reloaded(graph: GraphStore) -> None
     await asyncio.gather(load(), *(read() for _ in range(4)))
 
 
+@pytest.mark.share(3)
 @pytest.mark.usefixtures("small_statements")
 @pytest.mark.parametrize("known", [False, None, True], ids=["new", "unknown", "known"])
 async def test_many_rows_at_once_are_made_set_dropped_and_made_again(graph: GraphStore, *, known: bool | None) -> None:
@@ -518,6 +522,7 @@ except EngineError as error:
     assert DataDirInUse.hint in told
 
 
+@pytest.mark.long
 async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     other = start_child(
         """

@@ -82,6 +82,7 @@ async def has_index(store: PostgresVectors) -> bool:
         return any(leaf.is_indexed for leaf in await pgvector_tables.list_leaves(connection, "relations"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("partitions", [1, 3])
 @pytest.mark.usefixtures("small_index")
 async def test_a_large_table_gets_an_index_that_finds_what_exact_search_finds(

@@ -186,6 +186,7 @@ async def test_v1_missing_vectors_are_absent_and_the_others_come(store: VectorSt
     assert {vector.dtype for vector in vectors.values()} == {np.dtype(np.float32)}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("odd", [0.0, np.nan, np.inf])
 async def test_v2_what_has_no_direction_is_kept_but_similar_to_nothing(store: VectorStore, odd: float) -> None:
     await store.upsert(
@@ -214,6 +215,7 @@ async def test_writes_to_one_key_at_once_leave_one_row(store: VectorStore) -> No
     assert await store.list_rows("chunks") == [VectorRow(1, 1, 0, 0)]
 
 
+@pytest.mark.share(2)
 async def test_searches_continue_during_writes_and_compaction(store: VectorStore) -> None:
     await fill_store(store)
 
@@ -353,6 +355,7 @@ async def test_above_twenty_thousand_rows_an_index_finds_what_exact_search_finds
     await store.close()
 
 
+@pytest.mark.long
 async def test_filter_of_four_thousand_rows_finds_all_its_vectors(tmp_path: Path) -> None:
     own, foreign = 4_000, 8_000
     vectors = np.concatenate([random_units(1, 32) + 0.02 * random_units(own, 32, 1), random_units(foreign, 32, 2)])
@@ -383,6 +386,7 @@ async def test_the_bytes_of_dropped_rows_leave_the_disk_with_an_index_and_withou
     await store.close()
 
 
+@pytest.mark.long
 async def test_many_small_writes_are_compacted_in_the_background(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,6 +427,7 @@ async def test_writes_during_compaction_are_compacted_when_idle(
     assert len(list((tmp_path / "chunks.lance" / "data").iterdir())) == 1
 
 
+@pytest.mark.long
 async def test_new_rows_of_an_indexed_table_are_indexed_when_idle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ async def test_a_compaction_does_not_wait_for_the_embedder(tmp_path: Path) -> No
         assert (await engine.maintenance.verify()).is_clean
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("broken", "error"),
     [

@@ -122,6 +122,7 @@ async def test_a_connection_that_is_refused_for_good_ends_with_a_hint(
         assert "THREADLORE_DISCORD_BOT_TOKEN" in refused.value.hint
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("route", [("GET", "/users/@me"), ("GET", "/gateway/bot")], ids=["me", "gateway"])
 @pytest.mark.parametrize("how", [{"trouble": "reset"}, {"status": 403}], ids=["reset", "403"])
 async def test_transient_failures_of_the_start_are_retried(
@@ -190,6 +191,7 @@ BROKEN_EVENTS = [
 ]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("name", "data"), BROKEN_EVENTS)
 async def test_a_server_of_which_an_event_cannot_be_parsed_is_read_anew(
     town: Town, name: str, data: dict[str, Any]

@@ -125,6 +125,7 @@ TRANSIENT = [
 ]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("fault", TRANSIENT, ids=lambda fault: f"{fault.kind}-{fault.error}")
 @pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
 async def test_a_transient_failure_at_the_start_is_retried(slack: FakeSlack, method: str, fault: Fault) -> None:

@@ -182,6 +182,7 @@ HALF = b"POST /slack/events HTTP/1.1\r\nHost: he"
 UNFINISHED = b"POST /slack/events HTTP/1.1\r\nHost: here\r\nContent-Length: 999\r\n\r\n{"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("sent", [HALF, UNFINISHED], ids=["heads", "bodies"])
 async def test_events_arrive_while_a_stranger_keeps_connections_open(
     town: SlackHttpTown, bot: RecordingBot, sent: bytes

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pytest
 
 from tests.adapters.web.conftest import Api
+
+if TYPE_CHECKING:
+    import openai
 
 QUESTION: list[Any] = [
     {"role": "system", "content": "You are a pirate."},
@@ -19,6 +21,8 @@ QUESTION: list[Any] = [
 
 @pytest.fixture
 def client(api: Api) -> openai.AsyncOpenAI:
+    import openai  # noqa: PLC0415 - takes half a second, in one worker instead of all
+
     return openai.AsyncOpenAI(api_key=api.token, base_url="http://testserver/v1", http_client=api.client, max_retries=0)
 
 
@@ -54,6 +58,8 @@ async def test_the_tokens_of_a_stream_come_last_if_they_are_asked_for(client: op
 
 
 async def test_a_stock_client_lists_the_model_and_is_told_what_is_wrong(client: openai.AsyncOpenAI) -> None:
+    import openai  # noqa: PLC0415 - as above
+
     assert [each.id async for each in client.models.list()] == ["threadlore"]
     with pytest.raises(openai.AuthenticationError):
         await client.with_options(api_key="wrong").models.list()

@@ -30,6 +30,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "data"
 
 
+@pytest.mark.long
 def test_joined_names_are_listed_with_their_evidence_until_they_are_separated(data_dir: Path) -> None:
     shown = threadlore(data_dir, "duplicates").stdout
     assert "HTF → Harbor Trust Fund" in " ".join(shown.split())

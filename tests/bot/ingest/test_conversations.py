@@ -174,6 +174,7 @@ def test_conversations_at_the_same_time_become_different_documents() -> None:
     assert busy()[1] == {id_: f"{ROOM}:window:{first}" for id_, _, _, first in BUSY}
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("tokens", [10, 500], ids=["one window each", "several windows each"])
 @given(data=st.data())
 def test_grouping_again_after_some_documents_were_stored_gives_the_same(tokens: int, data: st.DataObject) -> None:

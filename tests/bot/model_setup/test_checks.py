@@ -224,6 +224,7 @@ async def test_a_window_that_holds_no_prompt_or_no_reply_is_a_problem(tmp_path: 
     assert "takes 1,024 tokens" in short.problems[0].text
 
 
+@pytest.mark.long
 def test_the_command_fails_for_a_model_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("MODEL", "hosted_vllm/small"), ("API_BASE", "http://127.0.0.1:1/v1"), ("API_KEY", "sk-1")):
         monkeypatch.setenv(f"THREADLORE_LLM_{name}", value)

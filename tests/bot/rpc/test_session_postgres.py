@@ -132,6 +132,7 @@ async def test_a_server_that_hangs_is_told_and_left_and_then_questions_are_answe
         assert (await find_health(service)).is_ready
 
 
+@pytest.mark.long
 async def test_a_read_only_server_answers_questions_and_refuses_changes_until_it_is_writable(
     tmp_path: Path, postgres_url: str
 ) -> None:

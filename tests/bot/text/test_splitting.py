@@ -114,7 +114,7 @@ def test_no_form_of_a_link_is_cut_wherever_it_stands(link: str, before: str) -> 
 
 def test_a_long_address_goes_to_the_next_part() -> None:
     link = f"[the form](https://ok.example/{'a' * 900})"
-    for size in range(900, 2000, 50):
+    for size in range(900, 2000, 130):
         text = "word " * (size // 5) + link + " word" * 400
         assert sum(part.count(link) for part in splitting.split_message(text, 2000)) == 1
         shown = [splitting.stable_parts(text[:end], 2000) for end in range(0, len(text), 97)]

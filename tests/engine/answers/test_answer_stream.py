@@ -31,6 +31,7 @@ async def pieces_of(engine: Engine) -> list[str]:
     return [piece async for piece in await engine.ask(FERRY)]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("deltas", "text"),
     [

@@ -124,6 +124,7 @@ def test_the_limit_holds_where_joined_text_counts_more_than_its_parts() -> None:
 TEXT = st.text(st.sampled_from("abC. \n中😀"), max_size=60)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=lambda tokenizer: type(tokenizer).__name__)
 @settings(max_examples=40)
 @given(st.lists(TEXT, max_size=12), st.sampled_from(["", "\n", "C"]))

@@ -28,7 +28,7 @@ from tests.support.loop_turns import LoopTurns, measure_turns
 from tests.support.tokenizers import CharacterTokenizer
 
 LONGEST_TURN = 0.25  # seconds
-SHARE = 9  # one in so many replies is tried at a call
+SHARE = 18  # one in so many replies is tried at a call
 MODEL = ModelConfig("openai/hostile")
 TOKENIZER = CharacterTokenizer()
 EXCERPTS = [Excerpt("Ada runs the mill.", "Mill"), Excerpt("Bob bakes.", "Bakery")]

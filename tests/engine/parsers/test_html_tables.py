@@ -80,6 +80,7 @@ def test_a_page_arranged_by_tables_is_read_in_order() -> None:
     assert text.index("Menu") < text.index("Clay") < text.index(SHOWN)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("span", ['rowspan="0"', 'rowspan="99999"', 'colspan="9999999999"', 'colspan="-1" rowspan="x"'])
 def test_absurd_spans_cost_little(span: str) -> None:
     rows = f"<tr><td {span}>clay</td><td>x</td></tr>" + "<tr><td>y</td></tr>" * 3000

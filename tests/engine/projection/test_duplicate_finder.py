@@ -82,6 +82,7 @@ async def test_a_limit_out_of_range_is_refused(tmp_path: Path) -> None:
             await engine.corrections.find_duplicates(HERE, 0)
 
 
+@pytest.mark.long
 async def test_an_automatic_join_survives_a_reindex_and_is_undone_for_good(tmp_path: Path) -> None:
     texts = ("Ada met Otto in the Café.", "Bob left the Cafe.")
     async with open_engine(tmp_path, options=NO_STEP) as engine:

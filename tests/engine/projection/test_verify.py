@@ -29,6 +29,7 @@ def damage(engine: Engine, table: VectorTable, factor: float) -> int:
     return row.id
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("table", "factor"),
     [("chunks", ZERO), ("chunks", OTHER), ("entities", ZERO), ("entities", NAN), ("relations", ZERO)],

@@ -52,6 +52,7 @@ async def test_a_name_that_everything_mentions_is_no_start(indexed: OpenIndexed)
     assert await order(engine, question) == await order(engine, replace(question, mode="naive"))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("is_bounded", [True, False])
 async def test_behind_a_name_that_everything_mentions_mix_is_naive(indexed: OpenIndexed, *, is_bounded: bool) -> None:
     said = [

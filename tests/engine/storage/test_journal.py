@@ -91,6 +91,7 @@ def test_a_failed_replacement_changes_nothing(journal: Journal) -> None:
     assert not (journal.home / PENDING).exists()
 
 
+@pytest.mark.long
 def test_copies_elsewhere_are_removed_after_a_kill_at_any_step(journal: Journal, tmp_path: Path) -> None:
     elsewhere = tmp_path / "backups"
     elsewhere.mkdir()

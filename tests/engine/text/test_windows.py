@@ -57,6 +57,7 @@ def test_c7_an_overlap_that_does_not_suit_the_size_is_an_error(size: int, overla
             call()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "tokenizer", [CHARACTERS, BYTES, UNEVEN, O200kTokenizer()], ids=lambda tokenizer: type(tokenizer).__name__
 )

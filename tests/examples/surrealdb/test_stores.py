@@ -77,6 +77,7 @@ def replace_by_file(folder: Path) -> None:
     folder.write_text("not a folder")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("damage", [remove_tree, truncate_log, replace_by_file])
 async def test_a_lost_or_damaged_folder_is_filled_again(tmp_path: Path, damage: Any) -> None:
     async with opened(tmp_path) as engine:
@@ -120,6 +121,7 @@ async def test_stores_that_are_not_used_any_more_leave_the_data_directory(tmp_pa
         assert not unused.exists()
 
 
+@pytest.mark.long
 async def test_a_server_is_used_by_its_address_and_a_lost_connection_is_opened_again(tmp_path: Path) -> None:
     async with run_surreal_server() as server:
         async with opened(tmp_path, server.address) as engine:

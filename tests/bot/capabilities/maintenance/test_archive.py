@@ -83,6 +83,7 @@ async def test_everything_comes_back_from_a_backup(tmp_path: Path) -> None:
         assert [await store.opt_outs.is_opted_out("slack", "T1", person) for person in ("U1", "U2")] == [True, False]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("file", "statement", "written"),
     [
@@ -368,6 +369,7 @@ async def test_a_backup_of_almost_nothing_but_repetition_can_be_restored(
     assert (tmp_path / "other" / "ledger.db").stat().st_size > 2 * archive_format.BASE_LIMIT
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("change", "kind"), [("PRAGMA user_version = 99", NewerSchema), ("CREATE TABLE {} (n)", EarlySchema)]
 )
@@ -401,6 +403,7 @@ def altered(folder: Path, backup: Path, name: str, script: str) -> Path:
     return packed(folder / "altered", *(entry(*each) for each in held.items()))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("name", "table", "column"), [("ledger.db", "passage", "text"), ("bot.db", "opt_out", "person")]
 )

@@ -82,6 +82,7 @@ async def test_the_wait_that_a_provider_asks_for_is_kept(stub: StubProvider, pro
     assert asyncio.get_running_loop().time() - started >= 0.3
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("kind", ["silence", "cut"])
 async def test_a_stream_that_breaks_raises_after_its_text(stub: StubProvider, provider: str, kind: Any) -> None:

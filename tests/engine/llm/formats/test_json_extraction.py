@@ -155,6 +155,7 @@ def test_no_reply_is_too_broken_to_be_read(start: int, noise: str, cut: int) -> 
         assert parse_search_query(reply, "Who?").question
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("stuck", ["\n", " ", "{", '{"', "`", '"', "[", "<think>", ",", "\\"], ids=ascii)
 def test_a_model_that_got_stuck_is_read_in_linear_time(stuck: str) -> None:
     started = time.process_time()

@@ -122,6 +122,7 @@ def test_one_line_reads_like_many(pairs: list[tuple[str, str]], joiner: str) -> 
     assert len(parse_tuples(joiner.join(rows)).mentions) == len(parse_tuples("\n".join(rows)).mentions)
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("stuck", [*'|#<张 \n"', "<|", "|#", "<|#", "<think>", "entity", DELIMITER])
 def test_a_model_that_got_stuck_is_read_in_linear_time(stuck: str) -> None:
     started = time.process_time()

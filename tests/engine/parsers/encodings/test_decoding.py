@@ -75,6 +75,7 @@ def test_doubt_is_stated() -> None:
     assert find_doubt(GERMAN.encode()) is None
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("seed", range(5))
 def test_random_bytes_are_no_text(seed: int) -> None:
     random = Random(seed)

@@ -69,6 +69,7 @@ def attack(folder: Path, limits: ParserLimits) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("recognizes", [False, True], ids=["without OCR", "with OCR"])
 def test_a_worker_reads_nothing_but_libraries_and_reaches_nobody(folder: Path, *, recognizes: bool) -> None:
     result = attack(folder, ParserLimits(ocr_program="/usr/bin/true" if recognizes else ""))

@@ -74,7 +74,7 @@ async def test_a_long_file_becomes_parts_that_are_parsed_as_they_are_taken(parse
     assert sum(each.text.count("ferry") for each in whole.passages) == 60_000
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "row", "last"),
     [("a.csv", b"%d,the ferry left the pier\n", b"x" * 1_100_000), ("a.log", b"%d: the ferry left\n", b"")],

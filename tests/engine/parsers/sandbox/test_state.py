@@ -64,11 +64,13 @@ def parse_twice(
     return result
 
 
+@pytest.mark.long
 def test_a_complete_boundary_is_not_spoken_of() -> None:
     found = parse_twice("required")
     assert found == {"outcomes": ["one", "one"], "missing": [], "workers": 1, "warnings": []}
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("call", "what"), [(LANDLOCK, "Landlock"), (SECCOMP, "system calls")], ids=["Landlock", "seccomp"]
 )
@@ -128,6 +130,7 @@ def test_namespaces_and_capabilities_are_not_needed(state: SandboxState, missing
     assert len(state.list_mechanisms()) == 5
 
 
+@pytest.mark.long
 async def test_several_workers_start_at_once() -> None:
     async with FileParser(ParserLimits(workers=2)) as parser:
         parsed = await asyncio.gather(*(parser.parse(f"{each}.txt", b"one") for each in range(4)))

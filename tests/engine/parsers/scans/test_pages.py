@@ -43,6 +43,7 @@ def shown(parsed: ParsedFile) -> list[tuple[str, str]]:
     return [(each.label, each.text[:13]) for each in parsed.passages]
 
 
+@pytest.mark.share(2)
 @needs_tesseract
 @pytest.mark.parametrize("layer", [[], GARBAGE], ids=["no text layer", "garbage in it"])
 def test_only_pages_without_readable_text_are_recognized(layer: list[str]) -> None:

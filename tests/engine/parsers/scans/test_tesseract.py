@@ -57,6 +57,7 @@ async def test_scans_and_pictures_are_read_in_the_sandbox() -> None:
     assert "ferry is late" in shown.passages[0].text
 
 
+@pytest.mark.long
 @needs_tesseract
 def test_what_cannot_be_recognized_is_refused() -> None:
     with pytest.raises(EmptyDocument, match="No text was recognized"):

@@ -19,7 +19,7 @@ TEMPLATE = "template_ledger"
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Run one in four tests on PostgreSQL always; there the others are long."""
     parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    if parameters.get("place") == "postgres" and not is_drawn(item.name.partition("[")[0], 4):
+    if parameters.get("place") == "postgres" and not is_drawn(item.name, 4):
         item.add_marker("long")
 
 

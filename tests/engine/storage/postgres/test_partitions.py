@@ -60,6 +60,7 @@ def map_partitions(url: str, table: str) -> dict[int, str]:
     return dict(rows)
 
 
+@pytest.mark.long
 async def test_hot_statements_read_the_partitions_of_their_spaces_by_indexes(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

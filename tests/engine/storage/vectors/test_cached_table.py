@@ -97,6 +97,7 @@ async def test_large_table_is_rounded_in_memory_and_still_finds_the_nearest(tmp_
     await store.close()
 
 
+@pytest.mark.long
 async def test_search_sees_a_write_as_soon_as_it_has_returned(tmp_path: Path) -> None:
     """Writes and first searches at once: no row may be missing from what a load and the writes beside it leave."""
     store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))

@@ -258,6 +258,7 @@ class Town:
             self.rules = {each: other for each, other in self.rules.items() if other != part}
 
 
+@pytest.mark.share(3)
 @only_sqlite
 @pytest.mark.parametrize("seed", range(6))
 async def test_after_any_history_the_facts_lie_as_if_only_what_is_left_had_come(

@@ -160,6 +160,7 @@ COSTS = (
 )
 
 
+@pytest.mark.long
 @only_sqlite
 async def test_a_filtered_question_costs_the_same_in_any_size(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
