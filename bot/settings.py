@@ -134,7 +134,7 @@ class Settings(BaseSettings):
     vision_extra_parameters: str = ""
     vision_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
-    extraction_by: Literal["model", "rules", "auto"] = "model"
+    extraction_by: Literal["model", "rules", "auto"] = "auto"
     extraction_format: Literal["tuples", "json"] = "tuples"
     extraction_gleaning: Literal["off", "auto", "always"] = "auto"
     description_language: str = ""

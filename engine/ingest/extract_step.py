@@ -25,15 +25,18 @@ from engine.ingest.extraction_batches import (
     build_batches,
     estimate_call,
     is_idle_chunk,
+    notice_key,
     shared_extraction_key,
 )
 from engine.ingest.suspects import Suspects
 from engine.llm.base import MODEL_LABEL, guard_plugin_call
+from engine.llm.offline.extraction import extract_by_rules
 from engine.models import Excerpt, Extraction
 from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import SMALL_TALK_KEY, SpaceTurn
+from engine.text.conversations.notices import NoticeMemory
 from engine.usage import IndexingUsage, UsageMeter
 
 if TYPE_CHECKING:
@@ -80,6 +83,7 @@ class ExtractStep:
     _next_test: float = 0.0
     _last_space: int = 0
     _lingering: LingeringSpaces = field(init=False)
+    _notices: NoticeMemory = field(default_factory=NoticeMemory)
     _key_locks: dict[bytes, asyncio.Lock] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -167,7 +171,25 @@ class ExtractStep:
         if idle:
             await self.ledger.facts.save_extractions(dict.fromkeys(sorted(idle), (SMALL_TALK_KEY, Extraction((), ()))))
             self.wake()
-        return [each for each in found if each.id not in idle]
+        return await self._read_notices([each for each in found if each.id not in idle])
+
+    async def _read_notices(self, found: Sequence[UnextractedChunk]) -> list[UnextractedChunk]:
+        """Let rules read messages that repeat a template, without a call; returns the other chunks."""
+        counts = self.runtime.indexing_budget.limits.counts
+        repeated = [
+            each
+            for each in found
+            if each.kind == "conversation"
+            and counts(each.kind)
+            and self._notices.is_repeated(each.space, each.id, each.text)
+        ]
+        if repeated:
+            facts = await asyncio.to_thread(lambda: [extract_by_rules(_build_excerpt(each)) for each in repeated])
+            keys = [notice_key(self._cache_key(each)) for each in repeated]
+            ids = [each.id for each in repeated]
+            await self.ledger.facts.save_extractions(dict(zip(ids, zip(keys, facts, strict=True), strict=True)))
+            self.wake()
+        return [each for each in found if each not in repeated]
 
     async def _list_unextracted(self, free_slots: int, turn: SpaceTurn, least: int) -> list[UnextractedChunk]:
         """Chunks for the next calls; for a test only those that were not tried, if one of them may be at fault."""

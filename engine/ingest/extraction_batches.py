@@ -94,6 +94,11 @@ def shared_extraction_key(reading_key: bytes, space: int) -> bytes:
     return sha256(b"shared in %d " % space + reading_key).digest()
 
 
+def notice_key(reading_key: bytes) -> bytes:
+    """Key of what rules read of a chunk that repeats a template."""
+    return sha256(b"notice " + reading_key).digest()
+
+
 def is_idle_chunk(chunk: UnextractedChunk) -> bool:
     """Whether a chunk costs no call: it is a conversation in which nothing is stated."""
     return chunk.kind == "conversation" and is_small_talk_chunk(chunk.text)

@@ -6,7 +6,7 @@ import asyncio
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from engine.ingest.extraction_batches import shared_extraction_key
+from engine.ingest.extraction_batches import notice_key, shared_extraction_key
 from engine.models import Excerpt
 from engine.storage.ledger.records import SMALL_TALK_KEY, incomplete_key
 
@@ -46,4 +46,4 @@ def _list_keys(chunk: ReadChunk, language: LanguageModel) -> set[bytes]:
     """The keys that a chunk has after a reading of today: alone or in a shared call, to its end or not."""
     alone = language.extraction_key(Excerpt(chunk.text, chunk.section, chunk.kind == "conversation"))
     whole = {alone, shared_extraction_key(alone, chunk.space)}
-    return whole | set(map(incomplete_key, whole))
+    return {*whole, *map(incomplete_key, whole), notice_key(alone)}

@@ -80,7 +80,7 @@ class EngineMaintenance:
 
     async def count_outdated(self) -> int:
         """The chunks of all spaces whose facts another choice of extraction gave than today's."""
-        return (await self._ledger.readings.measure()).chunks
+        return await self._ledger.readings.count_all()
 
     async def check_readings(self, seconds: float) -> None:
         """Compare what was read with today's choice of extraction, for so long at most; the rest is done later."""

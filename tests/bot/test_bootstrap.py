@@ -22,7 +22,7 @@ from engine.llm.checked_embedder import CheckedEmbedder
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
-from engine.llm.remote_model import LiteLLMModel
+from engine.llm.remote_model import LiteLLMModel, PartlyRuledModel
 from engine.llm.reranker import LiteLLMReranker
 from engine.llm.traits.remembered import save_facts
 
@@ -35,10 +35,15 @@ ALL = {**CHAT, **EMBEDDING, "extraction_model": "small", "rerank_model": "cohere
     ("settings", "kinds", "names"),
     [
         ({}, (OfflineModel, MiniLMEmbedder, type(None)), ()),
-        (CHAT, (LiteLLMModel, MiniLMEmbedder, type(None)), ()),
-        (ALL, (LiteLLMModel, LiteLLMEmbedder, LiteLLMReranker), ("extract=openai/small", "format=json", "openai/e@8")),
+        (CHAT, (PartlyRuledModel, MiniLMEmbedder, type(None)), ()),
+        (CHAT | {"extraction_by": "model"}, (LiteLLMModel, MiniLMEmbedder, type(None)), ()),
+        (
+            ALL,
+            (PartlyRuledModel, LiteLLMEmbedder, LiteLLMReranker),
+            ("extract=openai/small", "format=json", "openai/e@8"),
+        ),
     ],
-    ids=["no model", "a chat model", "all models"],
+    ids=["no model", "a chat model", "a chat model for all texts", "all models"],
 )
 async def test_each_skill_has_the_model_of_its_settings(
     settings: dict[str, Any], kinds: tuple[type, ...], names: tuple[str, ...]

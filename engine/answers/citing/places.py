@@ -114,6 +114,8 @@ def can_be_raised(before: str, behind: str) -> bool:
 
 def can_follow_caret(before: str, behind: str) -> bool:
     """Whether a number behind a lone caret is a citation: at the end of a clause, and no exponent."""
+    if before[-1:] in ".,;:!?" and before[-2:-1].isalpha() and behind[:1].isspace():  # ", ^2" stands behind its clause
+        return True
     if not (ends_sentence(behind) or _CLAUSE_END.match(behind)) or before[-1:].isdigit():
         return False
     text = before.rstrip(" ")

@@ -50,6 +50,7 @@ REPORTING_PHRASES = (
     "según", "de acuerdo con", "de acuerdo a", "conforme a", "como dice", "como indica", "se indica en", "basado en",
     "selon", "d'après", "d’après", "conformément", "conformément à", "comme indiqué dans", "indiqué dans",
     "segundo", "conforme", "de acordo com", "com base em", "com base no", "com base na", "conforme indicado em",
+    "indicado no", "indicado na", "descrito no", "descrito na", "mencionado no", "mencionado na", "indicado en",
     "como indicado em", "como diz", "como indica",
 )  # fmt: skip
 ARTICLES = _words("the der dem die das den el la le les o a os as l' s")  # the last is "siehe"
@@ -59,7 +60,7 @@ REPORTING_VERBS = _words(
     "beschreibt dice dicen indica indican menciona mencionan",
     "señala confirma explica muestra afirma dit disent indique",
     "indiquent mentionne mentionnent précise confirme explique montre affirme diz dizem mencionam indicam mostra",
-    "zufolge hervor",
+    "zufolge hervor steht heißt",
 )
 REPORTING_SUFFIXES = ("によると", "によれば", "には", "では", "に記載", "に書か")
 LINKING_WORDS = _words(

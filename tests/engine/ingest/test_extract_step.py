@@ -126,3 +126,15 @@ async def test_small_talk_costs_no_call_and_is_still_found(tmp_path: Path, langu
         assert (await engine.maintenance.get_status(HERE)).small_talk == 2
         found = await engine.retrieve(replace(Question("haha", HERE), mode="naive"))
         assert any("haha" in each.text for each in found.sources)
+
+
+async def test_notices_that_repeat_a_template_are_read_by_rules(tmp_path: Path, language: ToyLanguage) -> None:
+    async with open_memory_engine(tmp_path, language) as engine:
+        for number in range(12):
+            text = f"[2026-03-02 08:{number:02}] builder: Kiln Nine passed build {number} for Ada"
+            await engine.documents.add(thread(f"notice {number}", text, is_open=False))
+            await engine.wait_until_indexed()
+        assert language.calls["extract"] == 5
+        assert set((await statuses(engine)).values()) == {"indexed"}
+        assert (await engine.maintenance.measure_outdated()).chunks == 0
+        assert any('"Ada"' in line for line in await canonical_export(engine))

@@ -78,6 +78,12 @@ class Readings(Topic[Place_co]):
         return int(number)
 
     @reading
+    def count_all(self) -> int:
+        """All chunks that another choice read."""
+        [[number]] = self.db.execute_fetchall("SELECT COUNT(*) FROM outdated_extraction")
+        return int(number)
+
+    @reading
     def measure(self) -> OutdatedTexts:
         """All chunks that another choice of extraction read."""
         rows = self.db.execute_fetchall(

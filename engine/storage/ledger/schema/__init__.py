@@ -40,7 +40,12 @@ ATTEMPTS = (Column("attempts", INT, default=0), Column("retry_at", REAL, default
 # version that did not record it extracted nothing. Other chunks were read to their end, or wait for it.
 INCOMPLETE = Table("incomplete_chunk", (OF_CHUNK, Column("outcome", TEXT)), key="chunk")
 # Chunks whose facts another choice of extraction gave than today's; those that are `queued` are read again.
-OUTDATED = Table("outdated_extraction", (OF_CHUNK, Column("queued", BOOL, default=False)), key="chunk")
+OUTDATED = Table(
+    "outdated_extraction",
+    (OF_CHUNK, Column("queued", BOOL, default=False)),
+    (Index("outdated_extraction_queued", "chunk", where="queued"),),
+    key="chunk",
+)
 _MARK_UNKNOWN = (
     "INSERT INTO incomplete_chunk (chunk, outcome) SELECT id, 'unknown' FROM chunk WHERE extraction IS NOT NULL"
     " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.chunk = chunk.id);"
