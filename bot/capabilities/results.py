@@ -62,7 +62,7 @@ class AnswerEnd:
     span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
     the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
     incomplete. `failed_helpers`: calls that help to search and failed. `verified`: who verified this answer and when,
-    if it was not written for this question.
+    if it was not written for this question. `since`: the first day of an overview, if older passages were left out.
     """
 
     sources: tuple[Source, ...]
@@ -75,6 +75,7 @@ class AnswerEnd:
     rebuilding: bool = False
     failed_helpers: tuple[HelperCall, ...] = ()
     verified: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)
