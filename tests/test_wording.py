@@ -24,6 +24,7 @@ RULES = (
     "bot/text/speech/phrases",
     "bot/text/speech/question_rules",
     "bot/text/speech/addressee",
+    "bot/text/speech/grammars",
     "engine/text/author_request",
     "engine/text/overview_request",
     "engine/text/overviews/words",

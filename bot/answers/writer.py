@@ -203,8 +203,8 @@ class AnswerWriter:
         if _finds_nothing(answer):
             self._written = replace(self._written, text=texts.nothing_found(self._asked.gap), silent=overheard)
             return
-        if answer.context.overview is not None and answer.context.overview.truncated:
-            self._add_notices([gettext(texts.ONLY_NEWEST)])
+        if overview := answer.context.overview:
+            self._add_notices(texts.list_span_notices(truncated=overview.truncated, since=overview.since))
         text = ""
         async for piece in answer:
             text += piece

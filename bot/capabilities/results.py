@@ -65,7 +65,8 @@ class AnswerEnd:
     span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
     the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
     incomplete. `failed_helpers`: calls that help to search and failed. `verified`: who verified this answer and when,
-    if it was not written for this question. `answer`: its id, if it is kept.
+    if it was not written for this question. `answer`: its id, if it is kept. `since`: the first day of an overview, if
+    older passages were left out.
     """
 
     sources: tuple[Source, ...]
@@ -79,6 +80,7 @@ class AnswerEnd:
     failed_helpers: tuple[HelperCall, ...] = ()
     verified: str = ""
     answer: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,7 @@ NO_OPEN_QUESTION = N_("I found no open question in what I looked through.")
 NOTHING_NEW = N_("I found nothing to report in what I looked through.")
 _NOTHING_FOUND_SENTENCES = (NOTHING_FOUND, NO_DECISION, NO_OPEN_QUESTION, NOTHING_NEW)
 ONLY_NEWEST = N_("That was too much to process at once, so this covers only the newest part.")
+ONLY_SINCE = N_("This covers what was written since {day}. For more, name a period, such as “this year”.")
 REBUILDING = N_("I'm rebuilding my index, so this answer may miss something. Ask again later.")
 NO_SOURCE_FOUND = N_("This answer isn't backed by any source.")
 CANNOT_WRITE = N_("Only people who can post in this channel can add to what I know about it.")
@@ -228,6 +229,12 @@ def with_admin_hint(sentence: str) -> str:
 def list_helper_notices(failed: Iterable[HelperCall]) -> list[str]:
     """A sentence for each call that a search did without."""
     return [gettext(HELPER_NOTICES[each]) for each in failed]
+
+
+def list_span_notices(*, truncated: bool, since: str) -> list[str]:
+    """What an overview leaves out: all but the newest part, or what is older than the first day that it covers."""
+    newest = [gettext(ONLY_NEWEST)] if truncated else []
+    return [*newest, *([gettext(ONLY_SINCE).format(day=since)] if since else [])]
 
 
 def describe_broken_answer(error: BaseException, reference: str) -> str:

@@ -209,14 +209,19 @@ class SearchQuery:
 class Overview:
     """A request to summarize everything in the scope; `recent` restricts it to the two weeks before the newest message.
 
+    `widens`: where these weeks have few passages, older ones are taken, too.
+
     A digest has sections: topics, decisions, open questions, tasks and new files. In a retrieved context, `truncated`
-    means that only the newest part fitted, and `days` is the range of dates that a summary covers.
+    means that only the newest part fitted, `days` is the range of dates that a summary covers, and `since` the first
+    day of the two weeks, as 2026-03-02, if older passages were left out.
     """
 
     kind: OverviewKind
     recent: bool = False
+    widens: bool = False
     truncated: bool = False
     days: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)

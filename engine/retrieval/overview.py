@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_OVERVIEW_CHUNKS = 200  # the newest of the time span
 MAX_PROMPT_PARTS = 8  # prompts that the passages may fill
 RECENT_PERIOD = timedelta(days=14)
+MIN_RECENT_CHUNKS = 12  # of that period; below, older ones are taken, too
 
 
 async def retrieve_overview(ledger: LedgerStore, question: Question, overview: Overview) -> RetrievalResult:
@@ -41,7 +42,9 @@ async def retrieve_overview(ledger: LedgerStore, question: Question, overview: O
         SearchQuery(question.text),
         question.mode,
         sources=numbered.sources,
-        overview=replace(overview, truncated=len(ids) > len(fitting), days=days),
+        overview=replace(
+            overview, truncated=len(ids) > len(fitting), days=days, since=_format_start(question, overview, within)
+        ),
         replacements=await asyncio.to_thread(find_replaced_sources, numbered.sources, newest=True),
     )
     return RetrievalResult(context, generation, frozenset(text.id for text in fitting))
@@ -52,10 +55,20 @@ def _load_newest(
 ) -> tuple[Filters, list[int], list[ChunkText]]:
     """The filters with the beginning of the time span, the newest chunks, and the texts of most of them by time."""
     within, scope_ids = question.filters, view.search.resolve_scope(question.scope)
-    if overview.recent and (newest := view.search.find_latest_time(within, scope_ids)):
-        within = replace(within, since=newest - RECENT_PERIOD)
     ids = view.search.list_latest_chunks(within, scope_ids, MAX_OVERVIEW_CHUNKS + 1)
+    if overview.recent and (newest := view.search.find_latest_time(within, scope_ids)):
+        recent = replace(within, since=newest - RECENT_PERIOD)
+        latest = view.search.list_latest_chunks(recent, scope_ids, MAX_OVERVIEW_CHUNKS + 1)
+        if len(latest) < len(ids) and (not overview.widens or len(latest) >= MIN_RECENT_CHUNKS):
+            within, ids = recent, latest
     return within, ids, view.search.load_chunk_texts(ids[:MAX_OVERVIEW_CHUNKS][::-1], scope_ids)
+
+
+def _format_start(question: Question, overview: Overview, within: Filters) -> str:
+    """The first day of the time span, if the question named none and there is more before it."""
+    if not overview.widens or within.since is None or within.since == question.filters.since:
+        return ""
+    return f"{within.since.astimezone(question.zone):%Y-%m-%d}"
 
 
 def _newest_fitting(texts: Sequence[ChunkText], tokens: int) -> Sequence[ChunkText]:

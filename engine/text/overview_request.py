@@ -79,7 +79,8 @@ def parse_overview_request(text: str, now: datetime) -> OverviewRequest | None:
             break
     recent = not span.is_bounded and (kind != "summary" or not place)
     missed = bool(present & cues.MISSED)
-    return OverviewRequest(Overview(kind, recent), place, span, missed, channels[0] if channels else "")
+    overview = Overview(kind, recent, widens=recent and not present & cues.LATELY)
+    return OverviewRequest(overview, place, span, missed, channels[0] if channels else "")
 
 
 def wants_summary(text: str) -> bool:

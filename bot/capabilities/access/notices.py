@@ -19,7 +19,7 @@ def list_end_notices(end: AnswerEnd) -> list[str]:
         *([end.verified] if end.verified else []),
         *_list_gap_notices(end.gap),
         *([UNDATED_NOTICE] if end.undated else []),
-        *([gettext(texts.ONLY_NEWEST)] if end.truncated else []),
+        *texts.list_span_notices(truncated=end.truncated, since=end.since),
         *([gettext(texts.REBUILDING)] if end.rebuilding else []),
         *texts.list_helper_notices(end.failed_helpers),
     ]

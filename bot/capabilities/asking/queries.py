@@ -113,7 +113,8 @@ async def answer_question(
         await _check_not_empty(engine, context, question.scope)
         async for piece in answer:
             yield AnswerDelta(piece)
-        truncated = context.overview is not None and context.overview.truncated
+        overview = context.overview
+        truncated = overview is not None and overview.truncated
         cut_off, filtered = answer.is_truncated, answer.is_filtered
         yield AnswerEnd(
             answer.sources,
@@ -124,6 +125,7 @@ async def answer_question(
             filtered,
             rebuilding=context.rebuilding,
             failed_helpers=context.failed_helpers,
+            since=overview.since if overview is not None else "",
         )
 
 

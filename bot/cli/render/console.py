@@ -152,8 +152,8 @@ class Screen:
                 self.err.print(Text(hint, "dim"), soft_wrap=True)
         if event.undated:
             self.out.print(Text(UNDATED_NOTICE, "yellow"))
-        if event.truncated:
-            self.out.print(Text(gettext(texts.ONLY_NEWEST), "yellow"))
+        for notice in texts.list_span_notices(truncated=event.truncated, since=event.since):
+            self.out.print(Text(notice, "yellow"))
         if event.rebuilding:
             self.out.print(Text(gettext(texts.REBUILDING), "yellow"))
         for notice in texts.list_helper_notices(event.failed_helpers):

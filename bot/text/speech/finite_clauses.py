@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.text.speech import phrases
-from bot.text.speech.grammars import ENGLISH, FRENCH, GERMAN, GRAMMARS, PORTUGUESE, SPANISH, Grammar
+from bot.text.speech.grammars import ENGLISH, FRENCH, GERMAN, GRAMMARS, PORTUGUESE, SPANISH, SUBJECTS, Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +27,6 @@ Words = tuple[str, ...]
 
 _PARTICLES = phrases.parse_words("up out off over down away back")
 _SEPARABLE = phrases.parse_words("an ab auf aus ein mit um vor nach zu zurück weg los statt fest her hin bei weiter")
-_SUBJECTS = phrases.parse_words(
-    """
-    i we he she they ich wir er je nous il elle on ils elles yo ella ellos eu ele elas eles
-    """
-)
 _WE = re.compile(r"\w{2,}(?:[aeiáê]mos)$")
 _CLITIC = re.compile(r"(?:n|s|m|t|j)['’]\w", re.IGNORECASE)
 _ELIDED_ARTICLE = re.compile(r"l['’]\w", re.IGNORECASE)
@@ -118,7 +113,7 @@ class _Clause:
 
     def _follows_pronoun(self, at: int) -> bool:
         """Whether a subject pronoun stands before, and no noun before it: "from today we keep", "keys we lost"."""
-        if self.words[at - 1] not in _SUBJECTS:
+        if self.words[at - 1] not in SUBJECTS:
             return False
         return at == 1 or any(self.words[at - 2] in each.adverbs for each in GRAMMARS.values())
 

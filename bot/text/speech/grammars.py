@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from bot.text.speech.phrases import parse_words
 
+# Pronouns that are nothing but subjects.
+SUBJECTS = parse_words("i we he she they ich wir er je nous il elle on ils elles yo ella ellos eu ele elas eles")
+
 
 @dataclass(frozen=True, slots=True)
 class Grammar:

@@ -27,8 +27,16 @@ _MEASURE = (
 )
 _DEGREE = re.compile(_MEASURE, re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow\s+many\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
+# "In which room sits the person who …".
+_RELATIVE_WHO = re.compile(
+    r"\W*(?:(?:in|at|on|from|until|since|to|by) )?(?:which|what|where|when|how)\b", re.IGNORECASE
+)
+_MUCH_OF = (
+    r"how\s+much\s+(?!(?:is|are|was|were|does|do|did|will|would|can|could|should|has|have|had|money|for|per|to|we|i|you|it"
+    r"|they|the|a|an|more|less|longer|of)\b)[a-z]"
+)
 _ANSWER_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
-    ("quantity", re.compile(rf"\bhow\s+many\b|{_MEASURE}", re.IGNORECASE)),
+    ("quantity", re.compile(rf"\bhow\s+many\b|\b{_MUCH_OF}|{_MEASURE}", re.IGNORECASE)),
     (
         "price",
         re.compile(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fines?|fare|charge)\b", re.IGNORECASE),
@@ -175,8 +183,10 @@ def is_list_noun(word: str) -> bool:
 
 
 def answer_type(clause: str) -> AnswerType:
-    """The type of answer that a clause needs."""
-    return next((name for name, pattern in _ANSWER_TYPES if pattern.search(clause)), "any")
+    """The type of answer that a clause needs; a "who" after another question word only describes somebody."""
+    other = _RELATIVE_WHO.match(clause) is not None
+    found = (name for name, pattern in _ANSWER_TYPES if pattern.search(clause) and not (other and name == "person"))
+    return next(found, "any")
 
 
 def is_yes_or_no(clause: str) -> bool:

@@ -11,9 +11,10 @@ import numpy as np
 from engine.llm.offline.candidates import PRECEDING_COUNT, is_adjacent
 from engine.llm.offline.question import asks_how, has_answer_type, wants_list
 from engine.llm.offline.quoting.bridges import find_bridge
+from engine.llm.offline.quoting.links import share_name
 from engine.llm.offline.quoting.lists import complete_list, find_list
 from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply
-from engine.llm.offline.words import count_words
+from engine.llm.offline.words import count_words, split_words, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.ranking import ClauseScores
 
 MIN_SUPPORT = 0.7  # of an answer; below, nothing was found
+MIN_PAIR = 0.85  # of the words of a question, in two sentences that answer together
 MAX_QUOTES = 4
 MAX_REASONS = 3
 MAX_RANKED = 12  # the best sentences, among which questions without a reply are left out
@@ -118,10 +120,29 @@ def _select_for_clause(clause: ClauseScores, candidates: Sequence[Candidate], mo
     ranked = [at for at in ranked if at not in idle]
     first = next((at for at in ranked if clause.support[at] >= MIN_SUPPORT), None)
     if first is None or first not in ranked[:MAX_QUOTES]:
-        return []
+        return _select_pair(ranked[:MAX_QUOTES], clause, candidates)[:most]
     floor = clause.score[first] - SCORE_MARGIN
     as_good = (clause.score >= floor) & (clause.support >= MIN_SUPPORT)
     return list(dict.fromkeys([first, *_find_other_half(clause, first), *(at for at in ranked if as_good[at])]))[:most]
+
+
+def _select_pair(ranked: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> list[int]:
+    """Two sentences of which neither answers, but both together, by a word that leads from one to the other."""
+    whole = float(clause.weights.sum()) or 1.0
+    for at in ranked:
+        other = find_bridge(at, clause, candidates)
+        if other is None or not share_name(candidates[at], candidates[other]):
+            continue
+        covered = float(np.maximum(clause.own[at], clause.own[other]) @ clause.weights)
+        if covered >= MIN_PAIR * whole and _are_written([at, other], clause, candidates):
+            return [at, other]
+    return []
+
+
+def _are_written(pair: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
+    """Whether all names of a clause are in what the sentences say, not only their speakers."""
+    written = {stem(word) for at in pair for word in split_words(candidates[at].text)}
+    return all(term.stem in written for term in clause.terms if term.is_name)
 
 
 def _find_other_half(clause: ClauseScores, first: int) -> list[int]:

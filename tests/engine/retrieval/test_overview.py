@@ -67,6 +67,25 @@ async def test_lately_means_the_two_weeks_before_the_newest_message(indexed: Ope
     assert await source_texts(engine, apply_overview_request(Question("?", HERE), request)) == ["Newer.", "New."]
 
 
+async def test_without_a_span_older_messages_count_where_the_last_weeks_have_few(indexed: OpenIndexed) -> None:
+    engine = await indexed(said(1, "Old."), said(30, "New."), said(20, "Newer."))
+    request = parse_overview_request("What was decided?", datetime(2030, 1, 1, tzinfo=UTC))
+    assert request is not None
+    context = await engine.retrieve(apply_overview_request(Question("?", HERE), request))
+    assert [each.text for each in context.sources] == ["Old.", "Newer.", "New."]
+    assert context.overview is not None
+    assert context.overview.since == ""
+
+
+async def test_an_overview_names_the_first_day_if_it_leaves_out_older_messages(indexed: OpenIndexed) -> None:
+    many = [said(20 + at // 2, f"Day {at}.", room=f"room-{at}") for at in range(overview_recall.MIN_RECENT_CHUNKS)]
+    engine = await indexed(said(1, "Old."), *many)
+    request = parse_overview_request("What was decided?", datetime(2030, 1, 1, tzinfo=UTC))
+    assert request is not None
+    context = await engine.retrieve(apply_overview_request(Question("?", HERE), request))
+    assert (len(context.sources), context.overview and context.overview.since) == (len(many), "2026-05-12")
+
+
 async def test_of_too_much_only_the_newest_is_used_and_marked(
     indexed: OpenIndexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

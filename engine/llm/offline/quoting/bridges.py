@@ -6,11 +6,12 @@ the contact at Voltkern is. A rare word of the first one, which the question doe
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.question import has_answer_type
-from engine.llm.offline.words import is_generic, word_family
+from engine.llm.offline.quoting.links import list_links
+from engine.llm.offline.words import split_words, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores
 
+_WHERE_IS = re.compile(r"\W*where (?:is|are|was|were)\b", re.IGNORECASE)
+_IS_IN = re.compile(
+    r"\b(?:is|are|was|were|lives?|sits?|stands?|hangs?|lies|located) (?:in|at|on|near)\b", re.IGNORECASE
+)
 MIN_MISSING = 0.15  # the share of a question's words that the first sentence lacks
 MIN_ADDED = 0.35  # of these, in the second sentence
 MIN_SIMILARITY = 0.2
-MAX_OCCURRENCES = 6  # sentences that have a word which leads on
 NEARBY_LOSS = 0.2
-MIN_STEM_LENGTH = 3
 
 
 def find_bridge(first: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> int | None:
@@ -32,7 +35,7 @@ def find_bridge(first: int, clause: ClauseScores, candidates: Sequence[Candidate
     missing = float(lacks.sum())
     if missing < MIN_MISSING:
         return None
-    links = _list_links(first, clause, candidates)
+    links = list_links(first, clause, candidates)
     best, found = 0.0, None
     for at, candidate in enumerate(candidates):
         if at == first or candidate.is_question or candidate.is_title or clause.similarity[at] < MIN_SIMILARITY:
@@ -41,23 +44,25 @@ def find_bridge(first: int, clause: ClauseScores, candidates: Sequence[Candidate
         linked = 0.0 if links.isdisjoint(candidate.stems) else 1.0
         linked = linked or (0.0 if links.isdisjoint(candidate.nearby_stems) else 1.0 - NEARBY_LOSS)
         fits = has_answer_type(candidate.text, clause.answer_type, clause.counted_stems)
-        if added >= MIN_ADDED and linked and (fits or (fits is None and clause.answer_type == "any")):
+        answers = fits or (fits is None and clause.answer_type == "any")
+        added = max(added, MIN_ADDED) if _is_located(candidate, links, clause) else added
+        if added >= MIN_ADDED and linked and (answers or _identifies(first, at, clause, candidates)):
             value = added + linked + float(clause.similarity[at])
             if value > best:
                 best, found = value, at
     return found
 
 
-def _list_links(first: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> frozenset[str]:
-    """The rare words of the first sentence that the question does not have, by their stems."""
-    asked = {word_family(term.stem) for term in clause.terms}
-    counts = Counter(key for candidate in candidates for key in candidate.stems)
-    return frozenset(
-        key
-        for key in candidates[first].stems
-        if word_family(key) not in asked
-        and len(key) >= MIN_STEM_LENGTH
-        and key.isalpha()
-        and counts[key] <= MAX_OCCURRENCES
-        and not is_generic(key)
-    )
+def _is_located(candidate: Candidate, links: frozenset[str], clause: ClauseScores) -> bool:
+    """Whether a sentence says of something that leads on where it is, and a clause asks where something is."""
+    if not _WHERE_IS.match(clause.text) or (found := _IS_IN.search(candidate.text)) is None:
+        return False
+    return not links.isdisjoint(map(stem, split_words(candidate.text[: found.start()])))
+
+
+def _identifies(first: int, at: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
+    """Whether the first sentence has the answer, and the other one a name of the question that it lacks."""
+    if not has_answer_type(candidates[first].text, clause.answer_type, clause.counted_stems):
+        return False
+    names = [place for place, term in enumerate(clause.terms) if term.is_name]
+    return any(clause.own[first][place] == 0 and clause.own[at][place] > 0 for place in names)

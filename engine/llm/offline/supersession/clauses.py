@@ -17,11 +17,23 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_LENGTH = 600  # characters of a statement that are looked at
+MAX_SUBJECT_WORDS = 4  # that a pronoun stands for
 MAX_CLAUSES = 8  # of a statement; every one is compared with every one of others
 _BREAK = re.compile(
-    r"[;!?\n]|(?<!\d)[.](?=\s|\Z)|[.](?=\s[^\W\d])|,(?=\s)|\s[—–-]\s|[。；！？]|(?<=[がでどめし])、"
-    r"|\s(?=(?:because|so|since (?:the|we|they|he|she|it|i|our|there)|but|"
+    r"[;!?\n]|(?<!\d)(?<!\bM[rs])(?<!\bMrs)(?<!\b[DHFS]r)(?<!\bSra)(?<!\bProf)[.](?=\s|\Z)|"
+    r"(?<=\d)[.](?=\s[^\W\d])|"
+    r",(?=\s)|\s[—–-]\s|[。；！？]|(?<=[がでどめし])、"
+    r"|\s(?=(?:because|so|since (?:we|they|he|she|it|i|there)|but|"
     r"and (?:is|are|will)|weil|denn|aber|parce que|car|mais|porque|pero|pois|porém)\s)",
+    re.IGNORECASE,
+)
+# A cell of a row, as "Price: 480 euros".
+_CELL = re.compile(r"[^:]{1,40}: (.{1,60})")
+_PRONOUN = re.compile(
+    r"(?:and |und |et |y |e )?(?:it|they|she|he|er|sie|il|elle|ils|elles|él|ella|ele|ela)(?= )", re.IGNORECASE
+)
+_SUBJECT_END = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|will|can|ist|sind|war|hat|wird|est|sont|a|ont|es|son|está|ha|é|são|foi|tem)\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[ァ-ヴー]+|[一-龥々]+|(?:(?![ぁ-ヿ一-龥])\w)+(?:[-'’_](?:(?![ぁ-ヿ一-龥])\w)+)*")
@@ -82,6 +94,7 @@ class Clause:
     ends: bool
     kinds: frozenset[str]
     negates: bool
+    states: tuple[tuple[int, int], ...]
 
     def find_modifiers(self, about: str) -> frozenset[str]:
         """The words that say which one is meant: those before it ("app release"), and after "of" or "for"."""
@@ -108,6 +121,8 @@ class Clause:
         while self.words[first].compound:
             first -= 1
         while last + 1 < len(self.words) and self.words[last + 1].compound:
+            if self.words[last + 1].named and not self.words[last].named:
+                break  # "call Sentinel"
             last += 1
         if self.words[first].link == 2:
             return self.find_head(self.words[first - 1].stem)
@@ -163,7 +178,7 @@ class Statement:
 def parse_text(text: str) -> Parsed:
     """Parse a statement; of a long one only the beginning."""
     text = " ".join(text.split())[:MAX_LENGTH]
-    parts = [clause for part in _split(text)[:MAX_CLAUSES] if (clause := _parse_clause(part)) is not None]
+    parts = [clause for part in _complete(_split(text)[:MAX_CLAUSES]) if (clause := _parse_clause(part)) is not None]
     return Parsed(
         tuple(parts),
         bool(_QUESTION.search(text)),
@@ -171,7 +186,7 @@ def parse_text(text: str) -> Parsed:
         bool(cues.PAST.search(text)),
         bool(cues.TEMPORARY.search(text)),
         bool(cues.RECURRING.search(text)),
-        bool(cues.FIRST_PERSON.search(text)),
+        _is_personal(text),
         bool(cues.CONTRADICTION.match(text)),
         _find_former(text),
         frozenset[str]().union(*(clause.stems for clause in parts)),
@@ -191,6 +206,28 @@ def _split(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
+def _is_personal(text: str) -> bool:
+    """Whether a text is about its author, who does more in it than change something."""
+    found = list(cues.FIRST_PERSON.finditer(text))
+    changed = (cues.BY_SPEAKER.match(text, each.start()) for each in found)
+    return not all(each is not None and cues.CHANGE.match(text, each.end()) for each in changed)
+
+
+def _complete(parts: list[str]) -> list[str]:
+    """The clauses, with their subjects: the first cell of a row for its other cells, what a pronoun stands for."""
+    cells = [_CELL.fullmatch(part) for part in parts]
+    if len(parts) > 1 and all(cells):
+        first = cells[0][1] if cells[0] else ""
+        return [parts[0], *(f"{first} {part}" for part in parts[1:])]
+    completed = parts[:1]
+    for before, part in pairwise(parts):
+        pronoun, verb = _PRONOUN.match(part), _SUBJECT_END.search(before)
+        subject = before[: verb.start()].strip() if verb is not None else ""
+        is_short = 0 < len(subject.split()) <= MAX_SUBJECT_WORDS
+        completed.append(f"{subject} {part[pronoun.end() :]}" if pronoun is not None and is_short else part)
+    return completed
+
+
 def _parse_clause(text: str) -> Clause | None:
     values = find_values(text)
     words = tuple(_find_words(text, values) or _find_plain_words(text, values))
@@ -204,15 +241,33 @@ def _parse_clause(text: str) -> Clause | None:
     begins, ends = bool(cues.BEGINNING.search(text)), bool(cues.END.search(text))
     kinds = frozenset(value.kind for value in values)
     negates = bool(cues.NEGATION.search(text))
+    states = tuple(
+        (scale, side) for scale, sides in enumerate(cues.SCALES) for side, form in enumerate(sides) if form.search(text)
+    )
     return Clause(
-        text, words, values, changes, cancels, stems, names, has_role, has_use, adds, begins, ends, kinds, negates
+        text,
+        words,
+        values,
+        changes,
+        cancels,
+        stems,
+        names,
+        has_role,
+        has_use,
+        adds,
+        begins,
+        ends,
+        kinds,
+        negates,
+        states,
     )
 
 
 def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
     """The words that say what a clause is about, without values and cues."""
     taken = [(value.start, value.stop) for value in values if not _is_modifier(text, value, values)]
-    taken += [match.span() for pattern in (cues.CHANGE, cues.CANCELED) for match in pattern.finditer(text)]
+    said = (cues.CHANGE, cues.CANCELED, *(side for scale in cues.SCALES for side in scale))
+    taken += [match.span() for pattern in said for match in pattern.finditer(text)]
     found: list[Word] = []
     last_stop = -1
     for match in _WORD.finditer(text):
@@ -224,7 +279,7 @@ def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
             continue
         gap = text[last_stop : match.start()].casefold().split() if found else ["|"]
         is_next = bool(found) and not _is_verb(match, text) and not "".join(gap).replace("-", "").replace("の", "")
-        is_linked = not is_next and bool(found) and all(word in cues.LINK_WORDS for word in gap)
+        is_linked = not is_next and bool(found) and bool(gap) and all(word in cues.LINK_WORDS for word in gap)
         link = 0 if not is_linked else 2 if any(word in cues.PREPOSITIONS for word in gap) else 1
         named = (raw[:1].isupper() and (match.start() > 0 or not is_generic(raw))) or (
             raw[0] > "\u3000" and "は" in text[: match.start()]
@@ -237,8 +292,10 @@ def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
 
 
 def _is_verb(match: re.Match[str], text: str) -> bool:
-    """Whether a word in -s is the verb of a clause that has no other: "Tern 4 ships on 19 May"."""
+    """Whether a word is a verb for a role, or in -s that of a clause that has no other: "Tern 4 ships on 19 May"."""
     raw = match[0]
+    if cues.VERBS.fullmatch(raw):
+        return True
     if not (raw.islower() and raw.endswith("s") and not raw.endswith("ss")) or _OTHER_VERB.search(text):
         return False
     return bool(_AFTER_VERB.match(text, match.end()))
@@ -246,7 +303,7 @@ def _is_verb(match: re.Match[str], text: str) -> bool:
 
 def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
     """Whether a value says which one is meant: "Thursday's standup", "Thursday standup", "phase 2 ends on 3 May"."""
-    if value.kind in {"number", "code"}:
+    if value.kind in {"number", "code"} and "." not in value.form:  # "firmware 2.4" has a version
         before = _UNIT_BEFORE.search(text[max(0, value.start - 32) : value.start])
         named = before is not None and _matters(before[1], 1) and not cues.CHANGE.fullmatch(before[1])
         verb = text[value.stop : value.stop + 6].casefold().split()
@@ -295,6 +352,7 @@ def _find_former(text: str) -> frozenset[str]:
         found |= list_tokens(_FORMER_END.split(text[match.end() : match.end() + 60])[0])
     for match in cues.FORMER_BEFORE.finditer(text):
         found |= list_tokens(_FORMER_START.split(text[max(0, match.start() - 40) : match.start()])[-1])
+    found |= {stem(match[1]) for match in cues.SINCE_SOMEBODY.finditer(text)}
     return frozenset(found)
 
 

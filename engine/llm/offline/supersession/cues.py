@@ -15,33 +15,40 @@ CHANGE = re.compile(
     r"(?:go|going|went) with|settled on|from now on|as of|correction|update[ds]?|no longer|not any ?more|"
     r"any ?(?:more|longer)|unchanged|unverändert|inchangée?|"
     r"(?:takes?|took|taking|taken) over|hand(?:ed|s)? over|new|has become|became|becomes|in the end|"
+    r"since (?:the|our|\w{1,20}['’]s) \w{1,20}|only (?=\d)|(?:put|placed|stored|hung)(?: \w{1,20}){1,4} (?:in|into|on|"
+    r"to|at|under|behind)|(?:resolved|motion carried)(?=:)|re(?:wrote|written|built|did|done|worked|designed)|"
+    r"(?:hand(?:ed|s)?|gave|pass(?:ed|es)) (?:\w{1,20} ){1,5}to|since (?:tonight|noon|midnight|\d)|"
     r"since (?:yesterday|today|this|last|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|"
     r"june|july|"
     r"august|september|october|november|december)|from \w{3,12} on(?:wards?)?|effective|change of plan|"
+    r"(?:re-?)?(?:elected|appointed)|renam(?:e|ed|es|ing)|migration|retired|resigned|stepped down|"
     r"upgrad(?:e|ed|es|ing)|bumped|relocat\w{1,5}|(?:can't|cannot|can not|won't) (?:come|make|do)|"
     r"migrat(?:ed|es|ing)|not but|deci(?:ded|sion)(?=:)|"
     r"after all|(?:rest|everything else|all else) (?:stays|remains|is unchanged)|since (?:\w{1,12} )?night)\b"
+    r"|\A(?:so|therefore|deshalb|daher|donc|por eso|por isso|portanto) (?=\w)"
     r"|\b(?:jetzt|nun|nunmehr|stattdessen|statt|anstatt|anstelle|verschoben|verlegt|verschieb\w{1,4}|vorgezogen|"
     r"geändert|ändert|wechseln|wechselt|gewechselt|umgestellt|umgezogen|zieht um|ersetz\w{0,3}|neu(?:er|e|es|en|em)?|"
     r"ab sofort|ab (?:heute|morgen|januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|"
     r"dezember)|künftig|nicht mehr|sondern|korrektur|übernimmt|übernommen|erhöht|gesenkt|steigt|sinkt|inzwischen|"
-    r"mittlerweile|seit (?:gestern|heute|montag|letzte\w?)|doch erst|doch schon|aktualisiert)\b"
+    r"mittlerweile|seit (?:gestern|heute|montag|letzte\w?)|doch erst|doch schon|aktualisiert|gewählt|ernannt|"
+    r"umbenannt|migration|zurückgetreten|im ruhestand)\b"
     r"|\b(?:désormais|maintenant|dorénavant|plutôt|au lieu|à la place|report\w{1,4}|déplac\w{1,4}|décal\w{1,4}|"
     r"avancée?|"
     r"chang(?:e|é|ée|és)|passe(?:nt|ra|z)?|passons|passé\w?|remplac\w{1,4}|nouve(?:lle|au|aux|l)|à partir de|"
     r"finalement|"
     r"rectificatif|n(?:e |')\w{1,20} plus|augment\w{1,4}|baiss\w{1,4}|reprend|repris|depuis hier|migr(?:é|ons)|"
-    r"(?:em|dé)ménag\w{1,4}|transfér\w{1,4})\b"
+    r"(?:em|dé)ménag\w{1,4}|transfér\w{1,4}|élue?s?|nommée?s?|rebaptisée?|renommée?|démissionn\w{1,3})\b"
     r"|\b(?:ahora|en (?:vez|lugar) de|aplaz\w{1,4}|pospuest\w|pospone\w?|movid\w|muev\w{1,3}|traslad\w{1,4}|"
     r"adelant\w{1,4}|"
     r"cambi\w{1,5}|pasa(?:mos|n|rá)?|pasó|reemplaz\w{1,4}|sustituy\w{1,3}|sustituid\w|nuev[oa]s?|a partir de|ya no|"
     r"al final|"
-    r"corrección|mud(?:ó|ado|aron)|transfer\w{1,4}|sub(?:e|ió|en)|baj(?:a|ó|an)|desde (?:ayer|hoy))\b"
+    r"corrección|mud(?:ó|ado|aron)|transfer\w{1,4}|sub(?:e|ió|en)|baj(?:a|ó|an)|desde (?:ayer|hoy)|elegid[oa]|"
+    r"nombrad[oa]|renombrad[oa]|dimiti\w{1,4}|jubil\w{1,3})\b"
     r"|\b(?:agora|em vez|no lugar d\w{1,2}|adiad\w|remarcad\w|transferid\w|mud(?:a|ou|amos|ada|ado|ança)|"
     r"pass(?:a|ou|amos|am)|substitu\w{1,5}|nov[oa]s?|já não|não \w{1,20} mais|afinal|correção|subiu|sobe|baixou|"
-    r"desde ontem|antecipad\w|trocamos|trocou)\b"
+    r"desde ontem|eleit[oa]|nomead[oa]|renomead[oa]|aposent\w{1,3}|antecipad\w|trocamos|trocou)\b"
     r"|変更|延長|延期|移動|移転|になりました|に変わ|今は|今後|これから|ではなく|じゃなく|代わり|新しい|訂正|前倒し|切り替え|引き継|"
-    r"値上げ|値下げ|移行|更新|になった",
+    r"値上げ|値下げ|選ばれ|就任|改名|移行|更新|になった",
     re.IGNORECASE,
 )
 CANCELED = re.compile(
@@ -57,7 +64,9 @@ CONTRADICTION = re.compile(
     r"(?:no|nope|nah|actually|correction|wrong|not (?:quite|true|right|correct)|that(?:'s| is) (?:wrong|"
     r"outdated)|"
     r"not any ?more|nicht mehr|ya no|já não|plus maintenant|nein|doch|falsch|stimmt nicht|korrektur|non|faux|en fait|"
-    r"na verdade|não|errado)\b(?! (?:one|idea|problem|worries|"
+    r"na verdade|não|errado|"
+    r"(?:sorry|oops|pardon|entschuldigung|perdón|desculpa)(?=\W{1,3}(?:\w{1,12} ){0,3}[\d$€£]))\b(?! (?:one|idea|"
+    r"problem|worries|"
     r"need|longer|more|change|questions?|news|rush)\b)|いいえ|いや|違い?ます|訂正)",
     re.IGNORECASE,
 )
@@ -65,6 +74,8 @@ CONTRADICTION = re.compile(
 NEGATION = re.compile(
     r"\b(?:not|no longer|never|any ?(?:more|longer)|stopped|ceased|"
     r"(?:does|do|is|are|was|were|has|have|will|can|would)n['’]t|"
+    r"forbidden|prohibited|suspended|discontinued|paused|on hold|eingestellt|ausgesetzt|suspendue?s?|"
+    r"verboten|interdit\w?|prohibid[oa]s?|proibid[oa]s?|"
     r"won['’]t|can['’]t|cannot|nicht|nie|keine?\w?|ne|n['’]\w{1,20}|no|nunca|jamás|não|jamais)\b|ません|ない",
     re.IGNORECASE,
 )
@@ -108,7 +119,8 @@ TEMPORARY = re.compile(
     r"\b(?:this (?:week|month|time|once|monday|tuesday|wednesday|thursday|friday)|(?:just|only) (?:this|"
     r"(?<!as of )(?<!from )(?<!since )today|once|"
     r"for)|(?<!as of )(?<!from )(?<!since )today|"
-    r"tomorrow|tonight|for once|exceptionally|next (?:week|time)|diese[nr]? (?:woche|montag|dienstag|mittwoch|"
+    r"tomorrow|(?<!since )tonight|for once|exceptionally|next (?:week|time)|diese[nr]? (?:woche|montag|dienstag|"
+    r"mittwoch|"
     r"donnerstag|freitag)|"
     r"diesmal|ausnahmsweise|(?<!ab )(?<!seit )heute|morgen|nur (?:heute|diese\w?)|cette (?:semaine|fois)|"
     r"(?<!d')aujourd'hui|demain|"
@@ -152,7 +164,7 @@ ROLE = re.compile(
     r"\b(?:own(?:s|er|ed)?|responsible|in charge|leads?|led|lead(?:ing|er)|heads?|maintain(?:s|er|ed)?|manag(?:es|er)|"
     r"handles?|"
     r"looks? after|takes? care|builds?|built|organi[sz](?:es|er|ed)|moderat(?:es|or)|presents?|presenter|hosts?|"
-    r"draws?|delivers?|"
+    r"draws?|delivers?|job|task|turn|duty|"
     r"suppl(?:y|ies|ier)|caters?|caterer|contact|on[- ]call|drives?|deput(?:y|ises)|chairs?|teaches|trainer|"
     rf"{_ACTS}|"
     r"zuständig|verantwortlich\w{0,2}|leite[tn]|leitung|betreut|kümmert|baut|organisiert|moderiert|liefert|lieferant|"
@@ -162,6 +174,63 @@ ROLE = re.compile(
     r"lidera|"
     r"fornecedor(?:a)?|constrói|coordena|coordina|coordonne|koordiniert)\b|担当|責任者|窓口|幹事",
     re.IGNORECASE,
+)
+# Verbs for a role that stand right after what it is for, where nouns are no compounds with them.
+VERBS = re.compile(
+    r"leite[tn]|betreut|kümmert|baut|organisiert|moderiert|liefert|übernimmt|macht|koordiniert|gère|dirige|anime|"
+    r"construit|"
+    r"livre|organise|encarga|gestiona|lleva|construye|organiza|cuida|gerencia|lidera|constrói|coordena|coordina|"
+    r"coordonne"
+)
+# Who takes or gets something holds it from then on, whatever the word for the role was.
+TAKEOVER = re.compile(
+    r"\b(?:(?:job|task|turn|duty|responsibility|aufgabe|tâche|tarea|tarefa)|(?:takes?|took|taking|taken) over|"
+    r"hand(?:ed|s)? (?:over|\w{1,20} ){1,5}to|(?:elected|appointed)|inherit(?:s|ed)|"
+    r"übernimmt|übernommen|gewählt|ernannt|reprend|repris|élue?|nommée?|elegid[oa]|nombrad[oa]|asumió|asume|eleit[oa]|"
+    r"nomead[oa]|assumiu|assume)\b|引き継|就任",
+    re.IGNORECASE,
+)
+# Opposite states, of which a thing has one at a time.
+SCALES = tuple(
+    tuple(re.compile(rf"\b(?:{side})\b|{unspaced}", re.IGNORECASE) for side, unspaced in scale)
+    for scale in (
+        (
+            (r"open|re-?opened|offen|geöffnet|ouverte?s?|abiert[oa]s?|abert[oa]s?", "開いて|営業中"),
+            (r"closed|shut|geschlossen|gesperrt|fermée?s?|cerrad[oa]s?|fechad[oa]s?", "閉ま|閉鎖|休業"),
+        ),
+        (
+            (
+                (
+                    r"works|working|fixed|repaired|running|up again|back up|"
+                    r"funktioniert|läuft|repariert|fonctionne|marche|"
+                    r"réparée?s?|funciona|arreglad[oa]s?|reparad[oa]s?|consertad[oa]s?"
+                ),
+                "直[りっ]|動いて|復旧",
+            ),
+            (
+                (
+                    r"broken|(?:is|are) down|out of order|defective|kaputt|defekt|außer betrieb|(?:en|hors) panne|"
+                    r"hors service|cassée?s?|"
+                    r"averiad[oa]s?|estropead[oa]s?|quebrad[oa]s?|avariad[oa]s?"
+                ),
+                "壊れ|故障|停止",
+            ),
+        ),
+        (
+            (r"available|in stock|vorrätig|verfügbar|disponibles?|disponíve(?:l|is)|en stock|em estoque", "在庫あり"),
+            (
+                (
+                    r"unavailable|sold out|out of stock|ausverkauft|vergriffen|épuisée?s?|en rupture|agotad[oa]s?|"
+                    r"esgotad[oa]s?|indisponíve(?:l|is)"
+                ),
+                "売り切れ|在庫切れ",
+            ),
+        ),
+        (
+            (r"paid|bezahlt|payée?s?|pagad[oa]s?|pag[oa]s?", "支払済"),
+            (r"unpaid|outstanding|overdue|offen|unbezahlt|impayée?s?|pendientes?|pendentes?", "未払い"),
+        ),
+    )
 )
 CHOICE = re.compile(
     r"\b(?:(?:go|going|went) with|goes to|settled on|cho(?:o?se|sen)|picked|decided (?:on|for)|deci(?:ded|sion)(?=:)|"
@@ -181,7 +250,7 @@ END = re.compile(
 )
 USE = re.compile(
     r"\b(?:us(?:e|es|ed|ing)|work(?:s|ing)? with|track\w{0,3}|host(?:ed)?|go(?:ing)? with|store[ds]?|ke(?:pt|ep)|"
-    r"lives? (?:in|on)|"
+    r"lives? (?:in|on|at|with)|"
     r"runs? on|nutzen|nutzt|benutzen|benutzt|verwende[nt]|verwendet|läuft|laufen|liegt|liegen|utilis\w{1,4}|usamos|"
     r"usa[nm]?|utiliza\w{0,3}|tourne\w{0,2}|"
     r"hébergé\w{0,2}|está\w? (?:en|em|no|na)|fica\w?|roda\w?|corre\w?|via|über|through|switch\w{0,3}|"
@@ -189,8 +258,31 @@ USE = re.compile(
     re.IGNORECASE,
 )
 PLACE = re.compile(
-    r"\b(?:in|at|im|am|bei|beim|auf|à|au|aux|chez|dans|salle|en|el|em|no|na|raum|room|sala)\s(?:the |der |dem |la |"
+    r"\b(?:in|at|on|sur|im|am|bei|beim|auf|à|au|aux|chez|dans|salle|en|el|em|no|na|raum|room|sala)\s(?:the |der |dem |"
+    r"la |"
     r"le |el |o |a )?\Z|\b(?:to|into|para|pra|nach|zum|zur|ins?|vers|al|a la) (?:the |den |die |das |a |o |la |el )?\Z",
+    re.IGNORECASE,
+)
+# Before the name of a person, company, place or thing at the end of a clause.
+SOURCE = re.compile(
+    r"\b(?:from|at|by|with|in|to|von|vom|bei|mit|in|durch|nach|chez|par|avec|à|de|en|con|por|com|em|na|no|pela|pelo)"
+    r"\s(?:the |der |dem |la |le |el |o |a )?\Z",
+    re.IGNORECASE,
+)
+# "Since Anna's leave Ben does it": Anna did it before.
+SINCE_SOMEBODY = re.compile(r"\bsince (\w{2,20})['’]s\b", re.IGNORECASE)
+# Who says what they changed says nothing about themselves, if a change follows.
+BY_SPEAKER = re.compile(r"\b(?:i|i['’]ve|i have|j['’]ai|he|eu|ich) ", re.IGNORECASE)
+# Says how many there are.
+COUNT = re.compile(
+    r"\b(?:we|there) (?:are|have|own)\b|\b(?:wir (?:sind|haben)|es gibt|nous (?:sommes|avons)|il y a|somos|tenemos|hay|"
+    r"temos|há)\b|います|あります",
+    re.IGNORECASE,
+)
+# Says that a state holds from then on.
+RETURN = re.compile(
+    r"\b(?:again|since|wieder|seit|depuis|de nouveau|à nouveau|otra vez|de nuevo|desde|de novo|outra vez|ya|já)\b|また|"
+    r"再び",
     re.IGNORECASE,
 )
 COPULA = re.compile(
@@ -240,7 +332,11 @@ LIGHT_WORDS = word_set(
     erst schon noch bereits nur eher leider sadly unfortunately good bad news actually only but
     back out forward up down
     finally currently officially still just really again always morning afternoon evening o'clock sharp
-    stopped ceased moment tentatively
+    stopped ceased moment tentatively until suspended discontinued paused
+    allowed permitted possible forbidden prohibited erlaubt möglich verboten autorisé permis interdit permitido
+    permitida
+    prohibido proibido address adresse dirección endereço number nummer numéro número
+    ms mr mrs dr prof herr frau señor señora madame monsieur mme sr sra dona
     statt findet stattfinden startet beginnt liegt gilt kostet kosten hallo leute bitte achtung info hinweis uhr
     aura lieu commence début prévu prévue fixé fixée bonjour salut équipe tous attention coûte vaut
     lugar empieza comienza tiene hola equipo todos aviso atención cuesta vale fijada fijado prevista previsto programada

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.supersession import cues
 from engine.llm.offline.supersession.clauses import list_tokens
+from engine.llm.offline.supersession.holders import is_new_holder
 from engine.llm.offline.supersession.labels import has_same_label
-from engine.llm.offline.supersession.pairs import Meeting, Pair, pair_clauses
+from engine.llm.offline.supersession.pairs import Meeting, Pair, conflict, differ_in_head, only_describes, pair_clauses
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Sequence
 
     from engine.llm.offline.supersession.clauses import Clause, Parsed, Statement
 
 MIN_COVERAGE = 0.5  # of the words of the shorter subject that the other one has
 MIN_SAME_SUBJECT = 0.8  # of all words of both subjects, if nothing says that something changed
-MAX_OWN_WORDS = 3  # of a name that replaces another one
 RELEASE = "release"  # the stem of all words for it
 _UNLASTING = frozenset({"time", "number", "code", "money"})
 
@@ -62,7 +61,10 @@ def says_change(parsed: Parsed) -> bool:
 def _may_replace(statement: Statement) -> bool:
     parsed = statement.parsed
     several = len(parsed.clauses) > 1
-    is_news = any(clause.values or clause.negates or (several and clause.has_role) for clause in parsed.clauses)
+    is_news = any(
+        clause.values or clause.negates or clause.states or (several and (clause.has_role or clause.names))
+        for clause in parsed.clauses
+    )
     return says_change(parsed) or (is_news and not (parsed.is_question or parsed.is_tentative))
 
 
@@ -116,7 +118,8 @@ def replaces(new: Statement, old: Statement, context: Statement | None = None, *
 def _are_comparable(new: Clause, old: Clause, of: Meeting) -> bool:
     """Whether two clauses share a word of their subjects and a kind of value, by a check that takes little time."""
     named = old.names & of.later.stems
-    if not (of.changed or new.changes or new.cancels or new.negates or named or new.kinds & old.kinds):
+    states = bool(new.states) and bool(old.states)
+    if not (of.changed or new.changes or new.cancels or new.negates or named or states or new.kinds & old.kinds):
         return False
     return bool(of.extra) or not new.stems or not old.stems or not new.stems.isdisjoint(old.stems)
 
@@ -128,7 +131,7 @@ def _announces(clause: Clause, earlier: Parsed) -> bool:
 
 def _is_of_others(new: Statement, old: Statement) -> bool:
     """Whether one of the two is about its speaker, and the other one by somebody else."""
-    if new.speaker == old.speaker or not (new.parsed.is_personal or old.parsed.is_personal):
+    if new.speaker == old.speaker or new.parsed.contradicts or not (new.parsed.is_personal or old.parsed.is_personal):
         return False
     return not (new.parsed.changes and any(clause.has_role for clause in new.parsed.clauses))
 
@@ -143,19 +146,29 @@ def _names_former(later: Parsed, earlier: Parsed, old: Statement, extra: frozens
     shared = ((later.stems | extra) & earlier.stems) - named
     if not named or not shared:
         return False
-    return not any(_conflict(one, other, named) for one in later.clauses for other in earlier.clauses)
+    return not any(conflict(one, other, named) for one in later.clauses for other in earlier.clauses)
 
 
 def _clause_replaces(pair: Pair) -> bool:
-    if pair.shared <= {RELEASE} or (pair.of.elsewhere and len(pair.shared) < 2) or _differ_in_phase(pair):
+    if pair.shared <= {RELEASE} or (pair.of.elsewhere and len(pair.shared) < 2):
+        return False
+    if _differ_in_state(pair):
+        return True
+    if _differ_in_phase(pair):
         return False
     if pair.new.cancels:
         return _is_same_subject(pair) and bool(pair.old.values)
     if pair.new.negates != pair.old.negates and _is_opposite(pair):
         return True
-    if not pair.changed:
-        return _is_one_subject(pair) and len(_differing_kinds(pair)) == 1
+    return _has_new_value(pair)
+
+
+def _has_new_value(pair: Pair) -> bool:
+    """Whether the later clause gives another value, or another holder, of the same."""
     kinds = _differing_kinds(pair)
+    if not pair.changed:
+        whole = (kinds == {"date"} and _says_all(pair)) or _counts_same(pair)
+        return len(kinds) == 1 and (whole or _is_one_subject(pair))
     if kinds and _is_same_subject(pair):
         return not (
             pair.of.later.is_temporary
@@ -163,7 +176,25 @@ def _clause_replaces(pair: Pair) -> bool:
             and kinds <= _UNLASTING
             and "date" not in pair.old.kinds
         )
-    return (not kinds or pair.old.has_role) and _is_new_holder(pair)
+    return (not kinds or pair.old.has_role) and is_new_holder(pair)
+
+
+def _differ_in_state(pair: Pair) -> bool:
+    """Whether the clauses say opposite states of one thing: the gate is closed, the gate is open."""
+    ours, theirs = dict(pair.new.states), dict(pair.old.states)
+    differs = any(scale in theirs and theirs[scale] != side for scale, side in ours.items())
+    lasts = not (pair.new.kinds & {"date", "time"}) or pair.changed or cues.RETURN.search(pair.new.text)
+    if not (differs and lasts) or pair.of.elsewhere or _differ_in_number(pair):
+        return False
+    return bool(pair.shared) and _is_same_subject(pair) and not differ_in_head(pair)
+
+
+def _differ_in_number(pair: Pair) -> bool:
+    """Whether numbers or codes say that the clauses are about different things: floor 1, floor 2."""
+    ours, theirs = (
+        {value.form.strip() for value in one.values if value.kind in {"number", "code"}} for one in (pair.new, pair.old)
+    )
+    return bool(ours and theirs) and ours != theirs
 
 
 def _is_opposite(pair: Pair) -> bool:
@@ -174,18 +205,9 @@ def _is_opposite(pair: Pair) -> bool:
         return False
     return (
         len(pair.shared) / len(pair.old_stems) >= MIN_COVERAGE
-        and not _conflict(pair.new, pair.old, frozenset())
-        and not _differ_in_head(pair)
+        and not conflict(pair.new, pair.old, frozenset())
+        and not differ_in_head(pair)
     )
-
-
-def _differ_in_head(pair: Pair, words: frozenset[str] | None = None) -> bool:
-    """Whether a shared word only describes different things in the clauses: the church organ, the church clock."""
-    for word in (pair.new.stems & pair.old.stems) if words is None else words & pair.new.stems & pair.old.stems:
-        ours, theirs = pair.new.find_noun(word), pair.old.find_noun(word)
-        if ours not in pair.old.stems and theirs not in pair.new.stems:
-            return True
-    return False
 
 
 def _differ_in_phase(pair: Pair) -> bool:
@@ -203,15 +225,9 @@ def _is_same_subject(pair: Pair) -> bool:
         return False
     if pair.only_new & pair.new.names and (pair.only_old - pair.shared - pair.of.later.stems) & pair.old.names:
         return False
-    if _only_describes(pair.new, pair.shared) or _only_describes(pair.old, pair.shared):
+    if only_describes(pair.new, pair.shared) or only_describes(pair.old, pair.shared, pair.of.later.stems):
         return False
-    return not _conflict(pair.new, pair.old, frozenset())
-
-
-def _only_describes(clause: Clause, shared: frozenset[str]) -> bool:
-    """Whether the shared words only describe something else in a clause: the shipping for the pump."""
-    own = clause.stems & shared
-    return bool(own) and all(clause.find_head(word) not in shared for word in own)
+    return not conflict(pair.new, pair.old, frozenset())
 
 
 def _is_one_subject(pair: Pair) -> bool:
@@ -222,7 +238,28 @@ def _is_one_subject(pair: Pair) -> bool:
         return False
     together, held = pair.new.stems | pair.old.stems, pair.old_stems & pair.of.later.stems
     share = len(held) / len(together) if together and len(held) > 1 else 0.0
-    return share >= MIN_SAME_SUBJECT and not _conflict(pair.new, pair.old, frozenset())
+    return share >= MIN_SAME_SUBJECT and not conflict(pair.new, pair.old, frozenset())
+
+
+def _says_all(pair: Pair) -> bool:
+    """Whether the later clause has all words of the earlier one, and calls nothing else by them."""
+    old, of = pair.old.stems, pair.of
+    is_whole = len(old) > 1 and old <= pair.new.stems and len(pair.new.values) == len(pair.old.values) == 1
+    holds = not (of.later.is_past or of.later.is_temporary or of.elsewhere or "–" in pair.new.values[0].form)
+    return is_whole and holds and not (conflict(pair.new, pair.old, frozenset()) or _has_own_head(pair))
+
+
+def _counts_same(pair: Pair) -> bool:
+    """Whether both say how many of something there are, or "we" have."""
+    counted = all(cues.COUNT.search(one.text) and len(one.values) == 1 for one in (pair.new, pair.old))
+    named = pair.new.values[0].unit == pair.old.values[0].unit != "" if counted else False
+    return counted and named and pair.old.stems <= pair.new.stems and not (pair.of.later.is_past or pair.of.elsewhere)
+
+
+def _has_own_head(pair: Pair) -> bool:
+    """Whether the later clause uses the shared words to describe something of its own: the fair dance."""
+    own = pair.new.stems - pair.old.stems
+    return any(pair.new.find_noun(word) in own or pair.new.find_modifiers(word) & own for word in pair.old.stems)
 
 
 def _differing_kinds(pair: Pair) -> set[str]:
@@ -246,121 +283,3 @@ def _differ(kind: str, new: Clause, old: Clause) -> bool:
             return {form for form, _ in ours} != {form for form, _ in theirs}  # the unit goes without saying
         ours, theirs = ({each for each in side if each[1] in units} for side in (ours, theirs))
     return bool(ours and theirs and ours - theirs) and theirs - ours != set()
-
-
-def _conflict(new: Clause, old: Clause, former: frozenset[str]) -> bool:
-    """Whether a word that both share means different things: the release of the app, and of the site."""
-    for word in new.stems & old.stems:
-        ours = new.find_modifiers(word) - former - old.stems
-        theirs = old.find_modifiers(word) - former - new.stems
-        if ours and theirs:
-            return True
-    return False
-
-
-def _is_new_holder(pair: Pair) -> bool:
-    """Whether another person, tool or place takes the place of the former one."""
-    has_both = bool(pair.only_old and pair.only_new) and len(pair.only_new) <= MAX_OWN_WORDS
-    if not has_both or (len(pair.only_old) > MAX_OWN_WORDS and not pair.of.is_reply):
-        return False
-    if _differ_in_amounts(pair) or _differ_in_subject(pair) or _differ_in_act(pair):
-        return False
-    if pair.of.is_reply and _is_bare_name(pair.new) and pair.old.words[-1].named:
-        return True
-    if pair.old.has_role and (pair.new.has_role or pair.of.is_reply or cues.CHOICE.search(pair.new.text)):
-        return _shares_beyond(pair, cues.ROLE) and not _differs_in_object(pair, cues.ROLE)
-    if pair.old.has_use and (pair.new.has_use or cues.COPULA.search(pair.new.text)):
-        return _shares_beyond(pair, cues.USE) and not _differs_in_object(pair, cues.USE)
-    return not _only_describes(pair.new, pair.shared) and (_is_moved(pair) or _is_renamed(pair))
-
-
-def _differ_in_act(pair: Pair) -> bool:
-    ours, theirs = (list_tokens(" ".join(_matches(cues.ACT, one.text))) for one in (pair.new, pair.old))
-    return ours != theirs and not (cues.CHOICE.search(pair.new.text) or pair.of.is_reply)
-
-
-def _is_bare_name(clause: Clause) -> bool:
-    """Whether a clause has no more than a name: "no, Hotel Lindenhof"."""
-    return all(word.named for word in clause.words) and len(clause.words) == len(clause.text.split())
-
-
-def _differ_in_amounts(pair: Pair) -> bool:
-    """Whether the clauses give different versions or numbers, other than those in the names that differ."""
-    amounts = []
-    for clause, own in ((pair.new, pair.only_new), (pair.old, pair.only_old)):
-        ends = {word.start + len(word.stem) for word in clause.words if word.stem in own}
-        free = {
-            value.form
-            for value in clause.values
-            if value.kind in {"version", "number", "money"} and not any(0 <= value.start - end <= 4 for end in ends)
-        }
-        amounts.append(free)
-    return bool(amounts[0] and amounts[1] and not amounts[0] & amounts[1])
-
-
-def _differ_in_subject(pair: Pair) -> bool:
-    """Whether the same person or thing has a role for something else now: Anna owns billing, Anna owns search."""
-    first = [word for clause in (pair.new, pair.old) for word in clause.words[:1]]
-    roles = [cues.ROLE.search(clause.text) for clause in (pair.new, pair.old)]
-    if not all(roles) or len(first) < 2 or first[0].stem != first[1].stem or not all(word.named for word in first):
-        return False
-    return all(role is not None and word.start < role.start() for role, word in zip(roles, first, strict=True))
-
-
-def _is_renamed(pair: Pair) -> bool:
-    """Whether the clauses differ only in a name that follows what they share."""
-    for clause, own in ((pair.new, pair.only_new), (pair.old, pair.only_old)):
-        shared = [word.start for word in clause.words if word.stem in pair.shared]
-        names = [word for word in clause.words if word.stem in own]
-        if (
-            not names
-            or not shared
-            or not all(word.named for word in names)
-            or min(word.start for word in names) < min(shared)
-        ):
-            return False
-    return not _conflict(pair.new, pair.old, pair.only_new | pair.only_old)
-
-
-def _shares_beyond(pair: Pair, relation: re.Pattern[str]) -> bool:
-    """Whether both share more than the word for the relation itself."""
-    return bool(pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}"))))
-
-
-def _matches(relation: re.Pattern[str], text: str) -> list[str]:
-    return [match[0] for match in relation.finditer(text)]
-
-
-def _differs_in_object(pair: Pair, relation: re.Pattern[str]) -> bool:
-    """Whether what differs stands within the name of what is shared: the staging server, the production server."""
-    objects = pair.shared - list_tokens(" ".join(_matches(relation, f"{pair.new.text} {pair.old.text}")))
-    for word in objects:
-        ours = pair.new.find_modifiers(word) - pair.old.stems
-        theirs = pair.old.find_modifiers(word) - pair.new.stems
-        if ours and theirs:
-            return True
-    return _differ_in_head(pair, objects)
-
-
-def _is_moved(pair: Pair) -> bool:
-    """Whether the same subject is said to be in another place: it comes first in both, the place after it."""
-    places = [_place_words(clause) for clause in (pair.new, pair.old)]
-    if (
-        not all(places)
-        or not _is_before(pair.new, pair.shared, places[0])
-        or not _is_before(pair.old, pair.shared, places[1])
-    ):
-        return False
-    return not (places[0] & places[1]) and not _conflict(pair.new, pair.old, places[0] | places[1])
-
-
-def _place_words(clause: Clause) -> frozenset[str]:
-    """The words after the last preposition of place."""
-    for at, word in enumerate(clause.words):
-        if at and cues.PLACE.search(clause.text[: word.start]):
-            return frozenset(each.stem for each in clause.words[at:])
-    return frozenset()
-
-
-def _is_before(clause: Clause, shared: frozenset[str], places: frozenset[str]) -> bool:
-    return any(word.stem in shared and word.stem not in places for word in clause.words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_STATEMENTS = 160  # sentences that are compared
 MAX_QUOTES = 4
+MIN_AGE_OF_FORMER = timedelta(hours=12)  # by which a statement is later than one that says much the same
+MIN_ALIKE = 0.5  # of the words of the shorter one
 
 
 def put_newer_first(
@@ -48,8 +50,30 @@ def put_newer_first(
     newest_ones = [_find_newest(at, replaced) for at in chosen]
     order = dict.fromkeys(at for newest in newest_ones for at in (newest, *groups.get(newest, [])[::-1]))
     wanted = {*chosen, *newest_ones}
+    order = dict.fromkeys(_put_newest_of_alike_first(list(order), candidates))
     further = [at for at in order if at not in wanted][: max(0, MAX_QUOTES - len(wanted))]
     return marked, [at for at in order if at in wanted or at in further]
+
+
+def _put_newest_of_alike_first(order: Sequence[int], candidates: Sequence[Candidate]) -> list[int]:
+    """The positions, of which one that says much the same as an earlier one, but on a later day, comes before that."""
+    found: list[int] = []
+    for at in order:
+        place = next((place for place, other in enumerate(found) if _is_later_alike(at, other, candidates)), len(found))
+        found.insert(place, at)
+    return found
+
+
+def _is_later_alike(new: int, old: int, candidates: Sequence[Candidate]) -> bool:
+    one, other = candidates[new], candidates[old]
+    if one.is_item or other.is_item or one.source.time is None or other.source.time is None:
+        return False
+    if one.source.time - other.source.time < MIN_AGE_OF_FORMER or one.source.document == other.source.document:
+        return False
+    parsed = parse_text(one.text), parse_text(other.text)
+    least = min(len(each.stems) for each in parsed)
+    is_said = not any(each.is_question or each.is_tentative for each in parsed)
+    return is_said and least > 0 and len(parsed[0].stems & parsed[1].stems) / least >= MIN_ALIKE
 
 
 def says_one_thing(one: Candidate) -> bool:

@@ -111,7 +111,11 @@ _PATTERNS = tuple(
         ),
         (
             "time",
-            r"\b(?:at|um|a las|às|à|gegen)\s\d{1,2}(?=\s*(?:$|[.,;!)]|\b(?:on|in|instead|statt|now|am|im|en|o)\b))",
+            (
+                r"\b(?:at|um|a las|às|à|gegen)\s\d{1,2}(?=\s*(?:$|[.,;!)]|\b(?:on|in|instead|statt|now|am|im|en|o|from|"
+                r"until|"
+                r"since|every|each|ab|bis|à|de)\b))"
+            ),
         ),
         ("code", r"(?<!\w)#[\w-]{1,80}|\b(?=[A-Z]{1,5}-?\d)(?-i:[A-Z]{1,5}-?\d[\w-]{0,20})\b"),
         ("number", r"(?<![A-Za-z0-9_.,])\d{1,9}(?:[.,]\d{1,3}){0,3}\s?%?(?![\w.]\d)"),

@@ -27,3 +27,14 @@ FACTS = (
 def test_a_rare_word_of_the_first_leads_to_the_second(question: str, similarity: float, found: int | None) -> None:
     candidates = read(*FACTS)
     assert find_bridge(0, score(question, candidates, similarity), candidates) == found
+
+
+def test_a_sentence_with_the_answer_leads_to_the_one_that_names_what_was_asked() -> None:
+    candidates = read("The hut in Tarn has 12 beds.", "Orla works at the hut in Tarn.", "Dogs are not allowed.")
+    clause = score("How many beds are in the hut where Orla works?", candidates, 0.4)
+    assert find_bridge(0, clause, candidates) == 1
+
+
+def test_where_something_is_says_the_sentence_about_it() -> None:
+    candidates = read("The ropes come from Brightwell.", "Brightwell is in Tarn.", "Elmo is in Oss.")
+    assert find_bridge(0, score("Where is the firm that makes the ropes?", candidates, 0.4), candidates) == 1

@@ -51,6 +51,15 @@ def test_what_was_not_replaced_stays_as_it_is() -> None:
     assert put_newer_first(candidates, [0]) == (candidates, [0])
 
 
+def test_of_two_that_say_much_the_same_the_later_one_comes_first_and_neither_is_replaced() -> None:
+    earlier = source(1, "[2026-03-02 09:00] Ada: Members may bring two guests to the mill.")
+    later = source(2, "[2026-03-09 09:00] Bela: Members bring guests to the mill by the side door.")
+    candidates = build_candidates([earlier, later])
+    assert put_newer_first(candidates, [0, 1]) == (candidates, [1, 0])
+    unlike = build_candidates([earlier, source(2, "[2026-03-09 09:00] Bela: The weir is closed.")])
+    assert put_newer_first(unlike, [0, 1]) == (unlike, [0, 1])
+
+
 def test_the_model_reads_which_source_replaces_which() -> None:
     sources = (source(1, OLD), source(2, NEW))
     found = find_replaced_sources(sources)
