@@ -143,7 +143,7 @@ def list_metrics() -> Iterator[tuple[str, set[str]]]:
     metrics.record_activity("p")
     suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
     labels = {"threadlore_background_task_failures": {"task"}, "threadlore_background_task_failing": {"task"}}
-    own = {each._name: set(each._labelnames) for each in vars(metrics).values() if hasattr(each, "_labelnames")}  # noqa: SLF001  - the library has no public list
+    own = {each._name: set(each._labelnames) for each in vars(metrics).values() if hasattr(each, "_labelnames")}
     for family in metrics.registry.collect():
         known = labels.get(family.name) or own.get(family.name, set())
         for suffix in suffixes.get(family.type, ("",)):
