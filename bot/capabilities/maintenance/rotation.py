@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 FOLDER = "backups"
-NAME = re.compile(r"threadlore-\d{8}T\d{6}Z\.(?:tar\.gz|backup)(?:\.\w+)?")  # also of other formats of a backup
+NAME = re.compile(r"threadlore-\d{8}T\d{6}Z\.tar\.gz(?:\.age|\.enc)?")  # encrypted ones, too
 
 
 def find_backup_dir(settings: Settings) -> Path:
