@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import structlog
 
 from bot import texts
 from bot.capabilities.maintenance import archive
-from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups, name_backup, select_expired
+from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups, name_backup, read_time, select_expired
 from bot.errors import file_write_error
 from bot.i18n import gettext
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from bot.ingest.sync.manager_notices import ManagerNotices
@@ -70,7 +71,7 @@ class ScheduledBackups:
 
     def _is_due(self, now: datetime) -> bool:
         """Whether the newest backup is old enough; one of the future, before the clock was set back, does not count."""
-        times = [datetime.fromtimestamp(each.stat().st_mtime, UTC) for each in list_backups(self._folder)]
+        times = map(read_time, list_backups(self._folder))
         newest = max((each for each in times if each <= now + timedelta(minutes=1)), default=None)
         return newest is None or (now - newest).total_seconds() >= self._interval
 

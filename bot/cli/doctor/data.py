@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import aclosing
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups
+from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups, read_time
 from bot.capabilities.requests import AtSpace, GetStatus
 from bot.capabilities.results import StatusResult
 from bot.cli.doctor.finding import Finding
@@ -69,7 +68,7 @@ async def check_backups(context: CheckContext) -> Finding:
     if not found:
         hint = "Set THREADLORE_BACKUP_EVERY, or use threadlore backup; a database has tools of its own."
         return Finding(name, "warning", "None are scheduled.", hint)
-    age = now - datetime.fromtimestamp(found[-1].stat().st_mtime, UTC)
+    age = now - read_time(found[-1])
     most = LATE_FACTOR * settings.backup_seconds if settings.backup_seconds else WITHOUT_SCHEDULE_DAYS * 86400.0
     text = f"The newest of {len(found)} in {folder} is {format_age(age.total_seconds())} old."
     if age.total_seconds() > most:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import platform
-import sqlite3
 from contextlib import aclosing
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -100,5 +99,5 @@ async def check_model_roles(context: CheckContext) -> list[Finding]:
 async def check_versions(_: CheckContext) -> Finding:
     """The versions of the program and of what it stands on."""
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    python = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
-    return Finding("versions", "ok", f"Threadlore {version('threadlore')}, {python}, {packages}, {platform.system()}.")
+    system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
+    return Finding("versions", "ok", f"Threadlore {version('threadlore')}, {packages}, {system}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,9 +21,7 @@ def look(home: Path, every: str = "") -> CheckContext:
 
 def add_backup(folder: Path, age: timedelta) -> None:
     folder.mkdir(exist_ok=True)
-    path = folder / name_backup(MONDAY_NOON - age)
-    path.touch()
-    os.utime(path, times=((MONDAY_NOON - age).timestamp(),) * 2)
+    (folder / name_backup(MONDAY_NOON - age)).touch()
 
 
 async def test_a_database_answers_is_damaged_or_is_not_there_yet(tmp_path: Path) -> None:

@@ -153,6 +153,7 @@ async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home:
     assert len(read_variables(home / ".env")) == 3
 
 
+@pytest.mark.long
 async def test_a_model_is_priced_and_checked(home: Path) -> None:
     async with OpenAIServer() as server:
         words = (
@@ -204,6 +205,7 @@ def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_o
     assert max(map(len, lines)) <= 40
 
 
+@pytest.mark.long
 def test_the_end_of_input_in_a_terminal_writes_nothing(tmp_path: Path) -> None:
     code, shown = talk(tmp_path / "home", ["slack\n", "\n", "\x04"])
     assert (code, (tmp_path / "home").exists()) == (1, False)
