@@ -210,3 +210,27 @@ def test_the_end_of_input_in_a_terminal_writes_nothing(tmp_path: Path) -> None:
     code, shown = talk(tmp_path / "home", ["slack\n", "\n", "\x04"])
     assert (code, (tmp_path / "home").exists()) == (1, False)
     assert "Missing:" in shown
+
+
+@pytest.mark.long
+async def test_from_nothing_to_an_answer_in_a_workspace(tmp_path: Path) -> None:
+    async with FakeSlack() as slack:
+        settings = {**os.environ, "THREADLORE_DATA_DIR": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "bot", "init", "--start"]
+        answers = ["slack", "free", slack.space.app.app_token, slack.space.app.bot_token, "none"]
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env={**settings, "THREADLORE_SLACK_API_BASE": slack.base_url},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+        )
+        assert process.stdin is not None
+        process.stdin.write("".join(f"{each}\n" for each in answers).encode())
+        process.stdin.close()
+        await slack.wait_until_connected(timeout=6 * PATIENCE)
+        ada = slack.user("Ada")
+        room = slack.channel("roof", members=[ada])
+        asked = await ada.mentions(room, "When does the ferry leave?")
+        await slack.wait_for(lambda: slack.replies(ada, room, asked.ts), timeout=6 * PATIENCE)
+        process.terminate()
+        assert await process.wait() == 0
