@@ -11,6 +11,8 @@ from bot.answers.digests import DigestWriter
 from bot.answers.service import AnswerService
 from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts, Deps, RunningParts
+from bot.capabilities.maintenance.scheduled import TASK as SCHEDULED_BACKUPS
+from bot.capabilities.maintenance.scheduled import ScheduledBackups
 from bot.commands.forms.table import build_form, check_form
 from bot.commands.home import build_home_card
 from bot.commands.management.table import perform_management
@@ -20,6 +22,7 @@ from bot.dispatch.filter_suggestions import FilterSuggestions
 from bot.dispatch.unstored_questions import UnstoredQuestions
 from bot.dispatch.visibility_changes import VisibilityChanges
 from bot.ingest.service import IngestService
+from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.monitoring.health import list_health_problems
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import BotState
@@ -85,6 +88,7 @@ class Bot:
         self.digests = DigestWriter(
             context, self.answer_service, pending_syncs=lambda: self.ingest_service.pending_syncs
         )
+        self.backups = ScheduledBackups(context.engine_context.engine, context.settings, ManagerNotices(context))
         self._attached = attached
         self._unstored_questions = UnstoredQuestions(context, self.supervisor)
         self._filter_suggestions = FilterSuggestions(context)
@@ -112,6 +116,7 @@ class Bot:
                 run("answer corrections", bot.corrector.run),
                 run("digests", bot.digests.run),
                 run("watch", bot._monitor),
+                run(SCHEDULED_BACKUPS, bot.backups.run),
             )
             try:
                 yield bot

@@ -33,6 +33,7 @@ PREFIX = "THREADLORE_"
 PEOPLE_PATTERN = r"^(?:(?:^|,)\s*(?:\w+\s*=\s*)?(?:off|names|on)\s*)*$"
 STORES_GROUP = "threadlore.stores"  # of entry points: plug-ins that hold graph and vectors
 MAX_DAYS = 36_500  # earlier than any message; dates do not go back much further
+BACKUP_SECONDS = {"hour": 3600.0, "day": 86_400.0, "week": 604_800.0}
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
 AUDITORS = r"^\s*([^:,\s]+:[^:,\s]*:[^:,\s]+\s*(,\s*|$))*$"  # PLATFORM:WORKSPACE:PERSON, separated by commas
 
@@ -159,6 +160,10 @@ class Settings(BaseSettings):
     compaction_delay_seconds: float = Field(default=600.0, gt=0)
     disk_reserve_mb: int = Field(default=32, ge=0, le=4096)
 
+    backup_every: Literal["", "hour", "day", "week"] = ""
+    backup_dir: str = ""
+    backup_keep: int = Field(default=7, gt=0, le=10_000)
+
     max_file_size_mb: int = Field(default=50, gt=0)
     parser_memory_mb: int = Field(default=2048, gt=0)
     parser_timeout_seconds: float = Field(default=60.0, gt=0)
@@ -225,6 +230,11 @@ class Settings(BaseSettings):
     def active_watchdog_seconds(self) -> float:
         """The seconds of the watchdog; 0 on files, where no other process could take over."""
         return self.watchdog_seconds if self.database.get_secret_value() else 0.0
+
+    @property
+    def backup_seconds(self) -> float:
+        """Seconds between two scheduled backups; 0 if none are."""
+        return BACKUP_SECONDS.get(self.backup_every, 0.0)
 
     @property
     def store_place(self) -> Path | str:

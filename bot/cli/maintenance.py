@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -197,8 +198,13 @@ def restore(
     context: typer.Context,
     file: BackupArgument,
     force: Annotated[bool, typer.Option("--force", help="Replace existing data.")] = False,  # noqa: FBT002  - an option
+    check: Annotated[  # noqa: FBT002  - an option
+        bool, typer.Option("--check", help="Only rehearse it, in a temporary folder that is deleted afterwards.")
+    ] = False,
 ) -> None:
     """Unpack the ledger, then rebuild the indexes."""
+    if check:
+        run_command(context, partial(_rehearse, file=file.expanduser()))
 
     async def work(common: GlobalOptions) -> int:
         from bot.capabilities.maintenance import archive  # noqa: PLC0415  - keeps --help fast
@@ -221,3 +227,18 @@ def restore(
         return 0
 
     run_command(context, work)
+
+
+async def _rehearse(common: GlobalOptions, file: Path) -> int:
+    """Restore into a temporary folder, and say what would be there."""
+    from bot.capabilities.maintenance.rehearsal import rehearse_restore  # noqa: PLC0415  - keeps --help fast
+    from bot.text.format import pluralize  # noqa: PLC0415  - as above
+
+    found = await rehearse_restore(file, common.clock)
+    newest = f", the newest of {found.newest:%Y-%m-%d %H:%M} UTC" if found.newest else ""
+    bot = "with" if found.has_bot else "without"
+    typer.echo(
+        f"{file} can be restored: {pluralize(found.documents, 'document')}{newest}, {bot} the data of a bot. It was"
+        " deleted again; graph and vectors, which a restore rebuilds, were not tried."
+    )
+    return 0

@@ -14,6 +14,7 @@ from bot.rpc import socket
 from bot.rpc.lifecycle import failing_when_lost
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
+from engine.scheduling.tasks import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
@@ -156,7 +157,15 @@ class _ServiceOpener:
         if engine_context.engine.maintenance.file_access.refusal is None:
             serving = socket.serve_socket(self.settings.data_path, service.perform, self.hand_over)
             await self.stack.enter_async_context(serving)
+        if self.metrics is not None and self.settings.backup_seconds:
+            await self._start_backups(engine_context.engine)
         return service
+
+    async def _start_backups(self, engine: Engine) -> None:
+        """Write scheduled backups in a program that runs for long without a bot."""
+        module = await _load("bot.capabilities.maintenance.scheduled")
+        task = engine.supervisor.run(module.TASK, module.ScheduledBackups(engine, self.settings).run)
+        self.stack.push_async_callback(cancel_tasks, task)
 
     async def _build_deps(self, engine_context: EngineContext) -> Deps:
         """The services of an engine beside which no bot runs."""

@@ -133,6 +133,10 @@ TEXTS_WAIT_FOR_MODEL = N_(
     "New messages and files wait for my language model; I find them by search meanwhile. {reason} Whoever runs me sees"
     " more with `threadlore check`. I go on by myself when that is mended."
 )
+BACKUP_FAILED = N_(
+    "The scheduled backup of my data failed. Whoever runs me sees why with `threadlore doctor` and in the log."
+    " I try again every hour."
+)
 FILES_NOT_READ = N_("In this channel I only read messages.")
 GUESTS_MAY_NOT_ASK = N_("Guests can't ask me in this channel. You can ask me in a direct message.")
 ONLY_MANAGERS_ASK = N_("Only managers can ask me in this channel. You can ask me in a direct message.")

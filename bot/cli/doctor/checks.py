@@ -10,7 +10,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from bot.capabilities.requests import CheckHealth
+from bot.cli.doctor.data import check_backups, check_database, check_encryption
 from bot.cli.doctor.finding import Finding
+from bot.cli.doctor.services import check_model_roles, check_platforms, check_running, check_versions
 from bot.errors import BadSetting, PortInUse
 from bot.monitoring.health import ServerHealth, serve_monitoring
 from bot.monitoring.metrics import Metrics
@@ -130,4 +132,17 @@ def _find_existing(path: Path) -> Path:
     return next(each for each in (path, *path.parents) if each.exists())
 
 
-CHECKS: tuple[Check, ...] = (check_data_dir, check_disk_space, check_clock, check_sandbox, check_probes)
+CHECKS: tuple[Check, ...] = (
+    check_versions,
+    check_data_dir,
+    check_disk_space,
+    check_encryption,
+    check_clock,
+    check_database,
+    check_backups,
+    check_running,
+    check_platforms,
+    check_model_roles,
+    check_sandbox,
+    check_probes,
+)

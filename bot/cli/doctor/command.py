@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
     from bot.cli.doctor.finding import Finding
 
-DOCTOR_HELP = """Check the machine and the data directory: rights, disk space, clock, sandbox of parsers, and probes.
+DOCTOR_HELP = """Check everything on one screen: versions, data directory, disk, encryption, clock, database, what was \
+given up, backups, the running bot, tokens, scopes and permissions at each platform, models, sandbox, and probes.
 
 Exits with 1 if something keeps the program from working as it is set.
 """
-MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
+MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red"), "unknown": ("?", "dim")}
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +37,8 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
 
         checked = CheckContext(common.load_settings(), common.clock)
-        findings = [await check(checked) for check in CHECKS]
+        found = [await check(checked) for check in CHECKS]
+        findings = [each for some in found for each in (some if isinstance(some, list) else [some])]
         out = Screen(common.clock).out
         if as_json:
             out.out(json.dumps([asdict(each) for each in findings], ensure_ascii=False, indent=2), highlight=False)

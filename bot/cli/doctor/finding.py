@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from engine import Clock
 
-    Check = Callable[["CheckContext"], Awaitable["Finding"]]
+    Check = Callable[["CheckContext"], Awaitable["Finding | list[Finding]"]]
+
+FindingState = Literal["ok", "warning", "failed", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +28,10 @@ class CheckContext:
 class Finding:
     """The result of a check in a sentence; `hint` says what to do unless it is "ok".
 
-    A "failed" one keeps the program from working as it is set; a "warning" does not.
+    A "failed" one keeps the program from working as it is set; a "warning" does not. "unknown": it cannot be told here.
     """
 
     name: str
-    state: Literal["ok", "warning", "failed"]
+    state: FindingState
     text: str
     hint: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -50,6 +51,7 @@ def finish(talk: Conversation, common: GlobalOptions, platforms: Sequence[str]) 
         raise BadSetting("\n".join([*talk.mistakes, NOTHING_WRITTEN]), hint="--no-check writes them without a check.")
     _write(talk)
     _prepare_embedder(talk)
+    common = without_missing_file(common)
     talk.say()
     talk.say("Start it:")
     talk.show_link(f"  {build_command(common, *(('serve',) if platforms else ('serve', '--web')))}")
@@ -66,7 +68,12 @@ def finish(talk: Conversation, common: GlobalOptions, platforms: Sequence[str]) 
 def start(common: GlobalOptions, talk: Conversation, platforms: Sequence[str]) -> int:
     """Serve what was set up, until a signal arrives; returns the exit code."""
     talk.say()
-    return asyncio.run(serve_until_stopped(common, web=not platforms))
+    return asyncio.run(serve_until_stopped(without_missing_file(common), web=not platforms))
+
+
+def without_missing_file(common: GlobalOptions) -> GlobalOptions:
+    """The options without a file of settings that was not needed, and so not written."""
+    return common if common.env_file is None or common.env_file.is_file() else replace(common, env_file=None)
 
 
 def build_command(common: GlobalOptions, *words: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.i18n import gettext
-from engine.errors import BadModelSettings, InvalidApiKey, ModelNotFound, OutOfCredit
+from engine.errors import BadModelSettings, InvalidApiKey, ModelNotFound, ModelNotInstalled, OutOfCredit
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bot.ingest.sync.manager_notices import ManagerNotices
     from engine.errors import EngineError
 
-LASTING = (OutOfCredit, BadModelSettings, InvalidApiKey, ModelNotFound)  # a person has to act
+LASTING = (OutOfCredit, BadModelSettings, InvalidApiKey, ModelNotFound, ModelNotInstalled)  # a person has to act
 
 
 class ModelNotices:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ GREETING = (LLMMessage("system", "Reply with one word."), LLMMessage("user", "Ar
 JSON_REQUEST = (LLMMessage("system", "Reply with a JSON object."), LLMMessage("user", 'Reply with {"ready": true}.'))
 PROBED_TOKENS = 4_096  # of the prompt by which an unknown context window is probed
 UNNAMED = "a parameter that it does not name, so all but the further parameters that are set"
+ENDPOINT = frozenset({"API_KEY", "API_BASE"})
+SHARING = re.compile(r"_(EXTRACTION|QUERY)$")  # prefixes of roles without an endpoint of their own
 PROBE_WORD = "tea "  # a token of most tokenizers
 PROBED_SHARE = 0.7  # of a prompt that was counted: the rest is how tokenizers differ
 
@@ -84,8 +87,9 @@ class CheckedRole:
         return sha256(text.encode()).hexdigest()[:32]
 
     def setting(self, name: str) -> str:
-        """The variable of a setting of the role."""
-        return f"{self.prefix}_{name}"
+        """The variable of a setting of the role; extraction and queries share the endpoint of the answers."""
+        prefix = SHARING.sub("_LLM", self.prefix) if name in ENDPOINT else self.prefix
+        return f"{prefix}_{name}"
 
 
 class WindowProbe:

@@ -27,6 +27,8 @@ from engine.storage.sql.topic import Place_co, Topic, reading
 from engine.usage import SpaceUsage
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from engine.models import Scope
     from engine.storage.ledger.records.query_results import ScopeIds
 
@@ -165,6 +167,12 @@ class Stats(Topic[Place_co]):
             )
             for key, space, room, kind, title, link, time, open_, *rest, omissions, coverage in map(tuple, rows)
         ]
+
+    @reading
+    def count_documents(self) -> tuple[int, datetime | None]:
+        """The number of all documents, and the time of the newest; None if there are none."""
+        [(count, newest)] = self.db.execute_fetchall("SELECT COUNT(*), MAX(time) FROM document")
+        return int(count), from_micros(newest) if count and newest is not None else None
 
     @reading
     def count_by_room(self, scope: Scope, kind: str = "") -> dict[str, int]:

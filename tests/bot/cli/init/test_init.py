@@ -153,6 +153,7 @@ async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home:
     assert len(read_variables(home / ".env")) == 3
 
 
+@pytest.mark.long
 async def test_a_model_is_priced_and_checked(home: Path) -> None:
     async with OpenAIServer() as server:
         words = (
@@ -204,7 +205,32 @@ def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_o
     assert max(map(len, lines)) <= 40
 
 
+@pytest.mark.long
 def test_the_end_of_input_in_a_terminal_writes_nothing(tmp_path: Path) -> None:
     code, shown = talk(tmp_path / "home", ["slack\n", "\n", "\x04"])
     assert (code, (tmp_path / "home").exists()) == (1, False)
     assert "Missing:" in shown
+
+
+@pytest.mark.long
+async def test_from_nothing_to_an_answer_in_a_workspace(tmp_path: Path) -> None:
+    async with FakeSlack() as slack:
+        settings = {**os.environ, "THREADLORE_DATA_DIR": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "bot", "init", "--start"]
+        answers = ["slack", "free", slack.space.app.app_token, slack.space.app.bot_token, "none"]
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env={**settings, "THREADLORE_SLACK_API_BASE": slack.base_url},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+        )
+        assert process.stdin is not None
+        process.stdin.write("".join(f"{each}\n" for each in answers).encode())
+        process.stdin.close()
+        await slack.wait_until_connected(timeout=6 * PATIENCE)
+        ada = slack.user("Ada")
+        room = slack.channel("roof", members=[ada])
+        asked = await ada.mentions(room, "When does the ferry leave?")
+        await slack.wait_for(lambda: slack.replies(ada, room, asked.ts), timeout=6 * PATIENCE)
+        process.terminate()
+        assert await process.wait() == 0

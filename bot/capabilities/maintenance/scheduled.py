@@ -1,0 +1,96 @@
+"""Write a backup when one is due, keep the newest ones, and say so if that fails."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot import texts
+from bot.capabilities.maintenance import archive
+from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups, name_backup, read_time, select_expired
+from bot.errors import file_write_error
+from bot.i18n import gettext
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from bot.ingest.sync.manager_notices import ManagerNotices
+    from bot.settings import Settings
+    from engine import Engine
+
+log = structlog.get_logger(__name__)
+
+TASK = "scheduled backups"  # the name of the task, and of its lease
+POLL_SECONDS = 60.0  # between two looks at what is due
+RETRY_SECONDS = 3600.0  # after a failure, at most
+
+
+class ScheduledBackups:
+    """Backups by the settings. `notices`: of the bot, whose managers are told of a failure; None beside no bot."""
+
+    def __init__(self, engine: Engine, settings: Settings, notices: ManagerNotices | None = None) -> None:
+        self._engine = engine
+        self._folder = find_backup_dir(settings)
+        self._interval = settings.backup_seconds
+        self._keep = settings.backup_keep
+        self._notices = notices
+        self._failed_at: float | None = None  # monotonic
+
+    async def run(self) -> None:
+        """Write backups until cancelled, while no other process does; returns at once if none are scheduled."""
+        if not self._interval:
+            return
+        async with self._engine.processes.lease(TASK):
+            while True:
+                await self.run_due(self._engine.clock.now())
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def run_due(self, now: datetime) -> None:
+        """Write a backup if the newest one is old enough; a failure is recorded, told, and tried again."""
+        monotonic = self._engine.clock.monotonic()
+        waits = self._failed_at is not None and monotonic - self._failed_at < min(RETRY_SECONDS, self._interval)
+        if waits or not await asyncio.to_thread(self._is_due, now):
+            return
+        try:
+            path = await self._write(now)
+        except EngineError as error:
+            self._failed_at = monotonic
+            self._engine.supervisor.record_failure(TASK, error)
+            log.error("backups.failed", folder=str(self._folder), error=str(error), hint=error.hint)  # noqa: TRY400  - a sentence says more
+            if self._notices is not None:
+                await self._notices.tell_all(f"backup failed in {now:%Y-%m}", _word_failure)
+            return
+        self._failed_at = None
+        self._engine.supervisor.record_success(TASK)
+        log.info("backups.written", path=str(path))
+
+    def _is_due(self, now: datetime) -> bool:
+        """Whether the newest backup is old enough; one of the future, before the clock was set back, does not count."""
+        times = map(read_time, list_backups(self._folder))
+        newest = max((each for each in times if each <= now + timedelta(minutes=1)), default=None)
+        return newest is None or (now - newest).total_seconds() >= self._interval
+
+    async def _write(self, now: datetime) -> Path:
+        """Write and verify a backup, then delete those that are not kept. Raises EngineError."""
+        path = self._folder / name_backup(now)
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            await archive.create_backup(self._engine, path)
+            await asyncio.to_thread(self._delete_expired)
+        except OSError as error:
+            raise file_write_error(path, error) from error
+        return path
+
+    def _delete_expired(self) -> None:
+        for each in select_expired(list_backups(self._folder), self._keep):
+            each.unlink(missing_ok=True)
+            log.info("backups.deleted", path=str(each))
+
+
+def _word_failure() -> str:
+    return gettext(texts.BACKUP_FAILED)

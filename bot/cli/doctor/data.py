@@ -1,0 +1,96 @@
+"""Checks of the data: the database, work that was given up, backups, and the encryption of the volume."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups, read_time
+from bot.capabilities.requests import AtSpace, GetStatus
+from bot.capabilities.results import StatusResult
+from bot.cli.doctor.finding import Finding
+from bot.cli.doctor.volume import is_encrypted
+from bot.rpc.ledger_service import LedgerService, connect_or_open_ledger
+from bot.rpc.socket import find_service
+from bot.text.format import pluralize
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from bot.cli.doctor.finding import CheckContext
+    from bot.rpc.service import AdminService
+
+DATABASE_SECONDS = 30.0  # until it answers
+LATE_FACTOR = 2.0  # intervals after which a backup is late
+WITHOUT_SCHEDULE_DAYS = 7  # after which a backup by hand is old
+
+
+async def check_database(context: CheckContext) -> Finding:
+    """Whether the database can be opened, or the process that holds it answers; and what was given up."""
+    settings, name = context.settings, "database"
+    where = "PostgreSQL" if settings.database.get_secret_value() else str(settings.data_path)
+    is_new = where != "PostgreSQL" and not (settings.data_path / "ledger.db").exists()
+    if is_new and await find_service(settings.data_path) is None:
+        return Finding(name, "ok", "There are no data yet.")
+    try:
+        async with asyncio.timeout(DATABASE_SECONDS), connect_or_open_ledger(settings, context.clock) as service:
+            documents, given_up = await _count(service, settings.space)
+    except EngineError as error:
+        return Finding(name, "failed", str(error), error.hint or "Look at docs/operations.md, Faults.")
+    except TimeoutError:
+        return Finding(name, "failed", f"{where} did not answer within {DATABASE_SECONDS:.0f} seconds.", "Restart it.")
+    if given_up:
+        text = f"{where} answers; of {pluralize(given_up, 'document')} or names something was given up."
+        return Finding(name, "warning", text, "threadlore status --problems lists it, threadlore retry tries again.")
+    return Finding(name, "ok", f"{where} answers; {pluralize(documents, 'document')} in {settings.space}.")
+
+
+async def _count(service: AdminService, space: str) -> tuple[int, int]:
+    """The documents of a space, and what was given up: of all data, or of the space if another process holds them."""
+    documents = given_up = 0
+    async with aclosing(service.perform(AtSpace(space, GetStatus()))) as results:
+        async for each in results:
+            if isinstance(each, StatusResult):
+                documents, given_up = sum(each.status.documents.values()), each.status.failed
+    if isinstance(service, LedgerService):
+        given_up = await service.ledger.work.count_given_up()
+    return documents, given_up
+
+
+async def check_backups(context: CheckContext) -> Finding:
+    """Whether there is a backup, and how old the newest one is."""
+    settings, name = context.settings, "backups"
+    folder, now = find_backup_dir(settings), context.clock.now()
+    found = await asyncio.to_thread(list_backups, folder)
+    if not found and settings.backup_seconds:
+        return Finding(name, "warning", f"There is none in {folder} yet.", "The bot makes one while it runs.")
+    if not found:
+        hint = "Set THREADLORE_BACKUP_EVERY, or use threadlore backup; a database has tools of its own."
+        return Finding(name, "warning", "None are scheduled.", hint)
+    age = now - read_time(found[-1])
+    most = LATE_FACTOR * settings.backup_seconds if settings.backup_seconds else WITHOUT_SCHEDULE_DAYS * 86400.0
+    text = f"The newest of {len(found)} in {folder} is {format_age(age.total_seconds())} old."
+    if age.total_seconds() > most:
+        return Finding(name, "warning", text, "The log says why the last one failed: backups.failed.")
+    return Finding(name, "ok", text)
+
+
+def format_age(seconds: float) -> str:
+    """An age for people, in the largest unit that fits."""
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            return pluralize(int(seconds // size), unit)
+    return "less than a minute"
+
+
+async def check_encryption(context: CheckContext) -> Finding:
+    """Whether the volume of the data is encrypted."""
+    name, folder = "encryption", context.settings.data_path
+    folder = next(each for each in (folder, *folder.parents) if each.exists())
+    if sys.platform != "linux":
+        return Finding(name, "unknown", "Whether the volume is encrypted is not known on this system.")
+    if await asyncio.to_thread(is_encrypted, folder):
+        return Finding(name, "ok", "The volume of the data is encrypted.")
+    hint = "Linux encrypts by LUKS; what a cloud or hardware encrypts cannot be seen here."
+    return Finding(name, "unknown", "Linux does not encrypt the volume of the data.", hint)

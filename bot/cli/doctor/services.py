@@ -1,0 +1,103 @@
+"""Checks of what the bot talks to: the running process, the platforms, the models; and the versions of it all."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from contextlib import aclosing
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from bot.capabilities.management.checked_models import summarize_facts
+from bot.capabilities.management.requests import GetHealth
+from bot.capabilities.management.results import HealthReport
+from bot.capabilities.requests import AtSpace
+from bot.cli.doctor.finding import Finding
+from bot.errors import BadSetting
+from bot.model_setup.checks import check_models
+from bot.model_setup.openers import check_weights
+from bot.plugins import list_setup_names, load_setup
+from bot.rpc.socket import find_service
+from bot.server import configured_platforms
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from bot.cli.doctor.finding import CheckContext, FindingState
+
+ANSWER_SECONDS = 5.0  # for the running process
+MODEL_SECONDS = 60.0  # for all models together
+PACKAGES = ("kuzu", "lancedb", "litellm")
+
+
+async def check_running(context: CheckContext) -> Finding:
+    """What the process that holds the data says of itself, and whether it is of the installed version."""
+    name, report = "bot", await _ask_running(context)
+    if report is None:
+        return Finding(name, "ok", "It is not running, or does not answer; threadlore serve starts it.")
+    installed = version("threadlore")
+    if report.version != installed:
+        text = f"It runs as version {report.version}, and {installed} is installed."
+        return Finding(name, "warning", text, "Restart it.")
+    text = f"It is {report.status}. {' '.join(report.reasons)}".strip()
+    if report.status == "ok":
+        return Finding(name, "ok", f"It runs as version {installed}; {report.waiting_events or 0} events wait.")
+    state: FindingState = "failed" if report.status == "failing" else "warning"
+    return Finding(name, state, text, "docs/operations.md, Faults, says what to do.")
+
+
+async def _ask_running(context: CheckContext) -> HealthReport | None:
+    """The health of the running process; None if there is none, or it does not answer."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            if (running := await find_service(context.settings.data_path)) is not None:
+                request = AtSpace(context.settings.space, GetHealth())
+                async with aclosing(running.perform(request)) as results:
+                    async for result in results:
+                        if isinstance(result, HealthReport):
+                            return result
+    except (EngineError, TimeoutError):
+        pass
+    return None
+
+
+async def check_platforms(context: CheckContext) -> list[Finding]:
+    """What each platform that is set up says of the tokens, scopes and permissions."""
+    names = [name for name in configured_platforms(context.settings) if name in list_setup_names()]
+    if not names:
+        return [Finding("platforms", "ok", "None is set up; threadlore init connects one.")]
+    return [each for name in names for each in await _check_platform(name, context)]
+
+
+async def _check_platform(name: str, context: CheckContext) -> list[Finding]:
+    setup = load_setup(name)
+    try:
+        found = await setup.check(context.settings)
+    except BadSetting as error:
+        return [Finding(setup.title, "failed", str(error), error.hint)]
+    return [Finding(setup.title, each.state, each.text, each.hint) for each in found]
+
+
+async def check_model_roles(context: CheckContext) -> list[Finding]:
+    """Whether each model can be used; one that was checked lately with the same settings is not called again."""
+    findings = list[Finding]()
+    try:
+        check_weights(context.settings)
+        async with asyncio.timeout(MODEL_SECONDS):
+            checks = await check_models(context.settings, context.clock, is_start=True)
+    except EngineError as error:
+        return [Finding("models", "failed", str(error), error.hint)]
+    except TimeoutError:
+        return [Finding("models", "failed", "They did not answer within a minute.", "Run threadlore check.")]
+    for each in checks:
+        problems = " ".join(f"{problem.text} {problem.hint}".strip() for problem in each.problems)
+        text = f"{each.model}: {problems or summarize_facts(each.facts) or 'it can be used.'}"
+        state: FindingState = "failed" if not each.works else "warning" if each.problems else "ok"
+        findings.append(Finding(f"model: {each.role}", state, text, "threadlore check" if problems else ""))
+    return findings or [Finding("models", "ok", "None is set: answers quote, vectors are made here.")]
+
+
+async def check_versions(_: CheckContext) -> Finding:
+    """The versions of the program and of what it stands on."""
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
+    return Finding("versions", "ok", f"Threadlore {version('threadlore')}, {packages}, {system}.")

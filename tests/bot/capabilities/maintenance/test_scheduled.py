@@ -1,0 +1,144 @@
+"""Scheduled backups: when they are due, which are kept, and what becomes of a failure."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.capabilities.maintenance import archive, rotation, scheduled
+from bot.capabilities.maintenance.rehearsal import rehearse_restore
+from bot.capabilities.maintenance.scheduled import ScheduledBackups
+from bot.ingest.sync.manager_notices import ManagerNotices
+from bot.platform.models import Person
+from bot.settings import Settings
+from engine import Engine
+from engine.errors import CorruptFile, DiskFull
+from tests.support.bot_fixture import BotFixture
+from tests.support.clock import MONDAY_NOON, ManualClock
+from tests.support.engine_fixture import open_memory_engine
+from tests.support.fake_platform import START
+from tests.support.steps import run_steps, say
+
+DAY = timedelta(days=1)
+
+
+async def write_small(engine: Engine, path: Path) -> int:
+    """A backup of no data."""
+    await asyncio.to_thread(path.touch)
+    return len(engine.data_dir.path.parts)
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
+    async with open_memory_engine(tmp_path / "home", clock=ManualClock(MONDAY_NOON)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "create_backup", write_small)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_names_sort_by_time_and_other_files_are_not_backups(tmp_path: Path) -> None:
+    for name in ("notes.tar.gz", "threadlore-20260101T000000Z.tar.gz.part", "threadlore-20261399T000000Z.tar.gz"):
+        (tmp_path / name).touch()
+    made = [tmp_path / rotation.name_backup(MONDAY_NOON + number * DAY) for number in range(3)]
+    for path in reversed(made):
+        path.touch()
+    assert rotation.list_backups(tmp_path) == made
+    assert rotation.select_expired(made, 2) == made[:1]
+    assert not rotation.select_expired(made, 5)
+    assert rotation.list_backups(tmp_path / "absent") == []
+
+
+@pytest.mark.usefixtures("small")
+async def test_a_backup_is_written_when_it_is_due_and_the_newest_are_kept(tmp_path: Path, engine: Engine) -> None:
+    folder = tmp_path / "elsewhere" / "backups"
+    backups = ScheduledBackups(engine, Settings(backup_every="day", backup_dir=str(folder), backup_keep=2))
+    clock = engine.clock
+    assert isinstance(clock, ManualClock)
+    for _ in range(3):
+        await backups.run_due(clock.now())
+        await backups.run_due(clock.now() + DAY / 2)
+        clock.advance(DAY.total_seconds())
+    found = rotation.list_backups(folder)
+    assert len(found) == 2
+    assert found[-1].name == rotation.name_backup(clock.now() - DAY)
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+async def test_a_failure_leaves_nothing_is_reported_and_tried_again_after_an_hour(
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = list[Path]()
+
+    async def fail(_: Engine, path: Path) -> int:
+        tries.append(path)
+        raise DiskFull("The disk is full.")
+
+    monkeypatch.setattr(archive, "create_backup", fail)
+    backups = ScheduledBackups(engine, Settings(backup_every="day", backup_dir=str(tmp_path / "b")))
+    clock = engine.clock
+    assert isinstance(clock, ManualClock)
+    with capture_logs() as logged:
+        await backups.run_due(clock.now())
+        await backups.run_due(clock.now())
+    assert (len(tries), [each["event"] for each in logged].count("backups.failed")) == (1, 1)
+    reports = {each.name: each for each in engine.supervisor.list_reports()}
+    assert reports[scheduled.TASK].is_failing
+    clock.advance(scheduled.RETRY_SECONDS)
+    monkeypatch.setattr(archive, "create_backup", write_small)
+    await backups.run_due(clock.now())
+    reports = {each.name: each for each in engine.supervisor.list_reports()}
+    assert not reports[scheduled.TASK].is_failing
+    assert len(rotation.list_backups(tmp_path / "b")) == 1
+
+
+async def test_nothing_runs_without_the_setting(engine: Engine) -> None:
+    await ScheduledBackups(engine, Settings()).run()
+
+
+async def test_a_scheduled_backup_can_be_rehearsed_and_the_rehearsal_leaves_nothing(
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    await ScheduledBackups(engine, Settings(backup_every="hour", backup_dir=str(tmp_path / "b"))).run_due(
+        engine.clock.now()
+    )
+    [path] = rotation.list_backups(tmp_path / "b")
+    assert names(tmp_path / "b") == [path.name]
+    found = await rehearse_restore(path, engine.clock)
+    assert (found.documents, found.has_bot, names(temporary)) == (0, False, [])
+    path.write_bytes(path.read_bytes()[:-400])
+    with pytest.raises(CorruptFile):
+        await rehearse_restore(path, engine.clock)
+    assert names(temporary) == []
+
+
+@pytest.mark.usefixtures("roof")
+async def test_managers_are_told_once_that_a_backup_failed(
+    bot: BotFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> int:
+        raise DiskFull("The disk is full.")
+
+    monkeypatch.setattr(archive, "create_backup", fail)
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    await run_steps(bot, [say("ada", "The mill is open.")])
+    settings = Settings(backup_every="hour", backup_dir=str(tmp_path / "b"))
+    for _ in range(2):
+        await ScheduledBackups(bot.engine, settings, ManagerNotices(bot.context)).run_due(START)
+    told = [card.text for place, card in bot.platform.posts if place.channel == "Dada"]
+    assert [each[:42] for each in told] == ["The scheduled backup of my data failed. Wh"]
+    assert str(tmp_path) not in told[0]

@@ -1,0 +1,52 @@
+"""Checks of the running bot, the platforms and the models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.cli import weights
+from bot.cli.doctor import services
+from bot.cli.doctor.finding import CheckContext
+from bot.rpc.monitored_session import open_monitored_session
+from bot.settings import Settings, load_settings
+from engine.clock import SYSTEM_CLOCK
+from engine.llm.minilm import weights as minilm_weights
+from tests.support.slack_server import FakeSlack
+
+
+async def test_the_running_process_says_how_it_is_and_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK)
+    assert "not running" in (await services.check_running(context)).text
+    async with open_monitored_session(context.settings, SYSTEM_CLOCK):
+        found = await services.check_running(context)
+        assert (found.state, "0 events wait" in found.text) == ("ok", True)
+        monkeypatch.setattr(services, "version", lambda _: "999.0")
+        found = await services.check_running(context)
+        assert (found.state, found.hint) == ("warning", "Restart it.")
+
+
+async def test_each_platform_is_asked_about_its_tokens(tmp_path: Path) -> None:
+    async with FakeSlack() as slack:
+        tokens = {"slack_app_token": "xapp-1-A0-1-threadlore", "slack_bot_token": "xoxb-1-2-revoked"}
+        adapters = {**tokens, "slack_api_base": slack.base_url}
+        context = CheckContext(load_settings(data_dir=tmp_path, adapter_settings=adapters), SYSTEM_CLOCK)
+        found = await services.check_platforms(context)
+    assert {each.name for each in found} == {"Slack"}
+    assert found[0].state == "failed"
+    nothing = await services.check_platforms(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
+    assert [each.state for each in nothing] == ["ok"]
+
+
+async def test_missing_weights_and_a_model_without_a_server_are_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [fine] = await services.check_model_roles(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
+    assert fine.state == "ok"
+    monkeypatch.setattr(minilm_weights, "WEIGHTS_PACKAGE", "weights_for_tests")
+    [found] = await services.check_model_roles(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
+    assert (found.state, "threadlore setup" in found.hint) == ("failed", True)
+    assert not weights.is_installed()
