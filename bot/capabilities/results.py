@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
+from bot.capabilities.answers.results import AnswerResults
 from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.documents.results import DocumentPlace, DocumentResults, UnreadFileInfo
 from bot.capabilities.graph.results import GraphResults
@@ -322,7 +323,8 @@ class TokenList:
 
 
 OperationResult = (
-    AnswerDelta
+    AnswerResults
+    | AnswerDelta
     | AnswerEnd
     | ContextResult
     | SearchResult

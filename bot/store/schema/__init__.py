@@ -12,7 +12,7 @@ from engine.storage.sql.schema_source import SchemaSource
 Table = partial(AnyTable, strict=True)
 SMALL = DialectText(INT.sqlite, "integer")
 CLAIM = DialectText(INT.sqlite, "bigint REFERENCES threadlore_process.process ON DELETE SET NULL")
-PLACE = ("platform", "workspace", "channel")
+PLACE, OF_ANSWER = ("platform", "workspace", "channel"), "answer ON DELETE CASCADE"
 PROGRAM_ANSWERS = Column("answers", INT, default=0)
 # What corrections of the graph changed in a space; made, removed: JSON.
 CORRECTION_CHANGE = Table(
@@ -30,6 +30,13 @@ UNREAD_FILE = Table(
     ),
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
+# Links to answers that their askers share, at most one for each.
+SHARED_ANSWER = Table(
+    "shared_answer",
+    (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
+    (Index("shared_answer_answer", "answer", unique=True),),
+)
+LATER = (CORRECTION_CHANGE, UNREAD_FILE, SHARED_ANSWER)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -372,11 +379,12 @@ MIGRATIONS = (
         online="an older process uses neither the column, which has a default, nor the table.",
     ),
     Migration(create_table(UNREAD_FILE), online="an older process does not use the table."),
+    Migration(create_table(SHARED_ANSWER), online="an older process does not use the table."),
 )
 
 SOURCE = SchemaSource(
     "bot.store.schema",
     frozen=16,
-    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, CORRECTION_CHANGE, UNREAD_FILE),
+    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, *LATER),
     migrations=MIGRATIONS,
 )
