@@ -133,7 +133,7 @@ class FrontDoor:
         try:
             problem = await self._admit(http, place)
             scope[PLACE] = place
-            await (self.app if problem is None else _to_app(http, problem))(scope, receive, send)
+            await (self.app if problem is None else await _to_app(http, problem))(scope, receive, send)
         finally:
             place.leave()
 
@@ -187,9 +187,9 @@ class FrontDoor:
         return None
 
 
-def _to_app(http: Request, problem: Problem) -> ASGIApp:
+async def _to_app(http: Request, problem: Problem) -> ASGIApp:
     """The response to a request that is not let in; a page only for what its visitor can mend."""
-    return to_response(problem) if problem in REFUSALS else respond(http, problem)
+    return to_response(problem) if problem in REFUSALS else await respond(http, problem)
 
 
 def get_place(scope: Scope) -> RequestPlace:

@@ -16,7 +16,7 @@ from bot.capabilities.access.problems import INTERNAL, describe_problem
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from fastapi import FastAPI
 
@@ -80,7 +80,7 @@ def to_response(problem: Problem) -> Response:
     return Response(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
 
 
-def register(app: FastAPI, respond: Callable[[Request, Problem], Response]) -> None:
+def register(app: FastAPI, respond: Callable[[Request, Problem], Awaitable[Response]]) -> None:
     """Answer all errors of an application by `respond`."""
     app.state.respond_to_problem = respond
     app.add_exception_handler(EngineError, _answer_error)
@@ -93,7 +93,7 @@ async def _answer_error(http: Request, error: Exception) -> Response:
     problem = describe(error)
     if is_internal(problem):
         log.error("web.request_failed", exc_info=error)
-    return _respond(http, problem)
+    return await _respond(http, problem)
 
 
 async def _answer_invalid(http: Request, error: Exception) -> Response:
@@ -101,17 +101,17 @@ async def _answer_invalid(http: Request, error: Exception) -> Response:
     place = ".".join(map(str, first.get("loc", ())))
     detail = f"{place}: {first.get('msg', 'is not valid')}"
     kind = "InvalidRequest"
-    return _respond(http, Problem(type=f"urn:threadlore:{kind}", title=kind, status=422, detail=detail))
+    return await _respond(http, Problem(type=f"urn:threadlore:{kind}", title=kind, status=422, detail=detail))
 
 
 async def _answer_http(http: Request, error: Exception) -> Response:
     refused = cast("HTTPException", error)
     problem = Problem(title=str(refused.detail), status=refused.status_code, detail=str(refused.detail))
-    response = _respond(http, problem)
+    response = await _respond(http, problem)
     response.headers.update(refused.headers or {})
     return response
 
 
-def _respond(http: Request, problem: Problem) -> Response:
-    respond: Callable[[Request, Problem], Response] = http.app.state.respond_to_problem
-    return respond(http, problem)
+async def _respond(http: Request, problem: Problem) -> Response:
+    respond: Callable[[Request, Problem], Awaitable[Response]] = http.app.state.respond_to_problem
+    return await respond(http, problem)

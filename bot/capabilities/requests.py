@@ -99,13 +99,16 @@ class CheckHealth:
 class ListDocuments:
     """List the documents in scope with their status: those whose title or key has the words of `search`, of a `status`.
 
-    `limit` of them from number `offset` on; 0: all.
+    "partial" are those of which something was not read. `place`: as in DocumentPlace. `limit` of them from number
+    `offset` on; 0: all.
     """
 
     search: str = ""
     status: str = ""
     offset: int = 0
     limit: int = 0
+    place: str = ""
+    sort: Literal["", "newest", "oldest", "title", "length"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
+from bot.capabilities.answers.results import AnswerResults
 from bot.capabilities.asking.results import SearchResult
-from bot.capabilities.documents.results import DocumentResults, UnreadFileInfo
+from bot.capabilities.documents.results import DocumentPlace, DocumentResults, UnreadFileInfo
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
@@ -219,12 +220,15 @@ class DocumentList:
     """Documents of spaces. `total`: how many were found, `known`: how many there are.
 
     `unread_files`: the newest files that were shared there and not read; only with the first documents of a list.
+    `located`: the place of each document. `places`: all places, with how many documents lie there.
     """
 
     documents: tuple[DocumentInfo, ...]
     total: int = 0
     known: int = 0
     unread_files: tuple[UnreadFileInfo, ...] = ()
+    located: tuple[DocumentPlace, ...] = ()
+    places: tuple[tuple[DocumentPlace, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +377,8 @@ class AuditList:
 
 
 OperationResult = (
-    AnswerDelta
+    AnswerResults
+    | AnswerDelta
     | AnswerEnd
     | ContextResult
     | SearchResult

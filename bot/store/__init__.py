@@ -21,6 +21,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     verified_answers       answers that a person verified
     unanswered             questions that found nothing, or whose answer was voted down
     experts                people to ask about a topic, and what they were asked
+    shared_answers         links to answers that their askers share
     channel_settings       what managers set for channels
     opt_outs               people whose messages are not stored
     channels               the channels that the bot is in, or whose past was imported
@@ -75,6 +76,7 @@ from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts, UsageR
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
 from bot.store.review.correction_changes import CorrectionChanges, RecordedChange
 from bot.store.review.experts import Expert, Experts
+from bot.store.review.shared_answers import SharedAnswers
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.schedules.digests import Digests
@@ -182,6 +184,7 @@ class BotStore:
         self.unanswered = UnansweredQuestions(database)
         self.experts = Experts(database)
         self.audit = AuditLog(database, clock)
+        self.shared_answers = SharedAnswers(database)
         self.correction_changes = CorrectionChanges(database)
         self.channel_settings = ChannelSettingsTable(database)
         self.opt_outs = OptOuts(database)

@@ -29,6 +29,13 @@ def strip_speaker(text: str) -> str:
     return _SPEAKER_PREFIX.sub("", text)
 
 
+def strip_heading(text: str, label: str) -> str:
+    """A passage without the heading that it begins with, which its label shows."""
+    first, _, rest = text.partition("\n")
+    is_shown = bool(rest.strip()) and " ".join(first.split()) == " ".join(label.rpartition("›")[2].split())
+    return rest.strip("\n") if is_shown else text
+
+
 def build_excerpt(text: str, about: str = "", length: int = EXCERPT_LENGTH) -> str:
     """One line of a text, from the sentence that shares the most words with the answer."""
     sentences = [" ".join(each.split()) for each in _SENTENCE.split(text) if each.strip()]

@@ -75,6 +75,10 @@ PAGE_CALLS: dict[str, list[Call]] = {
     "GET /ask/actions": [Call("/ask/actions?answer=<answer>", is_same=False)],
     "POST /ask/verify": [Call("/ask/verify", form={"answer": "<answer>", "channel": "<room>"}, is_same=False)],
     "POST /ask/expert": [Call("/ask/expert", form={"answer": "<answer>", "expert": "<room> ada"}, is_same=False)],
+    "POST /ask/share": [Call("/ask/share", form={"answer": "<answer>"}, is_same=False)],
+    "POST /ask/unshare": [Call("/ask/unshare", form={"answer": "<answer>"}, is_same=False)],
+    "GET /shared": [Call("/shared")],
+    "GET /shared/{share}": [Call("/shared/<answer>")],
     "GET /search": [
         Call("/search?q=password", "message file upload title", is_same=False),
         Call("/search?kind=file", "file title", is_same=False),
@@ -196,6 +200,10 @@ API_CALLS: dict[str, list[Call]] = {
         )
     ],
     # These change what is known of whoever sends them, which this walk must not.
+    "POST /api/v1/share-answer": [Call("/api/v1/share-answer", body={"answer": "<answer>"}, is_same=False)],
+    "POST /api/v1/unshare-answer": [Call("/api/v1/unshare-answer", body={"answer": "<answer>"}, is_same=False)],
+    "POST /api/v1/shared-answers": [Call("/api/v1/shared-answers", body={})],
+    "POST /api/v1/shared-answer": [Call("/api/v1/shared-answer", body={"share": "<answer>"}, is_same=False)],
     "POST /api/v1/search": [
         Call("/api/v1/search", "message file", {"text": "password", "limit": 100}, is_same=False),
         Call("/api/v1/search", "message", {"channel": "<channel>"}),

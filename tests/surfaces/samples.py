@@ -212,6 +212,10 @@ def build_answer_samples(room: str) -> dict[str, Sample]:
     """A sample for each capability about answers."""
     requested: dict[str, Any] = {
         "rate-answer": answers.RateAnswer("a1", helpful=True),
+        "share-answer": answers.ShareAnswer("p2"),
+        "unshare-answer": answers.UnshareAnswer("p2"),
+        "shared-answers": answers.ListSharedAnswers(),
+        "shared-answer": answers.GetSharedAnswer("link"),
         "answer-actions": management.GetAnswerActions("p1"),
         "ask-expert": management.AskExpert("p1", room, "bob"),
     }

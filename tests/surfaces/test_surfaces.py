@@ -54,8 +54,9 @@ DONE: dict[str, set[Who]] = {
     **dict.fromkeys(("forget-me", "remember-me", "digest"), HUMANS),
     "experts": HUMANS - {"guest"},
     "rate-answer": HUMANS - {"guest"},
-    **{name: {"manager"} for name in ("answer-actions", "ask-expert")},  # she asked
+    **{name: {"manager"} for name in ("answer-actions", "ask-expert", "share-answer", "unshare-answer")},  # she asked
     "document": HUMANS - {"guest"},
+    "shared-answer": HUMANS - {"guest"},
     "forget": {"manager", "author"},
     "add-fact": {*SPACES, *HUMANS} - {"guest"},
     "verified-answers": {"manager", "expert", *SPACES},

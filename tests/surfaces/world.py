@@ -226,4 +226,9 @@ async def fill(world: World) -> None:
     on_page = make_answer("p1", location=Location("slack", "T1", ""), question="Who owns the barn?", private=True)
     await store.answers.begin(replace(on_page, asker="ada"))
     await store.answers.finish("p1", AnswerResult("I found nothing.", (), frozenset()))
+    for id_ in ("p2", "p3"):
+        await store.answers.begin(replace(on_page, id=id_, asker="ada"))
+        used = frozenset({"minutes"}), frozenset({space})
+        await store.answers.finish(id_, AnswerResult("On Monday. [1]", (), *used))
+    await store.shared_answers.add("link", "p3", START)
     world.samples = build_samples(space, ROOF.room)

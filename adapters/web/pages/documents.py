@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import StreamingResponse  # noqa: TC002  - read at run time
+from pydantic import BaseModel, Field
 
 from adapters.web.operations import Access, get_result
 from adapters.web.pages.session import PageAccess, get_space, get_viewer
@@ -26,35 +28,39 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False)
 
 ENTRY = NavigationEntry("/documents", "Documents", "documents", "read")
-PAGE_SIZE = 50
+PAGE_SIZE, LIST_SIZE = 50, 20  # passages, documents
+SORTS = {"newest": "Newest first", "oldest": "Oldest first", "title": "By title", "length": "Longest first"}
 STATES = {
     "pending": ("Waiting", "", "It was stored and is found by its words; its vectors are still missing."),
     "searchable": ("Searchable", "warn", "Questions find it; its names and relations are still being read."),
     "indexed": ("Indexed", "good", "All of it is searchable, and in the graph."),
     "failed": ("Failed", "bad", "It could not be indexed completely."),
 }
-Search = Annotated[str, Query(max_length=200)]
-Status = Annotated[str, Query(max_length=20)]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Key = Annotated[str, Query(min_length=1, max_length=2000)]
 OptionalKey = Annotated[str, Query(max_length=2000)]
 
 
+class Chosen(BaseModel):
+    """Which documents are listed, as in the address of the page."""
+
+    search: Annotated[str, Field(max_length=200)] = ""
+    status: Annotated[str, Field(max_length=20)] = ""
+    place: Annotated[str, Field(max_length=2000)] = ""
+    sort: Literal["newest", "oldest", "title", "length"] = "newest"
+    offset: Annotated[int, Field(ge=0, le=10**9)] = 0
+
+
 @router.get("/documents")
-async def show_documents(
-    http: Request, access: PageAccess, search: Search = "", status: Status = "", offset: Offset = 0
-) -> Response:
+async def show_documents(http: Request, access: PageAccess, chosen: Annotated[Chosen, Query()]) -> Response:
     """Show the documents that the visitor can read."""
-    values = await _list_documents(http, access, search, status, offset)
-    return await render_page(http, access, "documents.html", **values)
+    return await render_page(http, access, "documents.html", **await _list_documents(http, access, chosen))
 
 
 @router.get("/documents/list")
-async def show_list(
-    http: Request, access: PageAccess, search: Search = "", status: Status = "", offset: Offset = 0
-) -> Response:
+async def show_list(http: Request, access: PageAccess, chosen: Annotated[Chosen, Query()]) -> Response:
     """Show the table alone."""
-    return render_part("parts/documents.html", **await _list_documents(http, access, search, status, offset))
+    return render_part("parts/documents.html", **await _list_documents(http, access, chosen))
 
 
 @router.get("/documents/item")
@@ -90,7 +96,7 @@ async def forget_document(
 ) -> Response:
     """Forget a document, and show the table without it."""
     await get_result(http, access, Forget(key), Completed)
-    values = await _list_documents(http, access, "", "", 0)
+    values = await _list_documents(http, access, Chosen())
     return render_part("parts/documents.html", **{**values, "done": f"“{title or key}” is forgotten."})
 
 
@@ -108,23 +114,29 @@ async def remember_me(http: Request, access: PageAccess) -> Response:
 
 async def _change_own(http: Request, access: Access, request: ForgetMe | RememberMe) -> Response:
     done = await get_result(http, access, request, Completed)
-    values = await _list_documents(http, access, "", "", 0)
+    values = await _list_documents(http, access, Chosen())
     return render_part("parts/documents.html", **{**values, "done": done.text})
 
 
-async def _list_documents(http: Request, access: Access, search: str, status: str, offset: int) -> dict[str, Any]:
+async def _list_documents(http: Request, access: Access, chosen: Chosen) -> dict[str, Any]:
     """What the table shows."""
-    found = await get_result(http, access, ListDocuments(search, status, offset, PAGE_SIZE), DocumentList)
+    request = ListDocuments(
+        chosen.search, chosen.status, chosen.offset, LIST_SIZE, place=chosen.place, sort=chosen.sort
+    )
+    found = await get_result(http, access, request, DocumentList)
     page = found.documents
     return {
         "documents": page,
+        "located": found.located,
+        "places": found.places,
+        "sorts": SORTS,
+        "chosen": chosen,
+        "query": urlencode(chosen.model_dump(exclude={"offset"})),
         "total": found.total,
         "unread_files": found.unread_files,
         "known": found.known,
-        "search": search,
-        "chosen": status,
-        "offset": offset,
-        "size": PAGE_SIZE,
+        "offset": chosen.offset,
+        "size": LIST_SIZE,
         "states": STATES,
         "is_working": any(each.status in {"pending", "searchable"} for each in page),
         "owned": await _find_owned(http, access, page),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 
 from adapters.web.pages.guard import is_api_path
+from adapters.web.pages.session import get_page_access, get_viewer
 from adapters.web.pages.shell import render_part, render_shell
 from adapters.web.problems import to_response
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from fastapi import Request
 
+    from adapters.web.pages.session import Viewer
     from adapters.web.problems import Problem
 
 LOGIN = "/login"
@@ -30,8 +34,8 @@ TITLES = {
 }
 
 
-def respond(http: Request, problem: Problem) -> Response:
-    """The response to a request that failed."""
+async def respond(http: Request, problem: Problem) -> Response:
+    """The response to a request that failed; a page has the navigation of whoever is logged in."""
     is_part = http.headers.get("hx-request") == "true"  # htmx accepts */*
     is_page = is_part or "text/html" in http.headers.get("accept", "text/html")
     if is_api_path(http.scope["path"]) or not is_page:
@@ -41,7 +45,15 @@ def respond(http: Request, problem: Problem) -> Response:
     title = TITLES.get(problem.status, "Something went wrong")
     if is_part:
         return render_part("parts/notice.html", problem.status, title=title, problem=problem)
-    return render_shell(http, None, "problem.html", problem.status, title=title, problem=problem)
+    viewer = await _find_viewer(http)
+    return render_shell(http, viewer, "problem.html", problem.status, title=title, problem=problem)
+
+
+async def _find_viewer(http: Request) -> Viewer | None:
+    """Who sees the problem; None without a login, or if that cannot be looked up now."""
+    with suppress(EngineError):
+        return await get_viewer(http, get_page_access(http))
+    return None
 
 
 def _ask_for_login(http: Request, *, is_part: bool) -> Response:

@@ -12,6 +12,7 @@ from adapters.common.shown_text import clean_prose
 from adapters.web.pages.assets import are_built, get_asset_url
 from adapters.web.pages.session import get_viewer
 from bot.errors import NotPermitted
+from bot.text.excerpts import strip_heading
 from bot.text.markdown import is_web_link
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ _environment = Environment(
 )
 _environment.globals |= {"asset": get_asset_url, "are_built": are_built}
 _environment.tests["web_link"] = is_web_link
+_environment.filters["without_heading"] = strip_heading
 
 
 async def render_page(http: Request, access: Access, template: str, status: int = 200, **values: Any) -> HTMLResponse:

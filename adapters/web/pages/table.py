@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.web.pages import documents, graph, login, oauth
-from adapters.web.pages.asking import answers, ask, search
+from adapters.web.pages.asking import answers, ask, search, shared
 from adapters.web.pages.management import channels, health, questions, usage
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ ROUTERS: Sequence[APIRouter] = (
     ask.router,
     answers.router,
     search.router,
+    shared.router,
     graph.router,
     documents.router,
     channels.router,

@@ -21,4 +21,30 @@ class RateAnswer:
     comment: Annotated[str, Field(max_length=MAX_COMMENT_LENGTH)] = ""
 
 
-AnswerRequest = RateAnswer
+@dataclass(frozen=True, slots=True)
+class ShareAnswer:
+    """Share an answer of yours (its id) with everybody who can read all of its sources, by a link."""
+
+    answer: AnswerId
+
+
+@dataclass(frozen=True, slots=True)
+class UnshareAnswer:
+    """Share an answer of yours (its id) no more."""
+
+    answer: AnswerId
+
+
+@dataclass(frozen=True, slots=True)
+class ListSharedAnswers:
+    """List the answers that you share."""
+
+
+@dataclass(frozen=True, slots=True)
+class GetSharedAnswer:
+    """Get a shared answer by the id in its link."""
+
+    share: AnswerId
+
+
+AnswerRequest = RateAnswer | ShareAnswer | UnshareAnswer | ListSharedAnswers | GetSharedAnswer

@@ -228,7 +228,16 @@ async def list_documents(deps: Deps, caller: Caller, request: ListDocuments) -> 
     """Yield the list of documents."""
     store = await _find_store(deps) if wants_unread(request) else None
     unread = await list_unread(store, caller.scope, request.search)
-    yield select_documents(await deps.engine.documents.list(caller.scope), request, unread)
+    listed = await deps.engine.documents.list(caller.scope)
+    yield select_documents(listed, request, unread, await _name_rooms(deps, caller))
+
+
+async def _name_rooms(deps: Deps, caller: Caller) -> dict[str, str]:
+    """The names of the channels of a person's workspace, by their rooms."""
+    store, subject = await _find_store(deps), caller.subject
+    if store is None or caller.kind != "person":
+        return {}
+    return dict(await store.channels.list_names(subject.platform, subject.workspace))
 
 
 async def _find_store(deps: Deps) -> BotStore | None:

@@ -9,7 +9,7 @@ from bot.capabilities.asking.asker import find_zone
 from bot.capabilities.asking.channels import resolve_rooms
 from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
-from bot.text.excerpts import strip_speaker
+from bot.text.excerpts import strip_heading, strip_speaker
 from bot.text.filter_options import add_filters
 from bot.text.matching_words import SoughtWords, build_excerpt
 from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters
@@ -107,5 +107,5 @@ def _rank(question: Question, context: Context) -> _Ranked:
 
 
 def _build_hit(source: Source, words: SoughtWords, kind: str) -> SearchHit:
-    text = strip_speaker(source.text).strip()
+    text = strip_heading(strip_speaker(source.text), source.label).strip()
     return SearchHit(source, kind, build_excerpt(text, words.find_spans(text)))

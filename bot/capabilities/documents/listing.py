@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from bot.capabilities.documents.places import count_places, list_places
 from bot.capabilities.results import DocumentList
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from bot.capabilities.documents.results import UnreadFileInfo
+    from bot.capabilities.documents.results import DocumentPlace, UnreadFileInfo
     from bot.capabilities.requests import ListDocuments
     from engine import DocumentInfo
 
 
+PARTIAL = "partial"  # the status of documents of which something was not read
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
+
+
 def wants_unread(request: ListDocuments) -> bool:
-    """Whether files that were not read are listed, too: with the first page of documents of any status."""
-    return not (request.status or request.offset)
+    """Whether files that were not read are listed, too: first, unless others are chosen than those read in part."""
+    return not (request.offset or request.place or request.status not in {"", PARTIAL})
 
 
 def has_words(document: DocumentInfo, words: str) -> bool:
@@ -26,9 +33,37 @@ def has_words(document: DocumentInfo, words: str) -> bool:
 
 
 def select_documents(
-    listed: Sequence[DocumentInfo], request: ListDocuments, unread: tuple[UnreadFileInfo, ...] = ()
+    listed: Sequence[DocumentInfo],
+    request: ListDocuments,
+    unread: tuple[UnreadFileInfo, ...] = (),
+    names: Mapping[str, str] = NO_NAMES,
 ) -> DocumentList:
-    """The page of documents that a request asks for, of those with its status and its words in their title or key."""
-    found = [each for each in listed if request.status in {"", each.status} and has_words(each, request.search)]
+    """The page of documents that a request asks for, of those with its status and its words in their title or key.
+
+    `names`: of channels, by their rooms.
+    """
+    places = list_places(listed, names)
+    found = [each for each in listed if _is_chosen(each, request, places[each.key])]
+    if request.sort:
+        found.sort(key=_SORT_KEYS[request.sort])
     end = request.offset + request.limit if request.limit else None
-    return DocumentList(tuple(found[request.offset : end]), len(found), len(listed), unread)
+    shown = tuple(found[request.offset : end])
+    located = tuple(places[each.key] for each in shown)
+    return DocumentList(shown, len(found), len(listed), unread, located, count_places(places))
+
+
+def _is_chosen(document: DocumentInfo, request: ListDocuments, place: DocumentPlace) -> bool:
+    is_status = bool(document.omissions) if request.status == PARTIAL else request.status in {"", document.status}
+    return is_status and request.place in {"", place.place} and has_words(document, request.search)
+
+
+def _get_time(document: DocumentInfo) -> float:
+    return document.time.timestamp() if document.time else 0.0
+
+
+_SORT_KEYS: Mapping[str, Callable[[DocumentInfo], tuple[float, str]]] = {
+    "newest": lambda each: (-_get_time(each), each.title.casefold()),
+    "oldest": lambda each: (_get_time(each) or math.inf, each.title.casefold()),
+    "title": lambda each: (0.0, each.title.casefold()),
+    "length": lambda each: (-float(each.passages), each.title.casefold()),
+}

@@ -18,6 +18,14 @@ class DocumentResult:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentPlace:
+    """Where documents lie: a channel or a folder."""
+
+    place: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnreadFileInfo:
     """A file that was shared and not read, or only its beginning.
 

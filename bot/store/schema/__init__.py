@@ -14,7 +14,7 @@ from engine.storage.sql.schema_source import SchemaSource
 Table = partial(AnyTable, strict=True)
 SMALL = DialectText(INT.sqlite, "integer")
 CLAIM = DialectText(INT.sqlite, "bigint REFERENCES threadlore_process.process ON DELETE SET NULL")
-PLACE = ("platform", "workspace", "channel")
+PLACE, OF_ANSWER = ("platform", "workspace", "channel"), "answer ON DELETE CASCADE"
 PROGRAM_ANSWERS = Column("answers", INT, default=0)
 # What corrections of the graph changed in a space; made, removed: JSON.
 CORRECTION_CHANGE = Table(
@@ -32,6 +32,14 @@ UNREAD_FILE = Table(
     ),
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
+# Links to answers that their askers share, at most one for each.
+SHARED_ANSWER = Table(
+    "shared_answer",
+    (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
+    (Index("shared_answer_answer", "answer", unique=True),),
+)
+LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER)
+
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
     # workspace: its key (platform:workspace), by which the queue is fair. ordering_key: events with the same one are
@@ -376,14 +384,12 @@ MIGRATIONS = (
     *(Migration(create_table(each), online="an older process does not use the table.") for each in AUDIT),
     Migration(create_table(DOCUMENT_SOURCE), online="an older process does not use the table."),
     Migration(create_table(SOURCE_ITEM), online="an older process does not use the table."),
+    Migration(create_table(SHARED_ANSWER), online="an older process does not use the table."),
 )
 
 SOURCE = SchemaSource(
     "bot.store.schema",
     frozen=16,
-    tables=(
-        *(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW),
-        *(CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM),
-    ),
+    tables=(*EVENTS, *CHANNELS, *MESSAGES, *ANSWERS, *PEOPLE, *ACCESS, *REVIEW, *LATER),
     migrations=MIGRATIONS,
 )

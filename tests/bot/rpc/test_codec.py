@@ -8,7 +8,14 @@ import pytest
 
 from bot.capabilities import requests, results
 from bot.capabilities.access import requests as token_requests
-from bot.capabilities.answers.requests import RateAnswer
+from bot.capabilities.answers.requests import (
+    GetSharedAnswer,
+    ListSharedAnswers,
+    RateAnswer,
+    ShareAnswer,
+    UnshareAnswer,
+)
+from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents import requests as document_requests
@@ -23,7 +30,7 @@ from bot.capabilities.results import OperationResult
 from bot.monitoring.report import HealthState
 from bot.platform.forms import FormField, FormOption
 from bot.rpc import codec
-from bot.store import AccessToken, Subject
+from bot.store import AccessToken, AnswerSource, Subject
 from engine import CorrectionChange, EntitySummary, FactProvenance, ManualCorrection, Subgraph
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport, Homonym, HomonymSense
@@ -41,6 +48,10 @@ CHANGE = CorrectionChange((ManualCorrection("merge", "s", "Mina", "Ada", ""),), 
 CHANNEL = management_results.ChannelEntry("slack:T1:C1", "roof", "open", is_read=True, documents=3)
 REQUESTS: list[OperationRequest] = [
     Search("tiles", "roof", type="file", offset=20),
+    ShareAnswer("a"),
+    UnshareAnswer("a"),
+    ListSharedAnswers(),
+    GetSharedAnswer("s"),
     RateAnswer("a", helpful=False, reason="wrong", comment="No."),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),
@@ -110,6 +121,9 @@ REQUESTS: list[OperationRequest] = [
 EVENTS: list[OperationResult] = [
     results.AnswerDelta("a “b”\n"),
     results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
+    AnswerShared("s"),
+    SharedAnswer("Q?", "A. [1]", (AnswerSource(1, "t", "", "e", "d", "p", "s", "r", NOON),), "Ada", NOON, "a"),
+    SharedList((SharedLink("s", "a", "Q?", NOON),)),
     SearchResult(
         (SearchHit(SOURCE, "file", (("The ", False), ("ferry", True))),), 1, corrected=("ferry",), gap="partial"
     ),

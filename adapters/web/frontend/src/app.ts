@@ -1,14 +1,18 @@
-// What every page needs: htmx for parts of pages, the current entry of the navigation and a sought passage in view, and the end of a login.
+// What every page needs: buttons that copy a link, htmx for parts of pages, a sought passage in view, and the end of a login.
 import "htmx.org";
 import { removeHistory, startHistory } from "./lib/question_store";
 
 startHistory();
 document.querySelector('form[action="/logout"]')?.addEventListener("submit", removeHistory);
 
-const current = document.querySelector<HTMLElement>(".shell nav [aria-current]");
-const bar = current?.closest("nav");
-if (current && bar) {
-  bar.scrollLeft += current.getBoundingClientRect().left - (bar.clientWidth - current.offsetWidth) / 2;
-}
-
 document.querySelector("[data-sought]")?.scrollIntoView({ block: "center" });
+
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-copy-link]") : null;
+  if (button) {
+    const address = new URL(button.dataset["copyLink"] ?? "", location.origin);
+    void navigator.clipboard.writeText(address.href).then(() => {
+      (button.querySelector("span") ?? button).textContent = "Copied";
+    });
+  }
+});

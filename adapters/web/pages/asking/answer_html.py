@@ -20,22 +20,32 @@ if TYPE_CHECKING:
     from adapters.web.models import SourceItem
 
 CITATION = re.compile(r"\[(\d{1,4})\]")
+# Numbers on a line of their own, below a line of text that they can end.
+_LONELY = re.compile(r"(?<=[^\s`|>])[ \t]*+\n\s*+(?=(?:\[\d{1,4}\][ \t]*)++(?:\n|$))")
+NO_BREAK, JOINER = "\u00a0", "\u2060"  # a blank, and nothing, at which no line breaks
 NEW_TAB = 'target="_blank" rel="noopener noreferrer nofollow"'
 EXTERNAL = {"target": "_blank", "rel": "noopener noreferrer nofollow"}
 
 
 def render_answer(text: str, sources: Mapping[int, SourceItem] | None = None, prefix: str = "") -> str:
     """The HTML of an answer. `sources`: by number, once they are known; `prefix`: of the ids in the list of sources."""
-    return str(_parser.render(text, {"sources": sources or {}, "prefix": prefix}))
+    return str(_parser.render(_LONELY.sub(" ", text), {"sources": sources or {}, "prefix": prefix}))
 
 
 def _render_text(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """A text whose numbers in brackets are citations."""
+    """A text whose numbers in brackets are citations, each on the line of the word before it."""
     del renderer, options
-    parts = CITATION.split(tokens[index].content)  # text and numbers alternate
-    return "".join(_render_citation(part, env) if at % 2 else escape(part) for at, part in enumerate(parts))
+    *parts, last = CITATION.split(tokens[index].content)  # text and numbers alternate
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return "".join(f"{escape(_tie(text))}{_render_citation(number, env)}" for text, number in pairs) + escape(last)
+
+
+def _tie(text: str) -> str:
+    """A text that ends without a place where the line could break."""
+    bare = text.rstrip()
+    return f"{bare}{JOINER if bare == text else NO_BREAK}"
 
 
 def _render_citation(number: str, env: Any) -> str:

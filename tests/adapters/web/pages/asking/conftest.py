@@ -12,6 +12,7 @@ import pytest
 
 from adapters.web.app import build_app
 from adapters.web.pages.session import PageOptions
+from bot.bot import Bot
 from bot.capabilities.access.control import AccessControl
 from bot.platform.models import Location, Message, Person
 from bot.rpc.service import LocalService
@@ -27,6 +28,7 @@ class Visitors:
     """People who use the page, each with a login of their own. `message`: what the channel says of the ferry."""
 
     bot: BotFixture
+    running: Bot
     message: Message
     attic: Location
     client: httpx.AsyncClient
@@ -73,4 +75,4 @@ async def visitors(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Vi
                     given = ("ask", "read", "write", *(("manage",) if name == "ada" else ()))
                     subject = Subject("slack", "T1", name)
                     tokens[name] = (await access.create_token(name, subject, given, 1000, None))[1]
-                yield Visitors(bot, message, attic, client, tokens)
+                yield Visitors(bot, running, message, attic, client, tokens)

@@ -71,3 +71,27 @@ def test_a_source_without_an_address_leads_to_the_list_of_sources() -> None:
 
 def test_numbers_in_code_are_no_citations() -> None:
     assert "<code>a[1]</code>" in render_answer("`a[1]`", make_sources())
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("It is noon [1].", "noon\u00a0"),
+        ("It is noon.[1]", "noon.\u2060"),
+        ("It is **noon** [1]", "</strong>\u00a0"),
+        ("It is noon.\n[1]", "noon.\u00a0"),
+        ("- It is noon.\n\n [1]", "noon.\u00a0"),
+        ("正午です[1]", "です\u2060"),
+    ],
+)
+def test_a_citation_is_on_the_line_of_the_word_before_it(text: str, before: str) -> None:
+    for sources in ({}, make_sources()):
+        shown = render_answer(text, sources, "s-")
+        assert f'{before}<{"a" if sources else "span"} class="citation"' in shown
+
+
+def test_citations_are_tied_to_each_other_and_code_is_as_it_was() -> None:
+    assert "</span>\u2060<span" in render_answer("Noon [1][2].")
+    assert "</span>\u00a0<span" in render_answer("Noon [1] [2].")
+    assert "<br />\n" in render_answer("One [1]\ntwo [2]")
+    assert render_answer("```\na = b\n```\n[1]").startswith("<pre><code>a = b\n</code></pre>")
