@@ -16,6 +16,7 @@ from bot.permissions.audience import workspace_of_space
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
+from bot.text.disclosure import Disclosure
 from engine.errors import EngineError
 from engine.usage import IndexingLimits
 
@@ -114,6 +115,11 @@ class BotContext:
         """The traits of a platform; the default ones until it is attached."""
         attached = self.platforms.get(platform)
         return attached.traits if attached else PlatformTraits()
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """What people are told of who answers."""
+        return Disclosure(self.settings.privacy_url, self.settings.contact)
 
     async def get_channel_settings(self, room: str) -> ChannelSettings:
         """What managers set for a channel; a channel without settings is read if its platform reads by default."""
