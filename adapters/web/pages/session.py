@@ -14,7 +14,7 @@ from adapters.web.pages.guard import is_local_browser, is_loopback_host
 from bot.capabilities.caller import ALL_PERMISSIONS
 from bot.errors import InvalidToken
 from bot.listeners.addresses import parse_host
-from bot.text.disclosure import Disclosure
+from bot.texts.disclosure import Disclosure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

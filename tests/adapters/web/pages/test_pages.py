@@ -19,7 +19,7 @@ from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.errors import TooManyRequests
 from bot.settings import Settings
-from bot.text.disclosure import Disclosure
+from bot.texts.disclosure import Disclosure
 from engine.clock import SYSTEM_CLOCK
 from tests.adapters.web.conftest import HERE, SECRET, Api
 from tests.support.clock import ManualClock

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.settings import Settings
-from bot.text.disclosure import Disclosure
+from bot.texts.disclosure import Disclosure
 from tests.support.bot_fixture import BotFixture, with_settings
 
 POLICY = "https://mill.example/privacy"
