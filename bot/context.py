@@ -14,8 +14,10 @@ from bot.errors import ChannelGone, NotConnected, PermissionDenied, SetupError, 
 from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
 from bot.permissions.audience import workspace_of_space
 from bot.platform.models import Location
+from bot.platform.people import build_people_rules, load_people_defaults
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
+from bot.texts.disclosure import Disclosure
 from engine.errors import EngineError
 from engine.usage import IndexingLimits
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.models import Card
+    from bot.platform.people import PeopleValue
     from bot.platform.ports import Platform, ReplyTarget
     from bot.settings import Settings
     from bot.store import BotStore
@@ -114,6 +117,15 @@ class BotContext:
         """The traits of a platform; the default ones until it is attached."""
         attached = self.platforms.get(platform)
         return attached.traits if attached else PlatformTraits()
+
+    def find_people_value(self, platform: str) -> PeopleValue:
+        """What is known of people on a platform."""
+        return build_people_rules(self.settings.people, load_people_defaults()).of(platform)
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """What people are told of who answers."""
+        return Disclosure(self.settings.privacy_url, self.settings.contact)
 
     async def get_channel_settings(self, room: str) -> ChannelSettings:
         """What managers set for a channel; a channel without settings is read if its platform reads by default."""

@@ -197,6 +197,8 @@ class Settings(BaseSettings):
     indexing_dollars_per_month: float = Field(default=0.0, ge=0)
     attachment_wait_seconds: float = Field(default=30.0, ge=0)
     delete_data_on_uninstall: bool = False
+    privacy_url: str = Field(default="", pattern=r"^(https?://[^\s<>()]+)?$", max_length=200)
+    contact: str = Field(default="", pattern=r"^[^\r\n]*$", max_length=100)
     access_token: SecretStr = SecretStr("")
     web_host: str = "127.0.0.1"
     web_port: int = Field(default=8630, ge=0, le=65535)

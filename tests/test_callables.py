@@ -30,6 +30,7 @@ UPWARD = {
     "PageFetcher.resolve": "tests have names of their own",
     "ParserProcess.note_sandbox": "what bounds parsers is told to the probe",
     "PlatformConnection.adapter": "adapters are plug-ins",
+    "PlatformTraits.reads_past": "whose workspaces these are is known to the adapter alone",
     "Screen.hint": "what is hinted at depends on the settings",
     "SharedAudiences.invalidate": "cached audiences are above the shared table",
     "SlidingWindow.sleep": "tests pass time",

@@ -28,7 +28,7 @@ from engine.parts.graph import EngineGraph
 from engine.parts.maintenance import EngineMaintenance
 
 ROOT = Path(__file__).parents[1]
-PAPERS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAPERS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in PAPERS}
 SNIPPETS = re.findall(r"```python\n(.*?)```", TEXTS["library.md"], re.DOTALL)
 PLATFORM_COMMANDS = {"ask", "invite", "threadlore"}  # asking needs no row of the table; the others are Slack's

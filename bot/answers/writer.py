@@ -20,7 +20,6 @@ from bot.i18n import gettext
 from bot.monitoring.traces import QuestionJourney
 from bot.permissions.provenance import build_provenance, can_read
 from bot.texts import search_notices
-from bot.texts.replaced import translate_until
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ class AnswerWriter:
             text += piece
             if overheard and _is_withheld(text, answer):
                 continue
-            self._set_text(search_notices.translate_lead(translate_until(text)) if is_extractive else text)
+            self._set_text(search_notices.translate_quotations(text) if is_extractive else text)
             self._delivery.set_text(self._written.text)
             if self._delivery.withdrawal_text:
                 return

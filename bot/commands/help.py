@@ -84,7 +84,8 @@ async def build_help_card(call: CommandContext, commands: Mapping[str, Command])
     manager = False
     with suppress(PlatformError):  # show help even if the caller cannot be looked up
         manager = await call.is_manager()
-    return Card(format_overview(traits, commands, manager=manager))
+    overview = format_overview(traits, commands, manager=manager)
+    return Card(f"{overview}\n\n{call.services.context.disclosure.describe()}")
 
 
 def _format_usage(traits: PlatformTraits, name: str, command: Command) -> str:
@@ -100,7 +101,8 @@ async def introduce(services: BotServices, called: CommandInvoked) -> Card:
         examples = await _list_examples(call)
     lines = [describe_reading(call.traits), ""]
     lines += [gettext(EXAMPLES_HEADING), *(f"- {each}" for each in examples)] if examples else [gettext(NOTHING_READ)]
-    return Card("\n".join([*lines, "", gettext(ALL_COMMANDS).format(command=call.traits.format_command("help"))]))
+    lines += ["", gettext(ALL_COMMANDS).format(command=call.traits.format_command("help"))]
+    return Card("\n".join([*lines, services.context.disclosure.describe()]))
 
 
 async def _list_examples(call: CommandContext) -> list[str]:

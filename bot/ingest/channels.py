@@ -84,7 +84,8 @@ class ChannelMembership:
         if now < self._next_announcement.get(location.room, now):
             return False
         with use_language(await self._context.find_channel_language(location)):
-            card = Card(texts.channel_welcome(self._context.traits_of(location.platform), days))
+            welcome = texts.channel_welcome(self._context.traits_of(location.platform), days)
+            card = Card(f"{welcome}\n{self._context.disclosure.describe()}")
         try:
             await self._context.platform_for(location).post(location.without_thread, card)
         except PermissionDenied:
@@ -105,7 +106,8 @@ class ChannelMembership:
             return
         try:
             with use_language(await self._context.find_channel_language(location)):
-                card = Card(texts.workspace_welcome(self._context.traits_of(location.platform), installed.lacking))
+                welcome = texts.workspace_welcome(self._context.traits_of(location.platform), installed.lacking)
+                card = Card(f"{welcome}\n{self._context.disclosure.describe()}")
             await self._context.platform_for(location).post(location.without_thread, card)
         except BaseException:
             await hints.delete(location.platform, location.workspace, WELCOME_HINT)

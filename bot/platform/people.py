@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,6 +55,7 @@ def build_people_rules(setting: str, defaults: Mapping[str, PeopleValue]) -> Peo
     )
 
 
+@cache
 def load_people_defaults() -> dict[str, PeopleValue]:
     """The values that installed adapters declare; no adapter is imported for that."""
     found = dict[str, PeopleValue]()

@@ -1,4 +1,4 @@
-"""The lines above quotations: that they are only the closest ones, and what was searched instead.
+"""The words above quotations: that these are only the closest, what was searched instead, until when one held.
 
 The engine writes them in English as the first lines of an answer; they are shown in the language of its readers, and
 recognized in stored answers of any language.
@@ -16,12 +16,24 @@ CLOSEST = N_("Nothing I can use here says this outright. The closest I found:")
 CLOSEST_WITHOUT = N_("I found nothing about {words}. The closest I found:")
 SEARCHED_INSTEAD = N_("I searched for {found} instead of {written}.")
 MAX_LINES = 2
+_UNTIL = re.compile(r"^(- )?Until (\d{4}-\d\d-\d\d): (?=.*“)", re.MULTILINE)
 
 
 def translate_lead(text: str) -> str:
     """An answer of the engine with its first lines in the active language, if they are such notices."""
     *lines, rest = text.split("\n", MAX_LINES)
     return "\n".join([*map(_translate_line, lines), rest])
+
+
+def translate_quotations(text: str) -> str:
+    """An answer of quotations of the engine in the active language."""
+    return translate_lead(_translate_until(text))
+
+
+def _translate_until(text: str) -> str:
+    """An answer of quotations with "Until 2026-05-03:" before what was replaced in the active language."""
+    until = gettext("Until {day}:")
+    return _UNTIL.sub(lambda found: f"{found[1] or ''}{until.format(day=found[2])} ", text)
 
 
 def is_closest(text: str) -> bool:

@@ -14,7 +14,7 @@ from engine.text.names import normalize_name
 from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from engine.models import Extraction
 
@@ -112,15 +112,15 @@ def is_addressed(name: str, text: str) -> bool:
     return bool(wanted) and re.search(rf"(?<![\w.@/])@{re.escape(wanted)}(?![\w/]|\.\w)", text) is not None
 
 
-def drop_people(extraction: Extraction, evidence_of: Callable[[str], Evidence]) -> Extraction:
-    """The extraction without mentions of people, and without links to them."""
+def drop_people(extraction: Extraction, evidence: Mapping[str, Evidence]) -> Extraction:
+    """The extraction without mentions of people, and without links to them; `evidence`: by canonical name."""
     types: dict[str, set[str]] = {}
     for mention in extraction.mentions:
         types.setdefault(normalize_name(mention.name), set()).add(mention.type)
     for link in extraction.links:
         for end in (link.source, link.target):
             types.setdefault(normalize_name(end), {""})
-    people = {name for name, found in types.items() if _is_person(name, found, evidence_of(name))}
+    people = {name for name, found in types.items() if _is_person(name, found, evidence.get(name, Evidence.NOTHING))}
     if not people:
         return extraction
     return replace(

@@ -11,7 +11,6 @@ from engine.boundary import guard_public_methods
 from engine.errors import StoreError
 from engine.ingest.people_removal import describe_removal, remove_people
 from engine.ingest.rereading import check_readings
-from engine.knowledge.people import is_listed
 from engine.storage.disk_reserve import list_disk_problems
 from engine.storage.sqlite.database import FileAccess
 
@@ -60,15 +59,7 @@ class EngineMaintenance:
         budget = self._runtime.indexing_budget
         await budget.refresh()
         spent = budget.describe_spent(scope.spaces) if found.unextracted else ""
-        people = await self._describe_people(scope)
-        return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent, people=people)
-
-    async def _describe_people(self, scope: Scope) -> str:
-        """What is told of people in the graph where they are no entities; without numbers, which are of all spaces."""
-        prefixes, state = await self._ledger.people.load_prefixes(), await self.get_people_removal()
-        if not any(is_listed(each, prefixes) for each in scope.spaces):
-            return ""
-        return "are being removed from the graph" if state.is_running else "are no entities of the graph"
+        return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent)
 
     async def list_index_problems(self, scope: Scope) -> list[IndexProblem]:
         """What was not read of the documents in the scope, and why."""

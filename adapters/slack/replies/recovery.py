@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
+GENERATOR = "threadlore"
 PAGE_SIZE = 200
 MAX_PAGES = 5  # of a channel, the newest ones
 CLOCK_SKEW = timedelta(minutes=1)  # possible difference between the local and Slack's clock
 
 
 def answer_metadata(answer: str, part: int, *, done: bool) -> dict[str, Any]:
-    """Build the metadata of a message of an answer."""
-    return {"event_type": ANSWER_EVENT, "event_payload": {"answer": answer, "part": part, "done": done}}
+    """Build the metadata of a message of an answer, which say that it was written automatically."""
+    payload = {"answer": answer, "part": part, "done": done, "generated_by": GENERATOR, "ai_generated": True}
+    return {"event_type": ANSWER_EVENT, "event_payload": payload}
 
 
 async def find_unfinished_messages(

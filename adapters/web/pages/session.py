@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,6 +14,7 @@ from adapters.web.pages.guard import is_local_browser, is_loopback_host
 from bot.capabilities.caller import ALL_PERMISSIONS
 from bot.errors import InvalidToken
 from bot.listeners.addresses import parse_host
+from bot.texts.disclosure import Disclosure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +32,14 @@ OPEN_HINT = "Everybody who can use this machine needs no login; THREADLORE_WEB_L
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """How pages are served. `login`: "auto" needs none of a browser on this machine. `space`: what it then sees."""
+    """How pages are served. `login`: "auto" needs none of a browser on this machine. `space`: what it then sees.
+
+    `disclosure`: what the foot of every page says.
+    """
 
     space: str = ""
     login: Literal["auto", "always"] = "always"
+    disclosure: Disclosure = field(default_factory=Disclosure)
 
     @property
     def is_open(self) -> bool:
@@ -60,7 +65,8 @@ def read_page_options(settings: Settings) -> PageOptions:
     is_local = is_loopback_host(f"[{settings.web_host}]" if ":" in settings.web_host else settings.web_host)
     if settings.web_url:
         is_local &= is_loopback_host(settings.web_url.partition("://")[2].partition("/")[0])
-    return PageOptions(settings.space, settings.web_login if is_local else "always")
+    disclosure = Disclosure(settings.privacy_url, settings.contact)
+    return PageOptions(settings.space, settings.web_login if is_local else "always", disclosure)
 
 
 def get_page_access(http: Request) -> Access:

@@ -76,6 +76,7 @@ def render_shell(http: Request, viewer: Viewer | None, template: str, status: in
     """A whole page; without a viewer, its shell shows no navigation."""
     shown = _list_entries(http, viewer) if viewer else []
     shell = {"viewer": viewer, "navigation": shown, "current": http.scope["path"]}
+    shell |= {"disclosure": http.app.state.page_options.disclosure}
     return _respond(render_text(template, **shell, **values), status)
 
 

@@ -100,6 +100,8 @@ class SuggestionFinder:
 
     async def _ask(self, candidate: Candidate, text: str, draft: AnswerDraft) -> Sequence[Source]:
         """The passages that support a question, within what the answer rests on; empty if it is no good one."""
+        if candidate.author and self._context.find_people_value(draft.request.location.platform) == "off":
+            return ()
         provenance = cast("Provenance", draft.found.provenance)
         asked, reach = replace(draft.request, text=text, origin=None), ResolvedScope(provenance.source_scope)
         question = await build_question(self._context, asked, reach)

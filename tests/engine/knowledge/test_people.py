@@ -13,6 +13,7 @@ from engine.knowledge.people import (
     name_keys,
 )
 from engine.models import Extraction, Link, Mention
+from engine.text.names import normalize_name
 
 
 def evidence_of(*authors: str) -> dict[str, Evidence]:
@@ -33,7 +34,11 @@ def left(
         tuple(Mention(name, type_, "said") for name, type_ in mentions),
         tuple(Link(*ends, "", "said") for ends in links),
     )
-    kept = drop_people(extraction, lambda name: max(known.get(key, Evidence.NOTHING) for key in name_keys(name)))
+    names = {*(name for name, _ in mentions), *(end for ends in links for end in ends)}
+    evidence = {
+        normalize_name(name): max(known.get(key, Evidence.NOTHING) for key in name_keys(name)) for name in names
+    }
+    kept = drop_people(extraction, evidence)
     return {each.name for each in kept.mentions} | {end for each in kept.links for end in (each.source, each.target)}
 
 

@@ -45,6 +45,12 @@ class PeopleRemoval(Topic[Place_co]):
         found = Settings(self.db).get(SETTING)
         return PeopleRemovalState(**json.loads(found)) if found else PeopleRemovalState()
 
+    def describe(self, spaces: Collection[int]) -> str:
+        """What is told of people where they are no entities, without numbers, which are of all spaces; else ""."""
+        if not set(People(self.db).list_spaces()) & set(spaces):
+            return ""
+        return "are being removed from the graph" if self.load_state().is_running else "are no entities of the graph"
+
     @writing
     def begin(self, prefixes: Collection[str]) -> bool:
         """Let people be no entities in spaces with these prefixes of names; returns whether that is a change.

@@ -61,8 +61,7 @@ class People(Topic[Place_co]):
         for space, texts in by_space.items():
             outdated |= self._learn(space, {id_: self._list_names(id_, texts[id_], found[id_]) for id_ in texts})
             evidence = self._find_evidence(space, {name for id_ in texts for name in _list_keys(found[id_])})
-            for id_ in texts:
-                kept[id_] = drop_people(found[id_], lambda name, known=evidence: known.get(name, Evidence.NOTHING))
+            kept |= {id_: drop_people(found[id_], evidence) for id_ in texts}
         return kept, outdated - found.keys()
 
     def find_people(self, space: int, names: Collection[str]) -> set[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.ledger.clauses import row_clause
+from engine.storage.ledger.content.people_removal import PeopleRemoval
 from engine.storage.ledger.content.readings import Readings
 from engine.storage.ledger.queries.search import LAST_CHARACTER, Search
 from engine.storage.ledger.records.content import SMALL_TALK_KEY, decode_omissions
@@ -91,6 +92,7 @@ class Stats(Topic[Place_co]):
             *WorkQueue(self.db).count_failed_keys(scope_ids),
             small_talk=self.count_small_talk(scope_ids),
             outdated=Readings(self.db).count(scope_ids),
+            people=PeopleRemoval(self.db).describe(scope_ids.spaces),
         )
 
     @reading

@@ -14,8 +14,7 @@ from bot.platform.events import MessageReceived, WorkspaceLeft
 from bot.platform.models import Location
 from tests.adapters.slack.install.scene import Installing, open_hub
 
-OURS = {"own_workspaces": "T0URS"}
-EVERY = {**OURS, "store_other_workspaces": "true"}
+OURS, STATED = "T0URS", "true"
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +29,7 @@ async def read_hint(installing: Installing, team: str) -> bool:
 
 
 async def test_nothing_of_a_workspace_of_others_reaches_the_bot(installing: Installing) -> None:
-    async with installing.serving(**OURS) as bot:
+    async with installing.serving(own_workspaces=OURS) as bot:
         await installing.install(installing.ours)
         page = await installing.install(installing.theirs)
         await installing.wait_until_served(installing.ours)
@@ -48,7 +47,7 @@ async def test_nothing_of_a_workspace_of_others_reaches_the_bot(installing: Inst
 
 
 async def test_the_installer_is_told_once_and_who_asks_is_told_alone(installing: Installing) -> None:
-    async with installing.serving(**OURS):
+    async with installing.serving(own_workspaces=OURS):
         await installing.install(installing.theirs)
         theirs = installing.theirs
         await installing.wait_for(lambda: theirs.calls_to("chat.postMessage"))
@@ -61,7 +60,7 @@ async def test_the_installer_is_told_once_and_who_asks_is_told_alone(installing:
         [told], [answered] = theirs.calls_to("chat.postMessage"), theirs.calls_to("chat.postEphemeral")
         assert "THREADLORE_SLACK_OWN_WORKSPACES" in told.args["text"]
         assert answered.args["user"] == eve.id
-    async with installing.serving(**OURS):
+    async with installing.serving(own_workspaces=OURS):
         await installing.wait_for(installing.bot.supervisor.list_problems)
         assert await read_hint(installing, "T0THEIRS")
         assert len(theirs.calls_to("chat.postMessage")) == 1
@@ -70,7 +69,7 @@ async def test_the_installer_is_told_once_and_who_asks_is_told_alone(installing:
 async def test_with_an_acknowledgment_others_are_served_without_their_past_and_deleted_in_the_end(
     installing: Installing,
 ) -> None:
-    async with installing.serving(**EVERY) as bot:
+    async with installing.serving(own_workspaces=OURS, store_other_workspaces=STATED) as bot:
         await installing.install(installing.ours)
         await installing.install(installing.theirs)
         await installing.wait_until_served(installing.ours, installing.theirs)
@@ -90,7 +89,10 @@ def test_a_workspace_is_own_by_its_id_or_that_of_its_organization(own: str) -> N
 
 
 async def test_a_setting_keeps_the_data_of_others_after_they_left(tmp_path: Path) -> None:
-    async with open_hub(tmp_path) as installing, installing.serving(**EVERY) as bot:
+    async with (
+        open_hub(tmp_path) as installing,
+        installing.serving(own_workspaces=OURS, store_other_workspaces=STATED) as bot,
+    ):
         bot.settings = bot.settings.model_copy(update={"delete_data_on_uninstall": False})
         bot.settings.model_fields_set.add("delete_data_on_uninstall")
         await installing.install(installing.theirs)

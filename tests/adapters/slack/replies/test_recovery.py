@@ -145,3 +145,14 @@ async def test_an_answer_cannot_be_shared_where_the_bot_is_not(question: Questio
     hall = question.slack.channel("hall", members=[ada], bot=False)
     with pytest.raises(PermissionDenied, match="not_in_channel"):
         await share(question, room=hall).finish(["Because it rained."], FOOTER)
+
+
+@pytest.mark.parametrize("refused", [0, 1], ids=["streamed", "posted"])
+async def test_a_program_sees_that_an_answer_was_written_automatically(question: Question, refused: int) -> None:
+    question.slack.fail_next("chat.startStream", "unknown_method", times=refused)
+    reply = question.reply()
+    await reply.show(["The tiles "])
+    await reply.finish(["The tiles come on Monday."], FOOTER)
+    marked = [call.args["metadata"] for call in question.slack.calls if call.args.get("metadata")]
+    assert {each["event_type"] for each in marked} == {"threadlore_answer"}
+    assert all(each["event_payload"]["ai_generated"] for each in marked)

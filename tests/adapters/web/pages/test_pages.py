@@ -19,6 +19,7 @@ from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.errors import TooManyRequests
 from bot.settings import Settings
+from bot.texts.disclosure import Disclosure
 from engine.clock import SYSTEM_CLOCK
 from tests.adapters.web.conftest import HERE, SECRET, Api
 from tests.support.clock import ManualClock
@@ -218,6 +219,18 @@ async def test_an_unforeseen_failure_is_as_guarded_as_any_page(accept: str) -> N
         failed = await client.get("/documents", headers={"Accept": accept})
     assert (failed.status_code, SECRET in failed.text) == (500, False)
     assert (failed.headers["cache-control"], failed.headers["x-content-type-options"]) == ("no-store", "nosniff")
+
+
+async def test_the_foot_of_every_page_says_who_answers_and_whom_to_ask() -> None:
+    disclosure = Disclosure("https://mill.example/privacy", "dpo@mill.example")
+    app = build_app(BrokenService(), SYSTEM_CLOCK, PageOptions(HERE, "always", disclosure))
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8630") as client:
+        shown = (await client.get("/login", headers={"Accept": "text/html"})).text
+    foot = shown[shown.index("<footer") :]
+    assert "written automatically" in foot
+    assert 'href="https://mill.example/privacy"' in foot
+    assert 'href="mailto:dpo@mill.example"' in foot
 
 
 async def test_too_many_wrong_tokens_are_refused_for_a_while() -> None:
