@@ -257,9 +257,10 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """Write a backup to this file (an absolute path)."""
+    """Write a backup to this file (an absolute path), encrypted with the key of a file if there is one."""
 
     path: str
+    key_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
