@@ -238,7 +238,9 @@ class AddFact:
 
 @dataclass(frozen=True, slots=True)
 class Reindex:
-    """Rebuild the graph and vector indexes."""
+    """Rebuild the graph and vector indexes. `restored`: after a backup was restored."""
+
+    restored: bool = False
 
 
 @dataclass(frozen=True, slots=True)

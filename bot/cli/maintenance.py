@@ -259,7 +259,7 @@ def restore(
         else:
             archive.restore_backup(file.expanduser(), settings.data_path, force=force, key=key)
         async with connect_or_open(settings, common.clock, replace_embedder=True) as service:
-            await Screen(common.clock).show(service.perform(Reindex()))
+            await Screen(common.clock).show(service.perform(Reindex(restored=True)))
         return 0
 
     run_command(context, work)
