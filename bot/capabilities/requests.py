@@ -247,7 +247,9 @@ class AddFact:
 
 @dataclass(frozen=True, slots=True)
 class Reindex:
-    """Rebuild the graph and vector indexes."""
+    """Rebuild the graph and vector indexes. `restored`: after a backup was restored."""
+
+    restored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +268,10 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """Write a backup to this file (an absolute path)."""
+    """Write a backup to this file (an absolute path), encrypted with the key of a file if there is one."""
 
     path: str
+    key_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from bot.cli.runner import GlobalOptions, JsonOption, SpaceOption, perform_request, run_command
+from bot.cli.runner import EXIT_FAILED, GlobalOptions, JsonOption, SpaceOption, perform_request, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.capabilities.results import OperationResult
+    from bot.settings import Settings
 
 BackupArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Backup file.", show_default=False)]
 ExportFormat = Literal["jsonl", "graphml"]
@@ -39,7 +40,17 @@ Examples:
 
   threadlore export --format graphml -o town.graphml
 """
-BACKUP_HELP = "Write all data to one compressed file; also works while the bot is running."
+BACKUP_HELP = """Write all data to one compressed file; also works while the bot is running.
+
+With a key file (--key-file, THREADLORE_BACKUP_KEY_FILE) it is encrypted in the format of age, and nothing that is not
+encrypted is written to its disk.
+"""
+KEY_HELP = """Write a new key for encrypted backups and exports to a file, and print its public key.
+
+Keep a copy of the file elsewhere: without it, no backup can be restored. A file with the public key alone is enough to
+write backups. `age` reads what is encrypted with it, too.
+"""
+KeyFileOption = Annotated[Path | None, typer.Option("--key-file", help="File with a key of age.", show_default=False)]
 RETENTION_HELP = """The deletion by age (THREADLORE_RETENTION_DAYS).
 
 A run that would delete more than 100 documents and more than a tenth of all, or whose clock is more than 30 days past
@@ -64,6 +75,7 @@ def register(app: typer.Typer) -> None:
     app.command("export", help=EXPORT_HELP)(export)
     app.command("backup", help=BACKUP_HELP)(backup)
     app.command("restore", help=RESTORE_HELP)(restore)
+    app.command("backup-key", help=KEY_HELP)(backup_key)
     app.command("verify", help=VERIFY_HELP)(verify)
     app.command("reindex", help="Rebuild the graph and vector indexes, for example for another embedder.")(reindex)
     app.add_typer(retention, name="retention")
@@ -166,32 +178,58 @@ def export(
         Path | None,
         typer.Option("-o", "--output", help="Output file; the default is standard output.", show_default=False),
     ] = None,
+    key_file: KeyFileOption = None,
     space: SpaceOption = "",
 ) -> None:
-    """Export line by line; a file is replaced only when it is complete."""
+    """Export line by line; a file is replaced only when it is complete. With a key it is encrypted."""
 
     async def work(common: GlobalOptions) -> int:
+        from bot.capabilities.maintenance.archive_key import load_key_file  # noqa: PLC0415  - keeps --help fast
         from bot.capabilities.requests import AtSpace, Export  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.export_file import save_lines  # noqa: PLC0415  - keeps --help fast
         from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from engine.data_dir import DataDir  # noqa: PLC0415  - keeps --help fast
 
-        settings = common.load_settings(space=space)
+        settings, key = common.load_settings(space=space), load_key_file(key_file.expanduser()) if key_file else None
         async with (
             connect_or_open(settings, common.clock) as service,
             aclosing(service.perform(AtSpace(settings.space, Export(export_format)))) as events,
         ):
-            await save_lines(events, output, DataDir(settings.data_path).journal)
+            await save_lines(events, output, DataDir(settings.data_path).journal, key)
         return 0
 
     run_command(context, work)
 
 
-def backup(context: typer.Context, file: BackupArgument) -> None:
+def backup(context: typer.Context, file: BackupArgument, key_file: KeyFileOption = None) -> None:
     """Write a backup."""
     from bot.capabilities.requests import Backup  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda _: Backup(str(file.expanduser().absolute())))
+    def build(settings: Settings) -> Backup:
+        key = _find_key_file(settings, key_file)
+        return Backup(str(file.expanduser().absolute()), str(key.absolute()) if key else "")
+
+    perform_request(context, build)
+
+
+def _find_key_file(settings: Settings, chosen: Path | None) -> Path | None:
+    """The chosen key file, else that of the settings."""
+    if chosen is None:
+        return Path(settings.backup_key_file).expanduser() if settings.backup_key_file else None
+    return chosen.expanduser()
+
+
+def backup_key(file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.", show_default=False)]) -> None:
+    """Write a key file."""
+    from bot.capabilities.maintenance.archive_key import create_key_file  # noqa: PLC0415  - keeps --help fast
+
+    try:
+        public = create_key_file(file.expanduser())
+    except OSError as error:
+        typer.echo(f"The key cannot be written to {file}: {error.strerror}.", err=True)
+        raise typer.Exit(EXIT_FAILED) from error
+    typer.echo(f"Key written: {file}\nIts public key: {public}")
+    typer.echo("Keep a copy of the file elsewhere: without it, no backup can be restored.", err=True)
 
 
 def restore(
@@ -201,40 +239,44 @@ def restore(
     check: Annotated[  # noqa: FBT002  - an option
         bool, typer.Option("--check", help="Only rehearse it, in a temporary folder that is deleted afterwards.")
     ] = False,
+    key_file: KeyFileOption = None,
 ) -> None:
     """Unpack the ledger, then rebuild the indexes."""
     if check:
-        run_command(context, partial(_rehearse, file=file.expanduser()))
+        run_command(context, partial(_rehearse, file=file.expanduser(), key_file=key_file))
 
     async def work(common: GlobalOptions) -> int:
         from bot.capabilities.maintenance import archive  # noqa: PLC0415  - keeps --help fast
+        from bot.capabilities.maintenance.archive_key import load_chosen_key  # noqa: PLC0415  - keeps --help fast
         from bot.capabilities.requests import Reindex  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
         from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings()
+        key = load_chosen_key(settings, key_file)
         if database := settings.database.get_secret_value():
             from engine import EngineOptions  # noqa: PLC0415  - keeps --help fast
 
             options = EngineOptions(database=database, fts_tokenizer=settings.fulltext_tokenizer)
             await archive.restore_into_database(
-                file.expanduser(), settings.data_path, options, common.clock, force=force
+                file.expanduser(), settings.data_path, options, common.clock, force=force, key=key
             )
         else:
-            archive.restore_backup(file.expanduser(), settings.data_path, force=force)
+            archive.restore_backup(file.expanduser(), settings.data_path, force=force, key=key)
         async with connect_or_open(settings, common.clock, replace_embedder=True) as service:
-            await Screen(common.clock).show(service.perform(Reindex()))
+            await Screen(common.clock).show(service.perform(Reindex(restored=True)))
         return 0
 
     run_command(context, work)
 
 
-async def _rehearse(common: GlobalOptions, file: Path) -> int:
+async def _rehearse(common: GlobalOptions, file: Path, key_file: Path | None) -> int:
     """Restore into a temporary folder, and say what would be there."""
-    from bot.capabilities.maintenance.rehearsal import rehearse_restore  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.maintenance.archive_key import load_chosen_key  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.maintenance.rehearsal import rehearse_restore  # noqa: PLC0415  - as above
     from bot.text.format import pluralize  # noqa: PLC0415  - as above
 
-    found = await rehearse_restore(file, common.clock)
+    found = await rehearse_restore(file, common.clock, load_chosen_key(common.load_settings(), key_file))
     newest = f", the newest of {found.newest:%Y-%m-%d %H:%M} UTC" if found.newest else ""
     bot = "with" if found.has_bot else "without"
     typer.echo(

@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 # Fields of requests that hold an id, a number or a word of a list. Any other field may hold a text.
 ID_FIELDS = (
     *("answer", "content", "days", "direct_messages", "estimate", "export_format", "id", "part_of", "permissions"),
-    *("platform", "repair", "requests_per_minute", "space", "workspace", "workspaces"),
+    *("platform", "repair", "requests_per_minute", "restored", "space", "workspace", "workspaces"),
 )
 ROOM_FIELDS = ("room", "channel")
 # Values of settings that say how something is set; any other may be a text.

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.capabilities.maintenance import archive_format
+from bot.capabilities.maintenance.archive_key import encrypt_file
 from bot.errors import file_write_error
 from bot.store import copy_store, sqlite_file
 from engine.data_dir import DataDir
@@ -34,35 +35,51 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from bot.capabilities.maintenance.archive_key import BackupKey
     from engine import Clock, Engine, EngineOptions
+    from engine.storage.journal import Journal
 
 LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
 FINGERPRINTS = "fingerprints"
 
 
-async def create_backup(engine: Engine, path: Path) -> int:
+async def create_backup(engine: Engine, path: Path, key: BackupKey | None = None) -> int:
     """Write a backup atomically and verify it; returns its size in bytes.
 
     The proof: it is restored into a temporary folder, and must hold what the databases held when they were copied.
-    Raises DiskError, also if the disk lacks the space, and StoreError if the proof fails.
+    With a key it is encrypted, and nothing else is written to the disk of the backup. Raises DiskError, also if the
+    disk lacks the space, and StoreError if the proof fails.
     """
     try:
+        parent = path.parent if key is None else engine.data_dir.path
+        work = parent / path.name
         if not engine.database:
-            archive_format.check_backup_space(path, 2 * _databases_size(engine.data_dir.path))
-        with engine.data_dir.journal.temporary(path.parent) as folder:
+            archive_format.check_backup_space(work, 2 * _databases_size(engine.data_dir.path))
+        with engine.data_dir.journal.temporary(parent) as folder:
             folder.mkdir(mode=0o700)
             # The bot's database first: messages that only the ledger has are ingested again, which changes nothing.
             place, access = engine.database or engine.data_dir.path / BOT_FILE, engine.maintenance.file_access
             bot = await copy_store(place, folder / BOT_FILE, engine.clock, access)
             ledger = await engine.maintenance.backup(folder / LEDGER_FILE)
-            archive_format.check_backup_space(path, _databases_size(folder))
+            archive_format.check_backup_space(work, _databases_size(folder))
             await asyncio.to_thread(_compress, folder)
             await _verify_backup(folder, path, {LEDGER_FILE: ledger, BOT_FILE: bot})
-            size = (folder / "part").stat().st_size
-            (folder / "part").replace(path)
-            return size
+            if key is None:
+                size = (folder / "part").stat().st_size
+                (folder / "part").replace(path)
+                return size
+            remove_tree(folder / "proof")
+            return await asyncio.to_thread(_encrypt_to, folder / "part", path, key, engine.data_dir.journal)
     except OSError as error:
         raise file_write_error(path, error) from error
+
+
+def _encrypt_to(part: Path, path: Path, key: BackupKey, journal: Journal) -> int:
+    with journal.temporary(path.parent) as sealed:
+        encrypt_file(part, sealed, key)
+        size = sealed.stat().st_size
+        sealed.replace(path)
+        return size
 
 
 def _databases_size(folder: Path) -> int:
@@ -90,8 +107,8 @@ async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> 
 UNVERIFIED_HINT = "Run the command again. If it fails again, `threadlore export` writes all readable data."
 
 
-def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
-    """Restore a backup into an empty data directory; `force` replaces existing data.
+def restore_backup(path: Path, home: Path, *, force: bool = False, key: BackupKey | None = None) -> None:
+    """Restore a backup into an empty data directory; `force` replaces existing data. `key`: of an encrypted one.
 
     Raises StoreError if the directory has data, DataDirInUse if a process uses it, NotFound if there is no file,
     CorruptFile if it is no backup, EarlySchema or NewerSchema if another version wrote it. A refused backup leaves
@@ -102,11 +119,11 @@ def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
         raise StoreError(f"{home} already contains data.", hint="Use --force to replace it.")
     removed = (FINGERPRINTS, *folder.projection_files)
     with _locked(path, folder), folder.journal.replacing((BOT_FILE, LEDGER_FILE), removed) as unpacked:
-        _extract(path, unpacked)
+        _extract(path, unpacked, key)
 
 
 async def restore_into_database(
-    path: Path, home: Path, options: EngineOptions, clock: Clock, *, force: bool = False
+    path: Path, home: Path, options: EngineOptions, clock: Clock, *, force: bool = False, key: BackupKey | None = None
 ) -> None:
     """Restore a backup into the empty PostgreSQL database of the options, all or nothing; `force` replaces its data.
 
@@ -116,7 +133,7 @@ async def restore_into_database(
 
     folder = DataDir(home)
     with _locked(path, folder), folder.journal.scratch() as unpacked:
-        _extract(path, unpacked)
+        _extract(path, unpacked, key)
         remove_tree(home / FINGERPRINTS)  # first: without them, files are only read again
         bot = unpacked / BOT_FILE
         load_bot = partial(load_store, path=bot if bot.exists() else None, replace=force)
@@ -159,9 +176,9 @@ def _compress(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)  # frees space for the verification
 
 
-def _extract(path: Path, unpacked: Path) -> None:
+def _extract(path: Path, unpacked: Path, key: BackupKey | None) -> None:
     """Unpack and check the ledger, and the bot's database if the backup contains it."""
-    names = archive_format.read_archive(path, unpacked, (LEDGER_FILE, BOT_FILE))
+    names = archive_format.read_archive(path, unpacked, (LEDGER_FILE, BOT_FILE), key)
     if LEDGER_FILE not in names:
         raise CorruptFile(f"{path} is not a backup (it contains no ledger).", hint=archive_format.NOT_A_BACKUP_HINT)
     try:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING
 
+from bot.capabilities.maintenance.archive_key import opened
 from engine.errors import CorruptFile, DiskFull
 from engine.storage.disk import Disk, format_bytes
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from bot.capabilities.maintenance.archive_key import BackupKey
     from engine.errors import DiskError
 
 BLOCK_SIZE = tarfile.BLOCKSIZE
@@ -83,13 +85,14 @@ def _unpacked_size(folder: Path, names: Collection[str]) -> int:
     return sum((folder / name).stat().st_size for name in names if (folder / name).exists())
 
 
-def read_archive(path: Path, folder: Path, names: Collection[str]) -> set[str]:
-    """Unpack into an empty folder; returns the names of the files.
+def read_archive(path: Path, folder: Path, names: Collection[str], key: BackupKey | None = None) -> set[str]:
+    """Unpack into an empty folder; returns the names of the files. `key`: of an encrypted archive.
 
-    Raises CorruptFile for anything but an archive of these files within the limits, DiskError if the disk is full.
+    Raises CorruptFile for anything but an archive of these files within the limits, DiskError if the disk is full, and
+    StoreError without the right key.
     """
     try:
-        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as unpacked:
+        with opened(path, key) as (raw, stream), gzip.GzipFile(fileobj=stream) as unpacked:
             return _ArchiveReader(raw, unpacked, folder).extract_all(names)
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise CorruptFile(f"{path} is not a backup ({error}).", hint=NOT_A_BACKUP_HINT) from error

@@ -10,6 +10,7 @@ from bot.capabilities.documents.forget import erase_bytes, say_forgotten
 from bot.capabilities.ingest.estimates import estimate_outdated
 from bot.capabilities.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.capabilities.maintenance import archive
+from bot.capabilities.maintenance.archive_key import load_key_file
 from bot.capabilities.results import Completed, ExportLine, ProgressUpdate, VerifyResult
 from bot.text.format import pluralize
 from engine.errors import NotFound
@@ -90,10 +91,11 @@ async def export(deps: Deps, caller: Caller, request: Export) -> AsyncGenerator[
 
 async def backup(deps: Deps, _caller: Caller, request: Backup) -> AsyncGenerator[OperationResult]:
     """Write a backup; the indexes are rebuilt when it is restored."""
-    path = Path(request.path)
+    path, key = Path(request.path), load_key_file(Path(request.key_file)) if request.key_file else None
     yield ProgressUpdate("backing up")
-    size = await archive.create_backup(deps.engine, path)
-    yield Completed(f"Backup written: {path} ({size / 2**20:.1f} MiB)")
+    size = await archive.create_backup(deps.engine, path, key)
+    how = f"{size / 2**20:.1f} MiB, encrypted" if key else f"{size / 2**20:.1f} MiB"
+    yield Completed(f"Backup written: {path} ({how})")
 
 
 async def confirm_retention(deps: Deps, _caller: Caller, _request: ConfirmRetention) -> AsyncGenerator[OperationResult]:

@@ -15,6 +15,7 @@ from engine.storage.ledger import Ledger
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from bot.capabilities.maintenance.archive_key import BackupKey
     from engine import Clock
 
 
@@ -27,14 +28,14 @@ class Rehearsal:
     has_bot: bool
 
 
-async def rehearse_restore(path: Path, clock: Clock) -> Rehearsal:
-    """Restore a backup where nobody needs it, and open it as this version does.
+async def rehearse_restore(path: Path, clock: Clock, key: BackupKey | None = None) -> Rehearsal:
+    """Restore a backup where nobody needs it, and open it as this version does. `key`: of an encrypted one.
 
     The indexes, which a restore rebuilds, are not built. Raises what `restore_backup` does, and StoreError.
     """
     with tempfile.TemporaryDirectory(prefix="threadlore-rehearsal-") as temporary:
         home = Path(temporary) / "home"
-        await asyncio.to_thread(archive.restore_backup, path, home)
+        await asyncio.to_thread(archive.restore_backup, path, home, key=key)
         ledger = await Ledger.open(home / archive.LEDGER_FILE, clock=clock)
         try:
             documents, newest = await ledger.stats.count_documents()

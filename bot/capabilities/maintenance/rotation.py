@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FOLDER = "backups"
 TIME_FORMAT = "%Y%m%dT%H%M%SZ"  # UTC
-NAME = re.compile(r"threadlore-\d{8}T\d{6}Z\.tar\.gz(?:\.age|\.enc)?")  # encrypted ones, too
+NAME = re.compile(r"threadlore-\d{8}T\d{6}Z\.tar\.gz(?:\.age)?")  # encrypted ones, too
 
 
 def find_backup_dir(settings: Settings) -> Path:
@@ -23,9 +23,9 @@ def find_backup_dir(settings: Settings) -> Path:
     return Path(settings.backup_dir).expanduser().absolute() if settings.backup_dir else settings.data_path / FOLDER
 
 
-def name_backup(now: datetime) -> str:
+def name_backup(now: datetime, *, is_encrypted: bool = False) -> str:
     """The name of a backup; names sort by time."""
-    return f"threadlore-{now.strftime(TIME_FORMAT)}.tar.gz"
+    return f"threadlore-{now.strftime(TIME_FORMAT)}.tar.gz{'.age' if is_encrypted else ''}"
 
 
 def list_backups(folder: Path) -> list[Path]:

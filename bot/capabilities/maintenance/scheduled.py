@@ -10,6 +10,7 @@ import structlog
 
 from bot import texts
 from bot.capabilities.maintenance import archive
+from bot.capabilities.maintenance.archive_key import load_chosen_key
 from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups, name_backup, read_time, select_expired
 from bot.errors import file_write_error
 from bot.i18n import gettext
@@ -34,7 +35,7 @@ class ScheduledBackups:
     """Backups by the settings. `notices`: of the bot, whose managers are told of a failure; None beside no bot."""
 
     def __init__(self, engine: Engine, settings: Settings, notices: ManagerNotices | None = None) -> None:
-        self._engine = engine
+        self._engine, self._settings = engine, settings
         self._folder = find_backup_dir(settings)
         self._interval = settings.backup_seconds
         self._keep = settings.backup_keep
@@ -77,10 +78,11 @@ class ScheduledBackups:
 
     async def _write(self, now: datetime) -> Path:
         """Write and verify a backup, then delete those that are not kept. Raises EngineError."""
-        path = self._folder / name_backup(now)
+        key = load_chosen_key(self._settings)
+        path = self._folder / name_backup(now, is_encrypted=key is not None)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            await archive.create_backup(self._engine, path)
+            await archive.create_backup(self._engine, path, key)
             await asyncio.to_thread(self._delete_expired)
         except OSError as error:
             raise file_write_error(path, error) from error

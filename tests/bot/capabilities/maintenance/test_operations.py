@@ -11,6 +11,8 @@ import pytest
 from bot.capabilities.deps import Deps
 from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
 from bot.capabilities.maintenance import archive, archive_format
+from bot.capabilities.maintenance.archive import _compress as compress
+from bot.capabilities.maintenance.archive_key import create_key_file, load_key_file
 from bot.capabilities.requests import (
     AtSpace,
     Backup,
@@ -220,3 +222,37 @@ async def test_verify_names_the_first_broken_entry_of_the_audit_log(deps: Deps) 
     await audit._database.execute("UPDATE audit_entry SET actor = 'nobody' WHERE number = 3")
     assert last(await run(deps, Verify()), VerifyResult).audit_problem == "entry 3 was changed"
     assert last(await run(deps, Verify(repair=True)), VerifyResult).audit_problem == "entry 3 was changed"
+
+
+@ingested
+async def test_an_encrypted_backup_comes_back_with_its_key_alone(
+    perform: Perform, engine_context: EngineContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf, key_file, other = tmp_path / "shelf", tmp_path / "key.txt", tmp_path / "other"
+    shelf.mkdir()
+    create_key_file(key_file)
+    written = list[str]()
+
+    def watch(folder: Path) -> None:
+        written.append(str(folder))
+        compress(folder)
+
+    monkeypatch.setattr(archive, "_compress", watch)
+    done = last(await perform(Backup(str(shelf / "b.age"), str(key_file))), Completed)
+    assert "encrypted" in done.text
+    assert [each.name for each in shelf.iterdir()] == ["b.age"]
+    assert written[0].startswith(str(engine_context.engine.data_dir.path)), "copies stay on the disk of the data"
+    with pytest.raises(StoreError, match="is encrypted"):
+        archive.restore_backup(shelf / "b.age", other)
+    assert not other.exists()
+    key = load_key_file(key_file)
+    archive.restore_backup(shelf / "b.age", other, key=key)
+    async with open_engine_context(other) as context:
+        await run(context, Reindex())
+        assert await export(context) == await export(engine_context)
+    content = bytearray((shelf / "b.age").read_bytes())
+    content[-20] ^= 1
+    (shelf / "b.age").write_bytes(content)
+    with pytest.raises(CorruptFile, match="changed or cut off"):
+        archive.restore_backup(shelf / "b.age", tmp_path / "third", key=key)
+    assert not (tmp_path / "third").exists()

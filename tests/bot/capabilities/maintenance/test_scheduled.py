@@ -11,6 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.capabilities.maintenance import archive, rotation, scheduled
+from bot.capabilities.maintenance.archive_key import BackupKey, create_key_file, is_encrypted, load_chosen_key
 from bot.capabilities.maintenance.rehearsal import rehearse_restore
 from bot.capabilities.maintenance.scheduled import ScheduledBackups
 from bot.ingest.sync.manager_notices import ManagerNotices
@@ -27,7 +28,7 @@ from tests.support.steps import run_steps, say
 DAY = timedelta(days=1)
 
 
-async def write_small(engine: Engine, path: Path) -> int:
+async def write_small(engine: Engine, path: Path, _: BackupKey | None = None) -> int:
     """A backup of no data."""
     await asyncio.to_thread(path.touch)
     return len(engine.data_dir.path.parts)
@@ -81,7 +82,7 @@ async def test_a_failure_leaves_nothing_is_reported_and_tried_again_after_an_hou
 ) -> None:
     tries = list[Path]()
 
-    async def fail(_: Engine, path: Path) -> int:
+    async def fail(_: Engine, path: Path, __: object = None) -> int:
         tries.append(path)
         raise DiskFull("The disk is full.")
 
@@ -124,6 +125,19 @@ async def test_a_scheduled_backup_can_be_rehearsed_and_the_rehearsal_leaves_noth
     with pytest.raises(CorruptFile):
         await rehearse_restore(path, engine.clock)
     assert names(temporary) == []
+
+
+async def test_with_a_key_file_a_scheduled_backup_is_encrypted(tmp_path: Path, engine: Engine) -> None:
+    create_key_file(tmp_path / "key")
+    settings = Settings(backup_every="day", backup_dir=str(tmp_path / "b"), backup_key_file=str(tmp_path / "key"))
+    await ScheduledBackups(engine, settings).run_due(engine.clock.now())
+    [path] = rotation.list_backups(tmp_path / "b")
+    assert (path.suffix, is_encrypted(path)) == (".age", True)
+    assert (await rehearse_restore(path, engine.clock, load_chosen_key(settings))).documents == 0
+    (tmp_path / "key").unlink()
+    backups = ScheduledBackups(engine, settings)
+    await backups.run_due(engine.clock.now() + DAY)
+    assert {each.name: each.is_failing for each in engine.supervisor.list_reports()}[scheduled.TASK]
 
 
 @pytest.mark.usefixtures("roof")
