@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import ItemGone, ItemNotRead, PageNotRead, PlatformError
+from bot.errors import ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
 from bot.ingest.file_families import find_failed_family
 from bot.ingest.sources.places import is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
@@ -192,10 +192,10 @@ class SourceSync:
             return
         except ItemGone:
             self._gone.add(item.id)
-        except (ItemNotRead, PageNotRead, InvalidDocument) as error:
-            await self._record_unread(item, error, _mark_failed(item.stamp))
-        except (ModelError, OSError) as error:  # it may be read the next time
+        except (ItemNotReadNow, ModelError, OSError) as error:  # it may be read the next time
             await self._record_unread(item, error, "")
+        except (ItemNotRead, InvalidDocument) as error:
+            await self._record_unread(item, error, _mark_failed(item.stamp))
         else:
             await self._store.sources.save_item(self._record.id, SourceItemRecord(item.id, item.stamp, validator))
             await self._store.unread_files.delete(build_item_key(self._record.id, item.id))
