@@ -24,6 +24,7 @@ from bot.store.schedules.sources import PREFIX, SourceItemRecord
 from engine import Document, Scope
 from engine.boundary import repair_surrogates
 from engine.errors import InvalidDocument, ModelError
+from engine.models import Omission
 from engine.parsers.dates import plausible_time
 from engine.scheduling.tasks import gather_or_cancel
 
@@ -217,6 +218,7 @@ class SourceSync:
 
     def _build_document(self, key: str, item: SourceItem, fetched: FetchedItem, parsed: ParsedFile) -> Document:
         title = fetched.title if fetched.title and not parsed.key else parsed.title
+        unread = () if parsed.key else tuple(Omission(*each) for each in fetched.omissions)
         return Document(
             key,
             self._space,
@@ -225,7 +227,7 @@ class SourceSync:
             parsed.passages,
             plausible_time(parsed.time or fetched.time, self._context.clock.now()),
             fetched.link,
-            omissions=parsed.omissions,
+            omissions=(*parsed.omissions, *unread),
             coverage=parsed.coverage,
         )
 
