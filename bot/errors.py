@@ -14,7 +14,8 @@ EngineError
 ├── TooManyRequests          an access token was used, or its person asked, too often in the last minute
 ├── SourceUnavailable        a source of documents cannot be read now
 ├── ItemNotRead              a document of a source may not or cannot be read
-│   └── ItemGone             it is no longer there
+│   ├── ItemGone             it is no longer there
+│   └── ItemNotReadNow       this passes
 ├── AudienceChanged          what a caller may read became less during the answer
 ├── BadSetting               a setting has an invalid value, or cannot be read
 └── PortInUse                another program listens on the port: this passes
@@ -80,12 +81,20 @@ class PageNotRead(EngineError):
     """A page that somebody linked to may not or cannot be read."""
 
 
+class PageUnreachable(PageNotRead):
+    """The server of a page does not answer now."""
+
+
 class SourceUnavailable(EngineError):
     """A source of documents cannot be read now; what was read of it stays."""
 
 
 class ItemNotRead(EngineError):
     """A document of a source may not or cannot be read."""
+
+
+class ItemNotReadNow(ItemNotRead):
+    """A document of a source cannot be read now, and is tried again."""
 
 
 class ItemGone(ItemNotRead):

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from adapters.sources.file_names import find_withheld_reason, is_hidden
 from adapters.sources.git_program import list_tree_files
 from adapters.sources.inner_files import find_inner_path, open_inner_file
-from bot.errors import BadSetting, ItemGone, ItemNotRead, SourceUnavailable
+from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from bot.platform.document_source import FetchedItem, ScanEnd, SourceItem, SourceKind
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class FolderSource:
         except FileNotFoundError as error:
             raise ItemGone(f"There is no file {item.id}.") from error
         if not is_same:
-            raise OSError(0, "It was written while it was read.")
+            raise ItemNotReadNow("It was written while it was read.")
         return FetchedItem(PurePosixPath(item.id).name, data, link=self._build_link(item.id, path), validator=stamp)
 
     def _build_link(self, item: str, path: Path) -> str:

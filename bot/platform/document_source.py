@@ -71,7 +71,8 @@ class FetchedItem:
     """The content of a document. `name`: with an extension, by which its format is recognized.
 
     `title`: empty for what the content says. `link`: for people. `time`: when it was written, if the content does not
-    say. `validator`: with which the next fetch asks whether it changed.
+    say. `validator`: with which the next fetch asks whether it changed. `omissions`: parts that are not in the content,
+    each with the reason as a clause.
     """
 
     name: str
@@ -80,6 +81,7 @@ class FetchedItem:
     link: str = ""
     time: datetime | None = None
     validator: str = ""
+    omissions: tuple[tuple[str, str], ...] = ()
 
 
 class DocumentSource(Protocol):

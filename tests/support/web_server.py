@@ -18,7 +18,8 @@ HTML = "text/html"
 class WebServer:
     """Pages by path: type and text, or the address of a redirect. `requests` are paths with headers.
 
-    `body` replaces the text of pages, `headers` are added. `addresses` are what names resolve to; 127.0.0.1 counts as
+    `body` replaces the text of pages, `headers` are added. `tags`: validators (ETag) by path, for which an unchanged
+    page is not sent again; `files`: type and bytes by path. `addresses` are what names resolve to; 127.0.0.1 counts as
     public.
     """
 
@@ -29,6 +30,8 @@ class WebServer:
     addresses: dict[str, list[str]] = field(default_factory=lambda: {"town.example": ["127.0.0.1"]})
     resolved: list[str] = field(default_factory=list)
     port: int = 0
+    tags: dict[str, str] = field(default_factory=dict)
+    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
 
     def url(self, path: str = "/", host: str = "town.example") -> str:
         return f"http://{host}:{self.port}{path}"
@@ -49,14 +52,20 @@ class WebServer:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         self.requests.append((request.path, dict(request.headers)))
+        tag = self.tags.get(request.path, "")
+        if tag and request.headers.get("If-None-Match") == tag:
+            return web.Response(status=304)
+        if request.path in self.files:
+            kind, data = self.files[request.path]
+            return web.Response(body=data, headers={"Content-Type": kind})
         kind, text = self.pages.get(request.path, ("", ""))
         if not kind:
             return web.Response(status=404)
         if kind == "redirect":
             return web.Response(status=302, headers={"Location": text, "Set-Cookie": "a=b"})
         if kind.isdigit():
-            return web.Response(status=int(kind))
-        headers = {"Content-Type": f"{kind}; charset=utf-8", **self.headers}
+            return web.Response(status=int(kind), headers={"Retry-After": text} if text else {})
+        headers = {"Content-Type": f"{kind}; charset=utf-8", **({"ETag": tag} if tag else {}), **self.headers}
         return web.Response(body=self.body if self.body and kind == HTML else text.encode(), headers=headers)
 
 

@@ -47,7 +47,11 @@ async def connect_command(call: CommandContext) -> Card:
 async def _rehearse(call: CommandContext, request: AddSource | RemoveSource, button: Button) -> Card:
     """Perform a confirmed request, or say what it does, with a button that confirms it."""
     done = await call.get_result(request, Completed)
-    return Card(escape_markdown(done.text), buttons=() if request.confirmed else (button,))
+    address = request.address if isinstance(request, AddSource) else ""
+    text = escape_markdown(done.text)
+    if address and "`" not in address:  # as it was typed, and no link
+        text = text.replace(escape_markdown(address), f"`{address}`")
+    return Card(text, buttons=() if request.confirmed else (button,))
 
 
 async def _list_sources(call: CommandContext) -> Card:

@@ -17,7 +17,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from bot.errors import PageNotRead
+from bot.errors import PageNotRead, PageUnreachable
 from bot.ingest.links.addresses import DEFAULT_PORTS, is_public, join_url, parse_url
 from bot.ingest.links.encoding import to_utf8
 from bot.ingest.links.robots import may_read, parse_robots
@@ -107,7 +107,7 @@ class PageFetcher:
             async with asyncio.timeout(self.timeout_seconds):
                 return await self._follow_redirects(url)
         except TimeoutError as error:
-            raise PageNotRead("The server took too long.") from error
+            raise PageUnreachable("The server took too long.") from error
 
     async def get(self, url: str, *, validator: str = "", limit: int = 0, types: Collection[str] = ()) -> WebResponse:
         """The response of a server, as `WebReader.get`. Raises PageNotRead."""
@@ -117,7 +117,7 @@ class PageFetcher:
             async with asyncio.timeout(self.timeout_seconds):
                 found, response = await self._follow(url, wanted, one_host=True)
         except TimeoutError as error:
-            raise PageNotRead("The server took too long.") from error
+            raise PageUnreachable("The server took too long.") from error
         data = response.data if wanted.is_raw else to_utf8(response.data, response.charset)
         kind, pause = response.content_type, response.retry_after
         return WebResponse(found, response.status, kind, data, response.validator, pause)
@@ -189,13 +189,13 @@ class PageFetcher:
                 data = await _read_body(response, wanted) if response.status == 200 else b""
                 return _build_response(response, data)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise PageNotRead(f"The server cannot be reached ({type(error).__name__}).") from error
+            raise PageUnreachable(f"The server cannot be reached ({type(error).__name__}).") from error
 
     async def _resolve_public(self, target: PageUrl) -> Sequence[str]:
         try:
             addresses = await self.resolve(target.host, target.port)
         except (OSError, UnicodeError) as error:
-            raise PageNotRead("The name of the server is not known.") from error
+            raise PageUnreachable("The name of the server is not known.") from error
         if not addresses or not all(map(self.is_public, addresses)):
             raise PageNotRead("The server is not on the public internet.")
         return addresses

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import ItemGone, ItemNotRead, PageNotRead, PlatformError
+from bot.errors import ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
 from bot.ingest.file_families import find_failed_family
 from bot.ingest.sources.places import is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
@@ -24,6 +24,7 @@ from bot.store.schedules.sources import PREFIX, SourceItemRecord
 from engine import Document, Scope
 from engine.boundary import repair_surrogates
 from engine.errors import InvalidDocument, ModelError
+from engine.models import Omission
 from engine.parsers.dates import plausible_time
 from engine.scheduling.tasks import gather_or_cancel
 
@@ -192,10 +193,10 @@ class SourceSync:
             return
         except ItemGone:
             self._gone.add(item.id)
-        except (ItemNotRead, PageNotRead, InvalidDocument) as error:
-            await self._record_unread(item, error, _mark_failed(item.stamp))
-        except (ModelError, OSError) as error:  # it may be read the next time
+        except (ItemNotReadNow, ModelError, OSError) as error:  # it may be read the next time
             await self._record_unread(item, error, "")
+        except (ItemNotRead, InvalidDocument) as error:
+            await self._record_unread(item, error, _mark_failed(item.stamp))
         else:
             await self._store.sources.save_item(self._record.id, SourceItemRecord(item.id, item.stamp, validator))
             await self._store.unread_files.delete(build_item_key(self._record.id, item.id))
@@ -217,6 +218,7 @@ class SourceSync:
 
     def _build_document(self, key: str, item: SourceItem, fetched: FetchedItem, parsed: ParsedFile) -> Document:
         title = fetched.title if fetched.title and not parsed.key else parsed.title
+        unread = () if parsed.key else tuple(Omission(*each) for each in fetched.omissions)
         return Document(
             key,
             self._space,
@@ -225,7 +227,7 @@ class SourceSync:
             parsed.passages,
             plausible_time(parsed.time or fetched.time, self._context.clock.now()),
             fetched.link,
-            omissions=parsed.omissions,
+            omissions=(*parsed.omissions, *unread),
             coverage=parsed.coverage,
         )
 

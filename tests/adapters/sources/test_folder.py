@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adapters.sources.folder import CHANGED_MOUNT, FolderSource, open_folder
-from bot.errors import BadSetting, ItemGone, ItemNotRead, SourceUnavailable
+from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from bot.platform.document_source import SourceItem
 from tests.support.source_tools import MAX_SIZE, build_tools, read, scan
 
@@ -110,7 +110,7 @@ async def test_a_file_that_changes_while_it_is_read_is_tried_again(town: Path) -
     source = open_source(town)
     found, _ = await scan(source)
     (town / "ferry.md").write_text("The ferry lea")
-    with pytest.raises(OSError, match="written while it was read"):
+    with pytest.raises(ItemNotReadNow, match="written while it was read"):
         await source.fetch(found["ferry.md"], "")
     again, _ = await scan(source)
     assert await read(source, again["ferry.md"]) == b"The ferry lea"
