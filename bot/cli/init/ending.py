@@ -15,6 +15,7 @@ from bot.cli.init.env_file import name_variable, write_env_file
 from bot.cli.init.platforms import load_setups, show_steps
 from bot.cli.serve import serve_until_stopped
 from bot.errors import BadSetting
+from bot.rpc.socket import find_service
 from bot.settings import ENV_FILE_NAME, find_env_file, load_present_settings, read_variables
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bot.cli.init.reader import AnswerReader
     from bot.cli.runner import GlobalOptions
 
+PRIVATE_MODE = 0o600  # the owner may read and write
 NOTHING_WRITTEN = "Nothing was written."
 MISSING_HINT = "Run `threadlore init` in a terminal, set the variables, or give the options (`threadlore init --help`)."
 
@@ -95,10 +97,14 @@ def _write(talk: Conversation) -> None:
     changed = {name: value for name, value in values.items() if present.get(name, "") != value}
     talk.say()
     if not changed:
+        if talk.file.is_file():
+            talk.file.chmod(PRIVATE_MODE)
         talk.say(f"Nothing changed in {talk.file}." if present else "No setting is needed, so no file was written.")
         return
     write_env_file(talk.file, changed)
     talk.say(f"Written, readable by you alone: {talk.file} ({', '.join(sorted(changed))}).")
+    if asyncio.run(find_service(talk.load_chosen().data_path)) is not None:
+        talk.say("! The program is running: restart it, so that it reads them.")
     _warn_of_environment(talk)
 
 

@@ -122,9 +122,11 @@ def show_steps(talk: Conversation, steps: Sequence[SetupStep], *, opens: bool = 
 
 
 def _open_page(link: str) -> bool:
+    """Open a page beside the terminal; a browser that would run within the terminal is not started."""
     try:
-        return webbrowser.open(link)
-    except webbrowser.Error:
+        browser = webbrowser.get()
+        return type(browser) is not webbrowser.GenericBrowser and browser.open(link)
+    except (webbrowser.Error, OSError):
         return False
 
 

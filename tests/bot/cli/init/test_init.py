@@ -97,8 +97,10 @@ def test_enter_keeps_what_is_there_and_other_lines_stay(home: Path) -> None:
     assert "Enter keeps xapp-…cdef." in shown.stdout
     assert "Which app?" not in shown.stdout
     assert (home / ".env").read_text() == "\n".join(lines) + "THREADLORE_LLM_MODEL=ollama_chat/qwen3\n"
+    (home / ".env").chmod(0o644)
     again = init("--no-check", stdin=["", "", "", ""])
     assert f"Nothing changed in {home / '.env'}." in again.stdout
+    assert (home / ".env").stat().st_mode & 0o777 == 0o600
     init("--no-check", "--slack", "--llm-model", "none", "--no-input")
     assert "THREADLORE_LLM_MODEL" not in read_variables(home / ".env")
 
