@@ -103,7 +103,8 @@ class PromptResult:
 class ProgressUpdate:
     """Progress of a stage: `done` of `total`; 0 of 0 while the total is unknown.
 
-    `trouble`: what it waits for, if anything. `remaining`: what is left within the counted things.
+    `trouble`: what it waits for, if anything. `remaining`: what is left within the counted things, in words; `left`:
+    how many steps that are.
     """
 
     stage: str
@@ -111,6 +112,7 @@ class ProgressUpdate:
     total: int = 0
     trouble: str = ""
     remaining: str = ""
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ ENTRY = NavigationEntry("/documents", "Documents", "documents", "read")
 PAGE_SIZE, LIST_SIZE = 50, 20  # passages, documents
 SORTS = {"newest": "Newest first", "oldest": "Oldest first", "title": "By title", "length": "Longest first"}
 STATES = {
-    "pending": ("Waiting", "", "It was stored and is found by its words; its vectors are still missing."),
+    "pending": ("Waiting", "", "It was stored and is found by its words; it is not found by its meaning yet."),
     "searchable": ("Searchable", "warn", "Questions find it; its names and relations are still being read."),
     "indexed": ("Indexed", "good", "All of it is searchable, and in the graph."),
     "failed": ("Failed", "bad", "It could not be indexed completely."),
@@ -84,7 +84,7 @@ async def show_document(
 @router.post("/documents/upload")
 async def upload_document(http: Request, access: PageAccess) -> StreamingResponse:
     """Add a file, and stream each step as lines of JSON."""
-    return await open_stream(list_upload_events(add_upload(http, access)), StreamFormat(NDJSON))
+    return await open_stream(list_upload_events(add_upload(http, access), http.app.state.clock), StreamFormat(NDJSON))
 
 
 @router.post("/documents/forget")

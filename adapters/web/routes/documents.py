@@ -17,12 +17,14 @@ from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult, UploadResult
 from bot.capabilities.requests import Forget, ListDocuments
 from bot.capabilities.results import Completed, DocumentList, ProgressUpdate
+from bot.text.progress import RemainingTime, describe_progress, describe_time
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from bot.capabilities.results import OperationResult
+    from engine import Clock
 
 router = APIRouter(tags=["documents"])
 
@@ -75,7 +77,7 @@ async def upload_document(http: Request, token: Token, accept: Annotated[str, He
     results = add_upload(http, token)
     if EVENT_STREAM in accept or NDJSON in accept:
         stream_format = StreamFormat(EVENT_STREAM if EVENT_STREAM in accept else NDJSON)
-        return await open_stream(list_upload_events(results), stream_format)
+        return await open_stream(list_upload_events(results, http.app.state.clock), stream_format)
     async with aclosing(results):
         async for result in results:
             if isinstance(result, UploadResult):
@@ -108,8 +110,11 @@ def to_upload(result: UploadResult) -> UploadBody:
     return UploadBody(documents=[DocumentItem.of(each) for each in result.documents], changed=result.changed)
 
 
-async def list_upload_events(results: AsyncGenerator[OperationResult]) -> AsyncGenerator[dict[str, object]]:
-    """The progress of an upload, and its end."""
+async def list_upload_events(
+    results: AsyncGenerator[OperationResult], clock: Clock
+) -> AsyncGenerator[dict[str, object]]:
+    """The progress of an upload, also in words, and its end."""
+    time = RemainingTime()
     async with aclosing(results):
         async for result in results:
             if isinstance(result, ProgressUpdate):
@@ -119,6 +124,14 @@ async def list_upload_events(results: AsyncGenerator[OperationResult]) -> AsyncG
                     "done": result.done,
                     "total": result.total,
                     "trouble": result.trouble,
+                    "text": _describe(result, time, clock),
                 }
             elif isinstance(result, UploadResult):
                 yield {"type": "end", **to_upload(result).model_dump(mode="json")}
+
+
+def _describe(update: ProgressUpdate, time: RemainingTime, clock: Clock) -> str:
+    """What is done, and about how long it takes."""
+    line = describe_progress(update.stage, update.done, update.total)
+    seconds = time.estimate(update.stage, update.left or update.total - update.done, clock.monotonic())
+    return f"{line}, {describe_time(seconds)}" if seconds is not None else line

@@ -70,7 +70,8 @@ async def wait_until_indexed(
             engine.maintenance.indexing_error, now, (count_unindexed(status), status.unextracted, status.stale)
         )
         trouble = away or status.trouble or stall.check_stall(status.unextracted, now)
-        return ProgressUpdate(stage, max(0, total - count_unindexed(status)), total, trouble, format_remaining(status))
+        done, steps = max(0, total - count_unindexed(status)), status.unextracted + status.stale
+        return ProgressUpdate(stage, done, total, trouble, format_remaining(status), steps)
 
     async for step in poll_until_done(_wait_for_engine(engine), check, engine.clock):
         yield step
@@ -148,8 +149,11 @@ class StallDetector:
 
 def format_remaining(status: IndexStatus) -> str:
     """What is left to do within documents, "" if nothing: of a large one, hardly anything else can be seen."""
-    waits = ((status.unextracted, "chunk", "to read"), (status.stale, "key", "to project"))
-    return ", ".join(f"{number:,} {noun}{'s' * (number != 1)} {what}" for number, noun, what in waits if number)
+    waits = (
+        (status.unextracted, "piece of text to read", "pieces of text to read"),
+        (status.stale, "name to update", "names to update"),
+    )
+    return ", ".join(f"{number:,} {one if number == 1 else many}" for number, one, many in waits if number)
 
 
 def count_unindexed(status: IndexStatus) -> int:

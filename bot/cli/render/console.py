@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from bot import texts
@@ -22,13 +23,13 @@ from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.sources import render_source_report
 from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
+from bot.text.progress import NARROW, RemainingTime, describe_progress, describe_time
 from bot.text.terminal import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
 
     from rich.console import RenderableType
-    from rich.progress import Task
 
     from bot.capabilities.results import (
         AnswerDelta,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 PROGRESS_INTERVAL_SECONDS = 10.0  # between two progress lines without a terminal
 MAX_WIDTH = 100  # columns of streamed text
+BAR_WIDTH = 80  # columns from which on there is room for a bar
 CITATION = r"\[\d+\]"
 
 HINT = (
@@ -199,16 +201,11 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
 }
 
 
-class _RateColumn(ProgressColumn):
-    """Items per second."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text(f"{speed:.1f}/s" if speed and task.total else "", "dim")
-
-
 class _ProgressBars:
-    """One progress bar per stage on a terminal; otherwise a line every few seconds and one at the end of each stage."""
+    """One line per stage on a terminal, with a bar where there is room; otherwise a line every few seconds.
+
+    Both say what is done, how much of it, and about how long the rest takes.
+    """
 
     def __init__(self, console: Console, clock: Clock) -> None:
         self._console = console
@@ -217,16 +214,10 @@ class _ProgressBars:
         self._last: ProgressUpdate | None = None
         self._last_trouble = ""
         self._started_at = self._printed_at = clock.monotonic()
-        self._progress = Progress(
-            TextColumn("{task.description:<10}"),
-            BarColumn(30),
-            MofNCompleteColumn(),
-            _RateColumn(),
-            TimeRemainingColumn(elapsed_when_finished=True),
-            TextColumn("[dim]{task.fields[remaining]}"),
-            console=console,
-            get_time=clock.monotonic,
-        )
+        self._time = RemainingTime()
+        bars = [BarColumn(16)] if console.width >= BAR_WIDTH else []
+        line = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
+        self._progress = Progress(*bars, line, console=console, get_time=clock.monotonic)
         if console.is_terminal:
             self._progress.start()
 
@@ -236,29 +227,35 @@ class _ProgressBars:
             self._end_stage()
             self._started_at = self._printed_at = self._clock.monotonic()
         self._last = event
+        line = self._describe(event)
         if self._console.is_terminal:
+            total, shown = event.total or None, escape(line)
             if event.stage not in self._stages:
-                self._stages[event.stage] = self._progress.add_task(
-                    event.stage, total=event.total or None, remaining=""
-                )
-            remaining = escape(strip_control_chars(event.remaining))
-            self._progress.update(
-                self._stages[event.stage], completed=event.done, total=event.total or None, remaining=remaining
-            )
+                self._stages[event.stage] = self._progress.add_task(shown, total=total)
+            self._progress.update(self._stages[event.stage], completed=event.done, total=total, description=shown)
         else:
-            self._print_progress(event)
+            self._print_progress(event, line)
         if event.trouble and event.trouble != self._last_trouble:
             self._last_trouble = event.trouble
             self._console.print(Text(f"waiting: {strip_control_chars(event.trouble)}", "yellow"), soft_wrap=True)
 
-    def _print_progress(self, event: ProgressUpdate) -> None:
+    def _print_progress(self, event: ProgressUpdate, line: str) -> None:
         """Print a line unless the last one is recent."""
         now = self._clock.monotonic()
         if event.total and now - self._printed_at >= PROGRESS_INTERVAL_SECONDS:
             self._printed_at = now
-            remaining = f" ({strip_control_chars(event.remaining)})" if event.remaining else ""
-            line = f"{event.stage}: {event.done} of {event.total}{remaining}, {now - self._started_at:.0f} s"
-            self._console.print(Text(line), soft_wrap=True)
+            self._console.print(Text(f"{line} ({now - self._started_at:.0f} s so far)"), soft_wrap=True)
+
+    def _describe(self, event: ProgressUpdate) -> str:
+        """What is done, how much of it, and how long the rest takes, or what it consists of."""
+        width = self._console.width if self._console.is_terminal else NARROW
+        line = describe_progress(event.stage, event.done, event.total, width=width)
+        left = event.left or event.total - event.done
+        seconds = self._time.estimate(event.stage, left, self._clock.monotonic())
+        rest = describe_time(seconds) if seconds is not None else ""
+        if not rest and width >= NARROW:
+            rest = strip_control_chars(event.remaining)
+        return f"{line}, {rest}" if rest else line
 
     def stop(self) -> None:
         """Stop the progress display; later output goes below it."""
@@ -269,7 +266,7 @@ class _ProgressBars:
     def _end_stage(self) -> None:
         if self._last is not None and not self._console.is_terminal and self._last.total:
             seconds = self._clock.monotonic() - self._started_at
-            line = f"{self._last.stage}: {self._last.done} of {self._last.total}, {seconds:.1f} s"
+            line = f"{describe_progress(self._last.stage, self._last.done, self._last.total)}, {seconds:.1f} s"
             self._console.print(line, soft_wrap=True)
         self._last = None
 

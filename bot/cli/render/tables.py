@@ -135,10 +135,10 @@ def render_status(event: StatusResult) -> RenderableType:
     status = event.status
     states = ", ".join(f"{number:,} {state}" for state, number in sorted(status.documents.items())) or "none"
     pending = [
-        (status.unextracted, "chunk to extract"),
-        (status.stale, "key to update in the indexes"),
+        (status.unextracted, "piece of text to read"),
+        (status.stale, "name to update"),
         (status.failed, "document with errors"),
-        (status.without_vector, "key without a vector"),
+        (status.without_vector, "name that is found by its words only"),
     ]
     rows = Table.grid(padding=(0, 2))
     for name, value in (

@@ -76,7 +76,8 @@ async def test_whoever_uploads_sees_each_step(api: Api, accept: str) -> None:
     response = await upload(api, "tiles.txt", TILES, accept)
     *steps, end = [json.loads(line.removeprefix("data: ")) for line in response.text.splitlines() if line]
     assert [each["stage"] for each in steps][:1] == ["parsing"]
-    assert steps[-1] == {"type": "progress", "stage": "indexing", "done": 1, "total": 1, "trouble": ""}
+    done = "indexing 1 of 1 document"
+    assert steps[-1] == {"type": "progress", "stage": "indexing", "done": 1, "total": 1, "trouble": "", "text": done}
     assert (end["type"], end["changed"], end["documents"][0]["title"]) == ("end", True, "tiles.txt")
 
 

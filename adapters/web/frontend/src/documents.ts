@@ -6,14 +6,18 @@ interface Step {
   type: "progress" | "end" | "error";
   stage?: string;
   trouble?: string;
+  text?: string;
   changed?: boolean;
   documents?: { status: string; error: string; hint: string }[];
   error?: Problem;
 }
 
-const STAGES: Record<string, string> = { parsing: "Reading…", indexing: "Indexing…" };
 const waiting: (() => Promise<void>)[] = [];
 let isSending = false;
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 /** What an item of the list of uploads shows. */
 class UploadItem {
@@ -37,7 +41,7 @@ class UploadItem {
 
   showStep(step: Step): void {
     if (step.type === "progress") {
-      this.say(step.trouble || STAGES[step.stage ?? ""] || "Working…");
+      this.say(step.trouble || `${capitalize(step.text || "working")} …`);
     } else if (step.type === "end") {
       const failed = step.documents?.find((each) => each.error);
       this.finish(failed ? `${failed.error} ${failed.hint}` : step.changed ? "Searchable" : "Unchanged", !failed);

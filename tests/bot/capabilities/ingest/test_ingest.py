@@ -67,7 +67,7 @@ async def test_a_folder_is_indexed_with_progress_and_a_second_run_changes_nothin
         stage: " ".join(each.remaining for each in updates if each.stage == stage) for stage in ("parsing", "indexing")
     }
     assert "ferry.md for" in remaining["parsing"]
-    assert "to read" in remaining["indexing"] or "to project" in remaining["indexing"]
+    assert "to read" in remaining["indexing"] or "to update" in remaining["indexing"]
     again = await ingest_paths(perform, town)
     assert (again.documents, again.changed) == (4, 0)
 

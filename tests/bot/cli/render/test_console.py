@@ -82,8 +82,8 @@ def terminal() -> RecordedScreen:
     return RecordedScreen(terminal=True)
 
 
-def progress(stage: str, done: int = 0, total: int = 0, *facts: str, **more: str) -> ProgressUpdate:
-    return ProgressUpdate(stage, done, total, *facts, **more)
+def progress(stage: str, done: int = 0, total: int = 0, trouble: str = "", remaining: str = "") -> ProgressUpdate:
+    return ProgressUpdate(stage, done, total, trouble, remaining)
 
 
 async def test_an_answer_is_written_piece_by_piece_with_its_sources_below(terminal: RecordedScreen) -> None:
@@ -119,26 +119,38 @@ async def test_without_a_terminal_text_is_written_as_it_is(
     assert pipe.files[0].getvalue() == out
 
 
-async def test_progress_is_a_bar_on_a_terminal_with_what_is_left_of_a_file(terminal: RecordedScreen) -> None:
-    left = progress("indexing", 0, 1, remaining="900 chunks to read")
+async def test_progress_is_a_bar_on_a_terminal_with_what_is_left_of_a_file() -> None:
+    terminal = RecordedScreen(terminal=True, width=100)
+    left = progress("indexing", 0, 1, remaining="900 pieces of text to read")
     await terminal.show(progress("parsing", 1, 2), progress("parsing", 2, 2), left, Completed("Read."))
-    assert "2/2" in terminal.err
+    assert "reading 2 of 2 files" in terminal.err
     assert "━" in terminal.err
-    assert "900 chunks" in " ".join(terminal.err.split())
+    assert "indexing 0 of 1 document, 900 pieces" in " ".join(terminal.err.split())
     assert terminal.out == "Read.\n"
 
 
 async def test_progress_is_a_line_a_stage_elsewhere(pipe: RecordedScreen) -> None:
     stages = [progress("parsing", 1, 2), progress("parsing", 2, 2), progress("indexing", 5, 5), progress("thinking")]
     await pipe.show_slowly(1.5, *stages)
-    assert pipe.err == "parsing: 2 of 2, 3.0 s\nindexing: 5 of 5, 1.5 s\n"
+    assert pipe.err == "reading 2 of 2 files, 3.0 s\nindexing 5 of 5 documents, 1.5 s\n"
     assert not pipe.out
 
 
 async def test_elsewhere_a_line_now_and_then_says_how_much_of_a_large_file_is_left(pipe: RecordedScreen) -> None:
     lefts = (900, 700, 600, 500)
-    await pipe.show_slowly(5.0, *(progress("indexing", 0, 1, remaining=f"{left} chunks to read") for left in lefts))
-    assert pipe.err == "indexing: 0 of 1 (600 chunks to read), 10 s\nindexing: 0 of 1, 15.0 s\n"
+    await pipe.show_slowly(5.0, *(ProgressUpdate("indexing", 0, 1, left=left) for left in lefts))
+    assert pipe.err == ("indexing 0 of 1 document, about 20 seconds (10 s so far)\nindexing 0 of 1 document, 15.0 s\n")
+
+
+@pytest.mark.parametrize("width", [40, 80])
+async def test_progress_fits_on_one_line_and_says_about_how_long_it_takes(width: int) -> None:
+    recorded = RecordedScreen(terminal=True, width=width)
+    steps = [ProgressUpdate("parsing", done, 42) for done in (0, 1, 2, 3)]
+    await recorded.show_slowly(10.0, *steps, ProgressUpdate("indexing", 0, 9, remaining="9 names to update"))
+    lines = [each for each in re.split(r"[\r\n]|\x1b\[[0-9;?]*[A-Za-z]", recorded.err) if each.strip()]
+    shown = "reading 3 of 42, about 6 minutes" if width == 40 else "reading 3 of 42 files, about 6 minutes"
+    assert shown in " ".join(" ".join(lines).split())
+    assert all(len(each) <= width for each in lines)
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -155,7 +167,7 @@ async def test_collecting_shows_nothing_but_progress(pipe: RecordedScreen) -> No
     events: list[OperationResult] = [progress("parsing", 1, 1), Completed("x")]
     assert await pipe.screen.collect(stream(*events)) == events
     assert not pipe.out
-    assert "parsing" in pipe.err
+    assert "reading 1 of 1 file" in pipe.err
 
 
 def test_an_error_is_a_sentence_and_a_hint_on_the_other_stream(pipe: RecordedScreen) -> None:
