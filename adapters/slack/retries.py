@@ -19,9 +19,9 @@ from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncServerErrorRetryHandler,
 )
 
+from adapters.common.sliding_window import SlidingWindow
 from adapters.slack.context import NAME
 from adapters.slack.errors import retry_after_seconds
-from bot.platform.sliding_window import SlidingWindow
 from engine.errors import StoreError
 from engine.scheduling.supervisor import backoff_seconds
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
+    from adapters.common.sliding_window import SlidingWindow
     from adapters.slack.retries import RateLimits
     from bot.platform.models import AnswerFooter, Button
-    from bot.platform.sliding_window import SlidingWindow
 
 log = structlog.get_logger(__name__)
 

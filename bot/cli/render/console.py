@@ -14,6 +14,8 @@ from rich.text import Text
 from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.ingest.remaining_time import NARROW, RemainingTime, describe_progress, describe_time
+from bot.capabilities.maintenance.results import AuditList
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
 from bot.cli.render.audit import render_audit
@@ -23,7 +25,6 @@ from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.sources import render_source_report
 from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
-from bot.text.progress import NARROW, RemainingTime, describe_progress, describe_time
 from bot.text.terminal import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.DuplicatesResult: render_duplicates,
     results.VerifyResult: tables.render_verification,
     results.Listing: tables.render_listing,
-    results.AuditList: render_audit,
+    AuditList: render_audit,
     UsageReport: render_usage,
     HealthReport: render_health,
     results.TokenCreated: render_new_token,

@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack
 import aiohttp
 import pytest
 
+from adapters.common.sliding_window import SlidingWindow
 from adapters.slack.clients import ClientFactory, WorkspaceClients
 from adapters.slack.retries import MethodPauses, RateLimits
-from bot.platform.sliding_window import SlidingWindow
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseUnreachable
 from engine.scheduling.processes import CallLimits

@@ -23,6 +23,7 @@ from bot.capabilities.documents import results as document_results
 from bot.capabilities.graph import requests as graph_requests
 from bot.capabilities.graph import results as graph_results
 from bot.capabilities.maintenance import requests as maintenance_requests
+from bot.capabilities.maintenance.results import AuditList, AuditRow
 from bot.capabilities.management import requests as management_requests
 from bot.capabilities.management import results as management_results
 from bot.capabilities.requests import OperationRequest
@@ -156,9 +157,7 @@ EVENTS: list[OperationResult] = [
         )
     ),
     results.VerifyResult(("x",), repaired=True, audit_entries=3, audit_problem="entry 4 is missing"),
-    results.AuditList(
-        (results.AuditRow(3, NOON, "ask", "answered", "chat", "slack:T1:U1", "", "slack:T1", "r", "{}", "ab"),), 3, "ab"
-    ),
+    AuditList((AuditRow(3, NOON, "ask", "answered", "chat", "slack:T1:U1", "", "slack:T1", "r", "{}", "ab"),), 3, "ab"),
     results.ExportLine("{}"),
     results.Completed("Well."),
     results.Forgotten("Well.", "t", 1, "r", NOON),

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
     from engine.usage import PausedTexts
 
-
 FIRST_TURN = SpaceTurn()
 CUT_OFF = "cut_off"
 INCOMPLETE_HINT = "Raise THREADLORE_LLM_MAX_OUTPUT_TOKENS and read the text again with `threadlore retry`."
