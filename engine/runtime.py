@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 
 
 DISTRIBUTION = "threadlore"
+
+
+@cache
+def program_version() -> str:
+    """The installed version, which the library reads from a file of a hundred lines each time."""
+    return version(DISTRIBUTION)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,7 +67,7 @@ class Runtime:
     def reader(self) -> str:
         """Identity of all that reads texts: another program, or another model, may read what this one gave up."""
         models = self.language.name, self.language.summary_model, embedder_identity(self.embedder)
-        return hash_parts((version(DISTRIBUTION), *models)).hex()
+        return hash_parts((program_version(), *models)).hex()
 
     def __post_init__(self) -> None:
         self.priority = ForegroundPriority(self.clock)

@@ -38,7 +38,7 @@ if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 * 2**30:
 
 # How fast a machine is, and what it loads first, is no fact about the code. A change of the code decides whether
 # the suite passes, never a new seed; `make fuzz` draws new examples.
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("random", deadline=None)
 settings.load_profile("repeatable")
 

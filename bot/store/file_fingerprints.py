@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -37,7 +38,12 @@ class FileFingerprints:
     def compute_fingerprint(file: Path) -> str:
         """A fingerprint that changes with the file or with the version of the parsers. Raises OSError."""
         seen = file.stat()
-        return _hash(f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ino} {version('threadlore')}")
+        return _hash(f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ino} {_program_version()}")
+
+
+@cache
+def _program_version() -> str:
+    return version("threadlore")  # a file that the library reads each time
 
 
 def _hash(text: str) -> str:

@@ -142,8 +142,8 @@ def detect_zip_format(data: bytes, limits: ParserLimits) -> str:
         raise CorruptFile("The file is a damaged or incomplete archive.") from error
     if any(part.flag_bits & _ENCRYPTED_FLAG for part in parts):
         raise EncryptedFile("The archive is locked with a password.")
-    if any(part.compress_type not in _PERMITTED_METHODS for part in parts):
-        raise CorruptFile("The file is compressed by a method that its format does not permit.")
+    for part in parts:
+        _check_method(part)
     if not file_format:
         raise UnsupportedFormat("Packages of this kind cannot be read.", hint=supported_formats_hint())
     return file_format
@@ -160,7 +160,7 @@ def _check_archive_limits(files: list[zipfile.ZipInfo], size: int, limits: Parse
 def _zip_format(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> str:
     names = {file.filename.replace("\\", "/") for file in files}
     if "mimetype" in names and archive.getinfo("mimetype").file_size <= _MAX_MIMETYPE_SIZE:
-        mime = archive.read("mimetype").strip()
+        mime = _read_part(archive, archive.getinfo("mimetype")).strip()
         return next((file_format for file_format, row in zip_formats() if row.mime and row.mime.encode() == mime), "")
     if is_iwork(names):
         return "iwork"
@@ -168,7 +168,19 @@ def _zip_format(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> str:
     if types is None:
         return "zip"
     found = next((file_format for file_format, row in zip_formats() if _has_folder(names, row.zip_folder)), "")
-    return found or (_format_by_types(archive.read(types)) if types.file_size <= _MAX_TYPES_SIZE else "")
+    return found or (_format_by_types(_read_part(archive, types)) if types.file_size <= _MAX_TYPES_SIZE else "")
+
+
+def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """The bytes of a part that names the format."""
+    _check_method(part)
+    return archive.read(part)
+
+
+def _check_method(part: zipfile.ZipInfo) -> None:
+    """Refuse a part before it is unpacked: a header of LZMA may claim gigabytes of memory, which are taken at once."""
+    if part.compress_type not in _PERMITTED_METHODS:
+        raise CorruptFile("The file is compressed by a method that its format does not permit.")
 
 
 def _format_by_types(types: bytes) -> str:
