@@ -152,6 +152,13 @@ async def accept_estimate(screen: Screen, stream: AsyncGenerator[OperationResult
     return True
 
 
+def _check_embedder(settings: Settings) -> None:
+    """Check the embedder before files are read. Raises ModelNotInstalled."""
+    from bot.model_setup.openers import check_weights  # noqa: PLC0415  - lists and numbers need no such library
+
+    check_weights(settings)
+
+
 def perform_request(
     context: typer.Context,
     build_request: Callable[[Settings], OperationRequest | Estimated],
@@ -165,14 +172,13 @@ def perform_request(
     async def work(common: GlobalOptions) -> int:
         from bot.capabilities.requests import AtSpace  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen, model_hint  # noqa: PLC0415  - keeps --help fast
-        from bot.model_setup.openers import check_weights  # noqa: PLC0415  - as above
 
         settings = common.load_settings(space=space)
         screen = Screen(common.clock, hint=lambda: model_hint(settings))
         asked = build_request(settings)
         request = asked.request if isinstance(asked, Estimated) else asked
         if isinstance(asked, Estimated) and not asked.only:
-            check_weights(settings)  # before files are read
+            _check_embedder(settings)
         async with _open_service(settings, common.clock, request) as service:
             if isinstance(asked, Estimated) and settings.llm_model and not asked.only:
                 estimate = replace(asked.request, estimate=True)
