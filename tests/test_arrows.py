@@ -218,7 +218,7 @@ data_dir:
 ingest: estimate
 knowledge: duplicates.report
 llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
-offline.quoting.notices parser_service picture_describer remote_model \
+offline.quoting.notices offline.words parser_service picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:
@@ -228,7 +228,7 @@ retrieval: graph.records
 scheduling: feature_breaker indexing_budget processes supervisor tasks
 storage: disk files journal ledger ledger.records sqlite.database
 text: author_request cleanup conversations.disentanglement conversations.windows message_line names overview_request \
-stream_rewriter word_lists
+scripts.unspaced stream_rewriter word_lists
 usage:
 """
 SHARED_MODULES = {

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.asking.asker import find_zone
 from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.asking.matching_words import SoughtWords, build_excerpt
 from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
 from bot.text.excerpts import strip_heading, strip_speaker
 from bot.text.filter_options import add_filters
-from bot.text.matching_words import SoughtWords, build_excerpt
 from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters
 from engine import Filters, Question
 from engine.errors import InvalidQuestion

@@ -14,6 +14,7 @@ from rich.text import Text
 from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describe_progress, describe_time
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
 from bot.cli.render.duplicates import render_duplicates
@@ -21,7 +22,6 @@ from bot.cli.render.estimates import render_estimate
 from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
-from bot.text.progress import NARROW, RemainingTime, describe_progress, describe_time
 from bot.text.terminal import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:

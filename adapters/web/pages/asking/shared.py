@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Path, Request, Response
 
@@ -15,9 +15,6 @@ from adapters.web.pages.shell import render_page, render_part
 from bot.capabilities.answers.requests import GetSharedAnswer, ListSharedAnswers, ShareAnswer, UnshareAnswer
 from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedList
 from bot.capabilities.results import Completed
-
-if TYPE_CHECKING:
-    from bot.store import AnswerSource
 
 router = APIRouter(include_in_schema=False)
 
@@ -52,23 +49,8 @@ async def show_shared(
 ) -> Response:
     """Show a shared answer; to whoever may not read its sources, the same problem as for an unknown link."""
     found = await get_result(http, access, GetSharedAnswer(share), SharedAnswer)
-    sources = [_to_item(each) for each in found.sources]
+    sources = [SourceItem.of(each) for each in found.sources]
     numbered = {each.number: each for each in sources}
     shown = await asyncio.to_thread(render_answer, found.text, numbered, SOURCE_PREFIX)
     values: dict[str, Any] = {"shared": found, "answer_html": shown, "sources": sources, "prefix": SOURCE_PREFIX}
     return await render_page(http, access, "shared.html", **values)
-
-
-def _to_item(source: AnswerSource) -> SourceItem:
-    """A source of a stored answer, of which an excerpt is kept."""
-    return SourceItem(
-        number=source.number,
-        document=source.document,
-        title=source.title,
-        label="",
-        link=source.link,
-        author="",
-        time=source.time,
-        text=source.excerpt,
-        channel=source.room,
-    )

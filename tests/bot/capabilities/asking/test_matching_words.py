@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.text.matching_words import SoughtWords, build_excerpt
+from bot.capabilities.asking.matching_words import SoughtWords, build_excerpt
 
 
 def mark(search: str, text: str, **options: int) -> str:

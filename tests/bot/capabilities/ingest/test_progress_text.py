@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.text.progress import RemainingTime, describe_progress, describe_time
+from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
 
 
 @pytest.mark.parametrize(
