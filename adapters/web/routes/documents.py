@@ -15,7 +15,7 @@ from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import FIELD, add_upload
 from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult, UploadResult
-from bot.capabilities.ingest.remaining_time import RemainingTime, describe_progress, describe_time
+from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
 from bot.capabilities.requests import Forget, ListDocuments
 from bot.capabilities.results import Completed, DocumentList, ProgressUpdate
 from engine.errors import StoreError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 
-from bot.store import AnswerSource  # noqa: TC001  - as above
+from engine import Source  # noqa: TC001  - as above
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,11 @@ class AnswerShared:
 
 @dataclass(frozen=True, slots=True)
 class SharedAnswer:
-    """A shared answer with its sources. `answer`: its id, for whoever shared it; empty for others."""
+    """A shared answer with excerpts of its sources. `answer`: its id, for whoever shared it; empty for others."""
 
     question: str
     text: str
-    sources: tuple[AnswerSource, ...]
+    sources: tuple[Source, ...]
     name: str
     time: datetime
     answer: str = ""

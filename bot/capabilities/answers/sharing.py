@@ -10,6 +10,7 @@ from bot import texts
 from bot.capabilities.access.control import locate_subject
 from bot.capabilities.answers.lookup import find_own_answer, is_own
 from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
+from bot.capabilities.asking.verified import to_source
 from bot.capabilities.results import Completed
 from bot.errors import PlatformError
 from bot.i18n import gettext
@@ -71,7 +72,8 @@ async def get_shared_answer(deps: Deps, caller: Caller, request: GetSharedAnswer
         raise NotFound("There is no shared answer at this link that you can read.")
     name = await _find_name(parts.access, caller, stored)
     own = stored.id if is_own(stored, caller.subject) else ""
-    yield SharedAnswer(stored.question, stored.text, stored.sources, name, stored.time, own)
+    sources = tuple(map(to_source, stored.sources))
+    yield SharedAnswer(stored.question, stored.text, sources, name, stored.time, own)
 
 
 async def _may_read(access: AccessControl, caller: Caller, stored: StoredAnswer) -> bool:

@@ -38,12 +38,12 @@ async def find_verified(deps: Deps, caller: Caller, question: Question) -> Verif
     found = await lookup.find(question, place, subject.person, is_follow_up=is_follow_up)
     if found is None:
         return None
-    sources = tuple(_to_source(each) for each in found.sources)
+    sources = tuple(to_source(each) for each in found.sources)
     end = AnswerEnd(sources, (), verified=await lookup.describe(found))
     return VerifiedResult(found, found.text, end, provenance_of(found))
 
 
-def _to_source(source: AnswerSource) -> Source:
+def to_source(source: AnswerSource) -> Source:
     """A source that was shown below an answer, as one of a context; it has an excerpt of its text."""
     return Source(
         source.number,

@@ -138,7 +138,7 @@ def render_status(event: StatusResult) -> RenderableType:
         (status.unextracted, "piece of text to read"),
         (status.stale, "name to update"),
         (status.failed, "document with errors"),
-        (status.without_vector, "name that is found by its words only"),
+        (status.without_vector, "name found by words only"),
     ]
     rows = Table.grid(padding=(0, 2))
     for name, value in (

@@ -31,7 +31,7 @@ from bot.capabilities.results import OperationResult
 from bot.monitoring.report import HealthState
 from bot.platform.forms import FormField, FormOption
 from bot.rpc import codec
-from bot.store import AccessToken, AnswerSource, Subject
+from bot.store import AccessToken, Subject
 from engine import CorrectionChange, EntitySummary, FactProvenance, ManualCorrection, Subgraph
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport, Homonym, HomonymSense
@@ -123,7 +123,7 @@ EVENTS: list[OperationResult] = [
     results.AnswerDelta("a “b”\n"),
     results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
     AnswerShared("s"),
-    SharedAnswer("Q?", "A. [1]", (AnswerSource(1, "t", "", "e", "d", "p", "s", "r", NOON),), "Ada", NOON, "a"),
+    SharedAnswer("Q?", "A. [1]", (SOURCE,), "Ada", NOON, "a"),
     SharedList((SharedLink("s", "a", "Q?", NOON),)),
     SearchResult(
         (SearchHit(SOURCE, "file", (("The ", False), ("ferry", True))),), 1, corrected=("ferry",), gap="partial"

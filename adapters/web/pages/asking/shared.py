@@ -49,26 +49,8 @@ async def show_shared(
 ) -> Response:
     """Show a shared answer; to whoever may not read its sources, the same problem as for an unknown link."""
     found = await get_result(http, access, GetSharedAnswer(share), SharedAnswer)
-    sources = _list_sources(found)
+    sources = [SourceItem.of(each) for each in found.sources]
     numbered = {each.number: each for each in sources}
     shown = await asyncio.to_thread(render_answer, found.text, numbered, SOURCE_PREFIX)
     values: dict[str, Any] = {"shared": found, "answer_html": shown, "sources": sources, "prefix": SOURCE_PREFIX}
     return await render_page(http, access, "shared.html", **values)
-
-
-def _list_sources(shared: SharedAnswer) -> list[SourceItem]:
-    """The sources of a stored answer, of which excerpts are kept."""
-    return [
-        SourceItem(
-            number=each.number,
-            document=each.document,
-            title=each.title,
-            label="",
-            link=each.link,
-            author="",
-            time=each.time,
-            text=each.excerpt,
-            channel=each.room,
-        )
-        for each in shared.sources
-    ]

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bot.capabilities.ingest.remaining_time import RemainingTime, describe_progress, describe_time
+<<<<<<<< HEAD:tests/bot/capabilities/ingest/test_remaining_time.py
+from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
+========
+from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
+>>>>>>>> z-page:tests/bot/capabilities/ingest/test_progress_text.py
 
 
 @pytest.mark.parametrize(
