@@ -19,7 +19,7 @@ from engine.scheduling.tasks import cancel_tasks
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 
-    from bot.capabilities.deps import Deps
+    from bot.capabilities.deps import Deps, PartsSource
     from bot.capabilities.requests import OperationRequest
     from bot.capabilities.results import OperationResult
     from bot.context import EngineContext
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # For another process to answer after it locked the data directory; a program of somebody else never will.
 START_SECONDS, FOREIGN_SECONDS, POLL_SECONDS = 6.0, 1.0, 0.1
+SOURCES_TASK, WAIT_SECONDS = "sources", 15.0  # seconds between two looks for the bot's database
 
 
 log = structlog.get_logger(__name__)
@@ -173,9 +174,19 @@ class _ServiceOpener:
         capabilities = await _load("bot.capabilities.deps")
         parts = bootstrap.LazyParts(engine_context, self.settings)
         self.stack.push_async_callback(parts.close)
+        if metrics is not None:  # a program that runs for long
+            reading = engine_context.engine.supervisor.run(SOURCES_TASK, lambda: _read_sources(parts))
+            self.stack.push_async_callback(cancel_tasks, reading)
         health = None if metrics is None else await _build_health(metrics, engine_context.engine)
         deps: Deps = capabilities.Deps(engine_context, parts, metrics, health, ends_soon=metrics is None)
         return deps
+
+
+async def _read_sources(parts: PartsSource) -> None:
+    """Synchronize the sources that are due, once the bot's database exists, until cancelled."""
+    while (found := await parts.find()) is None:  # noqa: ASYNC110 - a request makes the database
+        await asyncio.sleep(WAIT_SECONDS)
+    await found.ingest.sources.run()
 
 
 async def _load(module: str) -> Any:

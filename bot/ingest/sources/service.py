@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ log = structlog.get_logger(__name__)
 
 MIN_EVERY, MAX_EVERY = 60.0, 30 * 24 * 3600.0  # seconds between two synchronizations
 FIRST_RETRY_SECONDS = 60.0  # before a source that could not be read is tried again; doubled after each failure
+POLL_SECONDS = 15.0  # between two looks for what is due
 AT_ONCE = 3  # sources that are synchronized at the same time
 
 
@@ -170,6 +171,15 @@ class SourceService:
             except EngineError as error:
                 await self._record_failure(current, str(error))
                 raise
+
+    async def run(self) -> None:
+        """Synchronize what is due until cancelled."""
+        while True:
+            self.updated.clear()
+            await self.run_due()
+            with suppress(TimeoutError):  # `wait_for` can swallow a cancellation on Python 3.11
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self.updated.wait()
 
     async def run_due(self) -> None:
         """Finish removals, and synchronize the sources that are due and that no other process reads."""

@@ -67,7 +67,7 @@ class PeriodicJobs:
             run(JOBS_TASK, self._run_alone),
             run(COMPARE_TASK, lambda: self._repeat(lambda: self._run_daily_comparison(clock.now()), asyncio.Event())),
             run(SYNC_TASK, lambda: self._repeat(self._sync_queue.run_pending, self._updated)),
-            run(SOURCES_TASK, lambda: self._repeat(self._sources.run_due, self._sources.updated)),
+            run(SOURCES_TASK, self._sources.run),
         )
         try:
             await asyncio.wait(tasks)

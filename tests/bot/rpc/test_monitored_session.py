@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import sqlite3
 from collections.abc import AsyncGenerator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,9 @@ import httpx
 import pytest
 
 from adapters.web.app import build_app
-from bot.capabilities.requests import CheckHealth, OperationRequest
-from bot.capabilities.results import OperationResult
+from bot.capabilities.requests import AtSpace, CheckHealth, ListDocuments, OperationRequest
+from bot.capabilities.results import DocumentList, OperationResult
+from bot.capabilities.sources.requests import AddSource
 from bot.errors import BadSetting
 from bot.monitoring import port
 from bot.monitoring.health import ServerHealth, ServerState
@@ -24,6 +28,7 @@ from bot.settings import Settings, load_settings
 from engine.clock import SYSTEM_CLOCK
 from engine.storage.disk import Disk
 from tests.support.engine_fixture import wait_until
+from tests.support.patience import PATIENCE
 from tests.support.town.slack import find_free_port
 
 
@@ -112,6 +117,27 @@ async def test_an_address_that_this_machine_does_not_have_ends_a_program(
     with pytest.raises(BadSetting, match="THREADLORE_MONITORING_HOST"):
         async with open_monitored_session(load_settings(), SYSTEM_CLOCK, lazily=True):
             raise AssertionError("it was opened")
+
+
+async def test_a_page_without_a_bot_reads_sources_when_they_are_due(tmp_path: Path) -> None:
+    settings = load_settings(data_dir=tmp_path / "data")
+    (tmp_path / "town").mkdir()
+    added = AddSource(str(tmp_path / "town"), confirmed=True)
+    async with open_monitored_session(settings, SYSTEM_CLOCK) as (session, _):
+        assert [each async for each in session.perform(AtSpace("console:local", added))]
+    (tmp_path / "town" / "ferry.md").write_text("The ferry leaves at noon.")
+    with closing(sqlite3.connect(tmp_path / "data" / "bot.db")) as db:
+        db.execute("UPDATE source SET due_at = 0")
+        db.commit()
+    async with open_monitored_session(settings, SYSTEM_CLOCK) as (session, _):
+
+        async def count() -> int:
+            listed = session.perform(AtSpace("console:local", ListDocuments()))
+            return sum([len(each.documents) async for each in listed if isinstance(each, DocumentList)])
+
+        async with asyncio.timeout(PATIENCE):
+            while not await count():  # noqa: ASYNC110 - of another task
+                await asyncio.sleep(0.05)
 
 
 async def test_a_page_on_a_read_only_disk_says_so_in_its_health(monkeypatch: pytest.MonkeyPatch) -> None:
