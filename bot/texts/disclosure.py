@@ -11,7 +11,7 @@ from bot.text.markdown import is_web_link, sanitize_inline
 WRITTEN_AUTOMATICALLY = N_("My answers are written automatically by a program (AI): check their sources.")
 PRIVACY = N_("Privacy: {address}")
 CONTACT = N_("Contact: {contact}")
-_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
+_MAIL = re.compile(r"[^@\s]++@[^@\s.]++(?:\.[^@\s.]++)++")
 
 
 @dataclass(frozen=True, slots=True)

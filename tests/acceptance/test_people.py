@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from engine import Engine, Extraction, Mention, OfflineModel, Question
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import InvalidQuestion, PeopleNotKept
 from engine.models import Document, Passage
 from engine.options import EngineOptions
+from engine.storage.ledger import Ledger
+from engine.storage.ledger.content import people_removal
 from engine.text.message_line import render_message_line
 from tests.support.engine_fixture import HERE, export_state, is_clean, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.kills import KILLED, NEVER, run_until_killed
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 TALK = (
@@ -81,6 +88,33 @@ async def test_a_change_to_less_leaves_no_person_in_an_export_and_keeps_the_answ
         with pytest.raises(PeopleNotKept):
             await engine.corrections.add_facts("here", "", Extraction((Mention("Ilse Marten", "person", "She rows."),)))
         assert (await engine.maintenance.get_status(HERE)).people == "are no entities of the graph"
+
+
+async def remove_one_and_die(home: Path) -> None:
+    """Begin a removal, and end like a killed process after its first transaction."""
+    ledger = await Ledger.open(home / "ledger.db", clock=SYSTEM_CLOCK)
+    await ledger.removed_people.begin(EVERYWHERE)
+    await ledger.removed_people.remove_next(0.0)
+    os._exit(KILLED)
+
+
+@pytest.mark.files
+async def test_a_removal_that_was_killed_goes_on_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people_removal, "BATCH", 1)
+    async with opened(tmp_path, ()) as engine:
+        for number in range(3):
+            await engine.documents.add(replace(conversation(), key=f"talk {number}", room=f"room {number}"))
+        await engine.wait_until_indexed()
+    assert await asyncio.to_thread(run_until_killed, lambda: asyncio.run(remove_one_and_die(tmp_path)), NEVER)
+    async with opened(tmp_path, EVERYWHERE) as engine:
+        begun = await engine.maintenance.get_people_removal()
+        assert (begun.number, begun.total) == (1, 3)
+        assert list_people([line async for line in engine.maintenance.export("jsonl", HERE)]) == set()
+        assert (await engine.maintenance.get_people_removal()).read == 3
+        await engine.wait_until_indexed()
+        assert await is_clean(engine)
 
 
 async def test_where_authors_are_hidden_nothing_is_asked_by_who_wrote_it(tmp_path: Path) -> None:

@@ -163,12 +163,13 @@ class Facts(Topic[Place_co]):
         self.drop_people(outdated)
         return set(saved)
 
-    def drop_people(self, chunks: Collection[int]) -> None:
-        """Let chunks state what they would if people had been kept out of their facts, where these are no entities."""
+    def drop_people(self, chunks: Collection[int], last: float = float("inf")) -> None:
+        """Keep people out of the stored facts of chunks, and of others up to the id `last` that name the same ones."""
         waiting = set(chunks)
         while waiting:
             stored = {id_: self._load_facts(id_) for id_ in sorted(waiting)}
-            kept, waiting = People(self.db).keep_out(stored)
+            kept, outdated = People(self.db).keep_out(stored)
+            waiting = {each for each in outdated if each <= last}
             if changed := {id_: facts for id_, facts in kept.items() if facts != stored[id_]}:
                 self._replace_facts(changed)
                 Settings(self.db).set("last_removal", Settings(self.db).get_int("generation"))

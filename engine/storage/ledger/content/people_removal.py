@@ -84,7 +84,7 @@ class PeopleRemoval(Topic[Place_co]):
         )
         before, chunks = self._count_entities(), [row[0] for row in rows]
         if chunks:
-            Facts(self.db).drop_people(chunks)
+            Facts(self.db).drop_people(chunks, last=chunks[-1])  # later ones have their turn
         else:
             self._remove_statements(spaces)
             self._remove_corrections(spaces)

@@ -125,6 +125,7 @@ async def test_corrections_of_people_and_statements_about_them_go_too(ledger: Le
 async def test_a_statement_about_people_alone_is_refused(ledger: LedgerFixture) -> None:
     await tell(ledger, "a", *TALK)
     await ledger.ledger.removed_people.begin(HERE)
+    await remove_all(ledger)
     document = Document("manual:1", "here", "hall", "Stated", (Passage("1", "Bo ~ lantern"),), kind="manual")
     about = Extraction(links=(Link("Bo", "lantern", "", "he carries it"),))
     with pytest.raises(PeopleNotKept):
