@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.documents.results import DocumentResults, UnreadFileInfo
 from bot.capabilities.graph.results import GraphResults
+from bot.capabilities.maintenance.results import AuditList, MyData
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
 from bot.platform.history_source import Omission  # noqa: TC001  - read at run time
@@ -320,35 +321,6 @@ class TokenList:
     tokens: tuple[AccessToken, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRow:
-    """An entry of the audit log. `who` and `about`: a person by platform, workspace and id, or who else it was.
-
-    `details`: JSON. `hash`: of the entry and of the hash before it.
-    """
-
-    number: int
-    time: datetime
-    action: str
-    state: str
-    door: str
-    who: str
-    about: str
-    workspace: str
-    place: str
-    details: str
-    hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class AuditList:
-    """Entries of the audit log, the newest first, and the number and the hash of the newest of all."""
-
-    entries: tuple[AuditRow, ...]
-    head: int = 0
-    head_hash: str = ""
-
-
 OperationResult = (
     AnswerDelta
     | AnswerEnd
@@ -375,6 +347,7 @@ OperationResult = (
     | TokenChecked
     | TokenList
     | AuditList
+    | MyData
     | HealthState
     | DocumentResults
     | GraphResults

@@ -59,6 +59,7 @@ KEPT_OPERATION = (
 )
 KEPT_OWNER = "Who may do this has the data directory, and no other door leads there."
 KEPT_ACCESS = "A token cannot make, list or end others; a login is made by the page alone."
+KEPT_MY_DATA = "The chat sends it as a file, which the person alone gets."
 KEPT_AUDIT = "An auditor sees the entries of their workspace, the owner of the data all of them."
 KEPT_PROBE = "Whoever watches the server asks without a token, and is told nothing of the data."
 
@@ -66,6 +67,7 @@ KEPT_PROBE = "Whoever watches the server asks without a token, and is told nothi
 AUDITED = frozenset(
     {
         *("ingest", "upload", "import", "forget", "forget-workspace", "forget-channel", "forget-me", "remember-me"),
+        "export-my-data",
         *("confirm-retention", "merge", "separate", "split", "describe", "hide", "undo", "add-fact", "change-channel"),
         *("backfill", "digest", "channel-digest", "add-expert", "remove-expert", "verify-answer", "pin-answer"),
         *("remove-answer", "create-token", "revoke-token", "log-in", "export", "backup", "reindex", "audit-log"),
@@ -116,6 +118,12 @@ CHANNEL_ROWS: tuple[tuple[str, type, Surface, Who, Permission, str], ...] = (
         "write",
         "ask a person no more in a channel",
     ),
+)
+
+PERSONAL_ROWS: tuple[tuple[str, type, Permission, str], ...] = (
+    ("my-data", requests.GetMyData, "read", "how much is stored about you"),
+    ("forget-me", requests.ForgetMe, "write", "forget what you wrote"),
+    ("remember-me", requests.RememberMe, "write", "read what you write again"),
 )
 
 _ROWS = (
@@ -217,14 +225,19 @@ _ROWS = (
             request,
             f".privacy:{name.replace('-', '_')}",
             CHAT | HTTP | PAGE,
-            permission="write",
+            permission=permission,
             summary=summary,
             derived=HTTP,
         )
-        for name, request, summary in (
-            ("forget-me", requests.ForgetMe, "forget what you wrote"),
-            ("remember-me", requests.RememberMe, "read what you write again"),
-        )
+        for name, request, permission, summary in PERSONAL_ROWS
+    ),
+    Capability(
+        "export-my-data",
+        requests.ExportMyData,
+        ".privacy:export_my_data",
+        CHAT | HTTP | PAGE,
+        permission="read",
+        kept=KEPT_MY_DATA,
     ),
     # The graph.
     Capability(

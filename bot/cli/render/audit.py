@@ -15,7 +15,8 @@ from bot.text.terminal import strip_control_chars
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from bot.capabilities.results import AuditList, VerifyResult
+    from bot.capabilities.maintenance.results import AuditList
+    from bot.capabilities.results import VerifyResult
 
 HEADINGS = ("no.", "time", "who", "door", "action", "about", "where", "details")
 UNTRUSTED = "What the log says from there on cannot be trusted. A backup may hold the original."

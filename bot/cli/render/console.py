@@ -13,6 +13,7 @@ from rich.text import Text
 from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.maintenance.results import AuditList
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
 from bot.cli.render.audit import render_audit
@@ -189,7 +190,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.DuplicatesResult: render_duplicates,
     results.VerifyResult: tables.render_verification,
     results.Listing: tables.render_listing,
-    results.AuditList: render_audit,
+    AuditList: render_audit,
     UsageReport: render_usage,
     HealthReport: render_health,
     results.TokenCreated: render_new_token,
