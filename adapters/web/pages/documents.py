@@ -18,6 +18,7 @@ from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.maintenance.results import MyData
 from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, RememberMe
 from bot.capabilities.results import Completed, DocumentList
+from bot.texts.access.readers import describe_own_readers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,6 +141,7 @@ async def _list_documents(http: Request, access: Access, search: str, status: st
         "owned": await _find_owned(http, access, page),
         "is_space": bool(await get_space(http, access)),
         "can_upload": "write" in (await get_viewer(http, access)).permissions,
+        "readers": describe_own_readers(is_space=bool(await get_space(http, access))),
         "done": "",
     }
 
