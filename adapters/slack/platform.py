@@ -41,6 +41,7 @@ log = structlog.get_logger(__name__)
 
 REACTIONS: dict[Reaction, str] = {"working": "hourglass_flowing_sand", "done": "white_check_mark", "failed": "warning"}
 PICTURE_NOTICE = N_("I sent you the picture in a direct message.")
+FILE_NOTICE = N_("I sent you the file in a direct message.")
 
 
 class SlackPlatform:
@@ -180,7 +181,8 @@ class SlackPlatform:
                 direct = await self._private_messages.open_direct(target.person)
                 await self._files.upload_picture(direct, "", card.picture)
                 if not target.location.channel.startswith("D"):
-                    outgoing = self._build_message(card, gettext(PICTURE_NOTICE))
+                    notice = PICTURE_NOTICE if card.picture.is_image else FILE_NOTICE
+                    outgoing = self._build_message(card, gettext(notice))
             await self._private_messages.send(target, outgoing)
 
     def _build_message(self, card: Card, note: str = "") -> OutgoingMessage:

@@ -29,15 +29,12 @@ KEPT_ENTITY = "The chat draws a picture, and lists 8 of the relations below it."
 KEPT_VERIFIED = "The chat completes the start of an id, as it lists them; programs name all of it."
 KEPT_FILTERS = "The chat completes names while a question is typed, and asks the platform which channels it shows."
 KEPT_READING = "The chat shows sources with excerpts, and one name at a time; whole texts and lists do not fit there."
-KEPT_SOURCE = (
-    "The terminal adds sources of every kind, for any place; others the kinds that the operator allows, for what they"
-    " manage. Only the terminal waits until a source is read."
-)
 KEPT_STEP = "It is a step of an upload by programs."
 KEPT_OPERATION = (
     "Channels are no place for it; the status in the chat tells managers what fails, and their page has this."
 )
 KEPT_OWNER = "Who may do this has the data directory, and no other door leads there."
 KEPT_ACCESS = "A token cannot make, list or end others; a login is made by the page alone."
+KEPT_MY_DATA = "The chat sends it as a file, which the person alone gets."
 KEPT_AUDIT = "An auditor sees the entries of their workspace, the owner of the data all of them."
 KEPT_PROBE = "Whoever watches the server asks without a token, and is told nothing of the data."

@@ -1,20 +1,26 @@
-"""A person has what they wrote forgotten, and read again, without a chat."""
+"""A person sees what is stored about them, has it forgotten, and is read again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
-from bot.capabilities.results import Completed
+from bot.capabilities.maintenance.results import ChannelCount, MyData
+from bot.capabilities.results import Completed, ExportLine
 from bot.errors import NotPermitted
+from bot.permissions.audience import EMPTY_SET
+from engine import Scope
+from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
-    from bot.capabilities.requests import ForgetMe, RememberMe
+    from bot.capabilities.requests import ExportMyData, ForgetMe, GetMyData, RememberMe
     from bot.capabilities.results import OperationResult
-    from bot.store import Subject
+    from bot.store import BotStore, FileRecord, MessageRecord, Subject
 
 
 async def forget_me(deps: Deps, caller: Caller, _request: ForgetMe) -> AsyncGenerator[OperationResult]:
@@ -31,6 +37,78 @@ async def remember_me(deps: Deps, caller: Caller, _request: RememberMe) -> Async
         since = caller.time or deps.clock.now()
         await parts.store.opt_outs.opt_in(subject.platform, workspace, subject.person, since)
     yield Completed("What you write from now on is read again. What was forgotten stays forgotten.")
+
+
+async def my_data(deps: Deps, caller: Caller, _request: GetMyData) -> AsyncGenerator[OperationResult]:
+    """Yield how much is stored about a person. Raises NotPermitted for a space."""
+    subject, store = _check_person(caller), (await deps.parts.open()).store
+    messages = Counter(each.room for each in await _list_messages(store, subject))
+    readable = await deps.engine.documents.count_by_room(caller.scope) if messages else {}
+    channels = [
+        ChannelCount(room, (await store.channels.get_name(room) or "") if room in readable else "", count)
+        for room, count in messages.most_common()
+    ]
+    records = await _list_records(store, subject)
+    out = await store.opt_outs.is_opted_out(subject.platform, subject.workspace, subject.person)
+    yield MyData(
+        tuple(channels),
+        len(await _list_files(store, subject)),
+        tuple(sorted(Counter(each["kind"] for each in records).items())),
+        tuple(sorted({each["topic"] for each in records if each["kind"] == "expert"})),
+        is_read=not out,
+    )
+
+
+async def export_my_data(deps: Deps, caller: Caller, _request: ExportMyData) -> AsyncGenerator[OperationResult]:
+    """Yield what is stored about a person, line by line. Raises NotPermitted for a space."""
+    subject, store = _check_person(caller), (await deps.parts.open()).store
+    messages = sorted(await _list_messages(store, subject), key=lambda each: (each.document, each.time))
+    texts, document = dict[str, str](), ""
+    for each in messages:
+        if each.document != document:
+            document, texts = each.document, await _load_texts(deps, each)
+        record = {"kind": "message", "channel": each.room, "id": each.id, "time": each.time.isoformat()}
+        yield ExportLine(_dump({**record, "text": texts.get(each.id, "")}))
+    for file in await _list_files(store, subject):
+        record = {"kind": "file", "channel": file.room, "id": file.document, "time": file.time.isoformat()}
+        yield ExportLine(_dump(record))
+    for record in await _list_records(store, subject):
+        yield ExportLine(_dump(record))
+
+
+async def _load_texts(deps: Deps, message: MessageRecord) -> dict[str, str]:
+    """The texts of the messages of a conversation; none of a message that is not indexed."""
+    if not message.document:
+        return {}
+    try:
+        found = await deps.engine.documents.get(message.document, Scope(EMPTY_SET, frozenset({message.room})))
+    except NotFound:
+        return {}
+    return {each.key: each.text for each in found.passages}
+
+
+async def _list_messages(store: BotStore, subject: Subject) -> list[MessageRecord]:
+    found = [await store.messages.list_by_author(*each) for each in _list_places(subject)]
+    return [message for messages in found for message in messages]
+
+
+async def _list_files(store: BotStore, subject: Subject) -> list[FileRecord]:
+    found = [await store.files.list_by_author(*each) for each in _list_places(subject)]
+    return [file for files in found for file in files]
+
+
+async def _list_records(store: BotStore, subject: Subject) -> list[dict[str, Any]]:
+    found = [await store.personal.list(*each) for each in _list_places(subject)]
+    return [record for records in found for record in records]
+
+
+def _list_places(subject: Subject) -> list[tuple[str, str, str]]:
+    """A person in their workspace, and where direct messages belong to none."""
+    return [(subject.platform, each, subject.person) for each in dict.fromkeys((subject.workspace, ""))]
+
+
+def _dump(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)
 
 
 def _check_person(caller: Caller) -> Subject:

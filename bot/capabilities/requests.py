@@ -154,6 +154,16 @@ class RememberMe:
 
 
 @dataclass(frozen=True, slots=True)
+class GetMyData:
+    """Count what is stored about the person: messages by channel, files, questions, verified answers and more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportMyData:
+    """Export what is stored about the person as JSON Lines: what they wrote and asked, and where they are named."""
+
+
+@dataclass(frozen=True, slots=True)
 class Merge:
     """Make a name another name of an entity; without `into`, undo a merge.
 
@@ -384,4 +394,6 @@ OperationRequest = (
     | ForgetMe
     | RememberMe
     | ListAudit
+    | GetMyData
+    | ExportMyData
 )

@@ -10,7 +10,7 @@ from bot.capabilities.answers.results import AnswerResults
 from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.documents.results import DocumentPlace, DocumentResults, UnreadFileInfo
 from bot.capabilities.graph.results import GraphResults
-from bot.capabilities.maintenance.results import AuditList
+from bot.capabilities.maintenance.results import AuditList, MyData
 from bot.capabilities.management.results import ManagementResult
 from bot.monitoring.report import HealthState
 from bot.platform.history_source import Omission  # noqa: TC001  - read at run time
@@ -379,6 +379,7 @@ OperationResult = (
     | TokenChecked
     | TokenList
     | AuditList
+    | MyData
     | HealthState
     | DocumentResults
     | GraphResults

@@ -28,12 +28,12 @@ from bot.capabilities.kept import (
     KEPT_FACT,
     KEPT_FILTERS,
     KEPT_FORGET,
+    KEPT_MY_DATA,
     KEPT_OPERATION,
     KEPT_OWNER,
     KEPT_PROBE,
     KEPT_READING,
     KEPT_SEARCH,
-    KEPT_SOURCE,
     KEPT_STEP,
     KEPT_SUMMARIZE,
     KEPT_UNDO,
@@ -44,7 +44,7 @@ from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management import requests as management
 from bot.capabilities.plugins import load_rows
 from bot.capabilities.row import Capability, Limit, Surface, Who
-from bot.capabilities.sources import requests as sources
+from bot.capabilities.sources.rows import SOURCE_ROWS
 from bot.errors import NotPermitted
 
 if TYPE_CHECKING:
@@ -57,9 +57,11 @@ PROGRAMS = Surface.PROGRAMS
 AUDITED = frozenset(
     {
         *("ingest", "upload", "import", "forget", "forget-workspace", "forget-channel", "forget-me", "remember-me"),
+        "export-my-data",
         *("confirm-retention", "merge", "separate", "split", "describe", "hide", "undo", "add-fact", "change-channel"),
         *("backfill", "digest", "channel-digest", "add-expert", "remove-expert", "verify-answer", "pin-answer"),
         *("remove-answer", "create-token", "revoke-token", "log-in", "export", "backup", "reindex", "audit-log"),
+        *("add-source", "remove-source", "sync-source", "share-answer", "unshare-answer"),
     }
 )
 
@@ -107,6 +109,12 @@ CHANNEL_ROWS: tuple[tuple[str, type, Surface, Who, Permission, str], ...] = (
         "write",
         "ask a person no more in a channel",
     ),
+)
+
+PERSONAL_ROWS: tuple[tuple[str, type, Permission, str], ...] = (
+    ("my-data", requests.GetMyData, "read", "how much is stored about you"),
+    ("forget-me", requests.ForgetMe, "write", "forget what you wrote"),
+    ("remember-me", requests.RememberMe, "write", "read what you write again"),
 )
 
 _ROWS = (
@@ -219,35 +227,21 @@ _ROWS = (
             request,
             f".privacy:{name.replace('-', '_')}",
             CHAT | HTTP | PAGE,
-            permission="write",
+            permission=permission,
             summary=summary,
             derived=HTTP,
         )
-        for name, request, summary in (
-            ("forget-me", requests.ForgetMe, "forget what you wrote"),
-            ("remember-me", requests.RememberMe, "read what you write again"),
-        )
+        for name, request, permission, summary in PERSONAL_ROWS
     ),
-    # Sources outside of the chat.
-    *(
-        Capability(
-            name,
-            request,
-            f".sources.operations:{name.replace('-', '_')}",
-            CHAT | CLI | HTTP,
-            Who.MANAGER,
-            "manage",
-            summary=summary,
-            derived=HTTP,
-            kept=KEPT_SOURCE,
-        )
-        for name, request, summary in (
-            ("list-sources", sources.ListSources, "sources outside of the chat that are read"),
-            ("add-source", sources.AddSource, "have a website read"),
-            ("remove-source", sources.RemoveSource, "remove a source and forget its documents"),
-            ("sync-source", sources.SyncSource, "read a source now"),
-        )
+    Capability(
+        "export-my-data",
+        requests.ExportMyData,
+        ".privacy:export_my_data",
+        CHAT | HTTP | PAGE,
+        permission="read",
+        kept=KEPT_MY_DATA,
     ),
+    *SOURCE_ROWS,
     # The graph.
     Capability(
         "entity",

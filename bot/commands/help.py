@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_NAMES, MAX_FILES = 12, 200  # of what the person can read
 MIN_NAME_LENGTH = 3  # characters
+MAX_USAGE = 56  # characters of a usage in the list of all commands
 
 EXAMPLES_HEADING = N_("You could ask me:")
 NOTHING_READ = N_("I haven't read anything that you can see yet. Drop a file here, or let me read a channel.")
@@ -52,7 +53,7 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
     ]
     lines += [f"- {gettext(each)}" for each in traits.features]
     lines += [
-        f"- `{_format_usage(traits, name, command)}` – {gettext(command.summary)}"
+        f"- `{_shorten(_format_usage(traits, name, command))}` – {gettext(command.summary)}"
         for name, command in commands.items()
         if manager or not command.managers_only
     ]
@@ -86,6 +87,13 @@ async def build_help_card(call: CommandContext, commands: Mapping[str, Command])
         manager = await call.is_manager()
     overview = format_overview(traits, commands, manager=manager)
     return Card(f"{overview}\n\n{call.services.context.disclosure.describe()}")
+
+
+def _shorten(usage: str) -> str:
+    """A usage that leaves room for the others; the help of the command shows all of it."""
+    if len(usage) <= MAX_USAGE:
+        return usage
+    return f"{usage[:MAX_USAGE].rpartition(' ')[0].rstrip(' |')} …"
 
 
 def _format_usage(traits: PlatformTraits, name: str, command: Command) -> str:

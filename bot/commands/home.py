@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.commands.help import format_overview
+from bot.commands.personal.my_data import COMMAND
 from bot.commands.table import list_commands
 from bot.errors import PlatformError
 from bot.i18n import N_, gettext, use_language
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from engine import Scope
 
 FORGET_ME_BUTTON = N_("Forget me")
+MY_DATA_BUTTON = N_("What I know about you")
 MAX_CHANNELS = 30  # channels that are listed; further ones are counted
 
 
@@ -43,7 +45,9 @@ async def _build_card(context: BotContext, location: Location, person: str, now:
         _format_privacy(traits, out=out),
         format_overview(traits, list_commands(traits), manager=known.is_manager),
     )
-    return Card("\n\n".join(parts), buttons=() if out else (Button(gettext(FORGET_ME_BUTTON), "forget", "me"),))
+    own = (Button(gettext(MY_DATA_BUTTON), COMMAND, ""),)
+    forget = () if out else (Button(gettext(FORGET_ME_BUTTON), "forget", "me"),)
+    return Card("\n\n".join(parts), buttons=(*own, *forget))
 
 
 async def _format_counts(context: BotContext, scope: Scope) -> str:

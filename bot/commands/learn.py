@@ -15,6 +15,7 @@ from bot.store import FILES_ONLY, FileRecord
 from bot.store.models import message_key
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
+from bot.texts.access.readers import describe_readers
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ MESSAGES_NOT_READ = N_("I only index files in this channel; a manager can change
 CANNOT_POST = N_("I can't index that message until I'm allowed to post in this channel, because I announce it first.")
 
 
-ONLY_YOU = N_("Only you can find this, in private answers and in direct messages with me.")
-CHANNEL_READERS = N_("Everyone who can read this channel can find this, also in digests and catch-ups.")
-ALL_MEMBERS = N_("Every member here can find this, and it shows in this channel's digests and catch-ups.")
 PRIVATE_HINT = N_("With the option “private”, only you can.")
 
 
@@ -73,10 +71,8 @@ async def learn_command(call: CommandContext) -> Card:
 async def _describe_readers(call: CommandContext, *, private: bool) -> str:
     """Who can read the files of the command from now on."""
     channel = None if private else await call.services.context.audience.get_channel(call.location)
-    if channel is None or channel.kind == "direct":
-        return gettext(ONLY_YOU)
-    is_open = channel.kind == "open" and not channel.shared
-    return f"{gettext(ALL_MEMBERS if is_open else CHANNEL_READERS)} {gettext(PRIVATE_HINT)}"
+    readers = describe_readers(channel)
+    return readers if channel is None or channel.kind == "direct" else f"{readers} {gettext(PRIVATE_HINT)}"
 
 
 async def _report_files(call: CommandContext, uploads: Sequence[Upload], outcomes: Sequence[FileResult]) -> list[str]:
@@ -116,6 +112,8 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
         lines += await _report_files(call, message.uploads, outcomes)
     if message.content.strip():
         lines.append(await _ingest_text(call, message))
+    if await _is_indexed(call, message) or await call.store.files.list_by_messages(message.location.room, [message.id]):
+        lines.append(describe_readers(await call.services.context.audience.get_channel(message.location)))
     return lines or [gettext(NOTHING_READABLE)]
 
 

@@ -20,6 +20,7 @@ from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
 from bot.commands.management import connect
+from bot.commands.personal import my_data
 from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests
 from bot.i18n import N_, gettext
@@ -183,6 +184,13 @@ COMMANDS: Mapping[str, Command] = {
             "A channel: all of it, or its messages or files."
         ),
         ("minutes.pdf", N_("https://… (the link to a message)"), "me", "channel files"),
+    ),
+    "my-data": Command(
+        my_data.my_data_command,
+        N_("what I know about you, also as a file"),
+        "[download]",
+        N_("Only you see it. The file has one record a line (JSON Lines): what you wrote, shared and asked."),
+        ("download",),
     ),
     "forget-me": Command(
         forget.forget_me_command,

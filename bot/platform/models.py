@@ -190,11 +190,16 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A PNG with its description."""
+    """A PNG with its description, or another file that is sent with a card."""
 
     name: str
     data: bytes
     alt_text: str
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it is shown as a picture."""
+        return self.name.endswith(".png")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     retention              what retention did last, and what it waits for
     imported_spaces        where imports put channels that no platform can be asked about
     audit                  who asked and changed what, as a chain of hashes
+    personal               what the tables hold about one person
     recent_questions       questions of the last minute
     shared_visibility      changed audiences, where several processes share the database
 """
@@ -73,6 +74,7 @@ from bot.store.models import (
     UnreadFile,
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts, UsageRow
+from bot.store.personal.records import PersonalRecords
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
 from bot.store.review.correction_changes import CorrectionChanges, RecordedChange
 from bot.store.review.experts import Expert, Experts
@@ -185,6 +187,7 @@ class BotStore:
         self.experts = Experts(database)
         self.audit = AuditLog(database, clock)
         self.shared_answers = SharedAnswers(database)
+        self.personal = PersonalRecords(database)
         self.correction_changes = CorrectionChanges(database)
         self.channel_settings = ChannelSettingsTable(database)
         self.opt_outs = OptOuts(database)

@@ -45,15 +45,10 @@ class Files:
     async def upload_picture(self, channel: str, thread: str, picture: Picture) -> None:
         """Upload a picture. Raises PlatformError."""
         with map_errors():
+            named = {"filename": picture.name, "title": picture.alt_text[:200] or picture.name}
+            described = {"alt_txt": picture.alt_text[:1000] or picture.name} if picture.is_image else {}
             await self._client.files_upload_v2(
-                file_uploads=[
-                    {
-                        "file": picture.data,
-                        "filename": picture.name,
-                        "title": picture.alt_text[:200] or picture.name,
-                        "alt_txt": picture.alt_text[:1000] or picture.name,
-                    }
-                ],
+                file_uploads=[{"file": picture.data, **named, **described}],
                 channel=channel,
                 thread_ts=thread or None,
             )

@@ -9,16 +9,18 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import StreamingResponse  # noqa: TC002  - read at run time
 from pydantic import BaseModel, Field
 
-from adapters.web.operations import Access, get_result
+from adapters.web.operations import Access, get_result, perform
 from adapters.web.pages.session import PageAccess, get_space, get_viewer
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
-from adapters.web.routes.documents import list_upload_events
+from adapters.web.routes.documents import build_download, list_upload_events
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import add_upload
 from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult
-from bot.capabilities.requests import Forget, ForgetMe, ListDocuments, RememberMe
+from bot.capabilities.maintenance.results import MyData
+from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, RememberMe
 from bot.capabilities.results import Completed, DocumentList
+from bot.texts.access.readers import describe_own_readers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +102,19 @@ async def forget_document(
     return render_part("parts/documents.html", **{**values, "done": f"“{title or key}” is forgotten."})
 
 
+@router.get("/documents/my-data")
+async def show_my_data(http: Request, access: PageAccess) -> Response:
+    """Show how much is stored about the visitor."""
+    found = await get_result(http, access, GetMyData(), MyData)
+    return await render_page(http, access, "my_data.html", data=found, counts=dict(found.records))
+
+
+@router.get("/documents/my-data.jsonl")
+async def download_my_data(http: Request, access: PageAccess) -> Response:
+    """Give the visitor what is stored about them, one record a line."""
+    return await build_download(perform(http, access, ExportMyData()))
+
+
 @router.post("/documents/forget-me")
 async def forget_me(http: Request, access: PageAccess) -> Response:
     """Forget what the visitor wrote, shared and asked, and show the table without it."""
@@ -142,6 +157,7 @@ async def _list_documents(http: Request, access: Access, chosen: Chosen) -> dict
         "owned": await _find_owned(http, access, page),
         "is_space": bool(await get_space(http, access)),
         "can_upload": "write" in (await get_viewer(http, access)).permissions,
+        "readers": describe_own_readers(is_space=bool(await get_space(http, access))),
         "done": "",
     }
 

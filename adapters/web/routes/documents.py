@@ -9,15 +9,15 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from adapters.web.models import DocumentBody, DocumentItem, DocumentsBody, PassageItem, UnreadFileItem, UploadBody
-from adapters.web.operations import get_result
+from adapters.web.operations import get_result, perform
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import FIELD, add_upload
 from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult, UploadResult
 from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
-from bot.capabilities.requests import Forget, ListDocuments
-from bot.capabilities.results import Completed, DocumentList, ProgressUpdate
+from bot.capabilities.requests import ExportMyData, Forget, ListDocuments
+from bot.capabilities.results import Completed, DocumentList, ExportLine, ProgressUpdate
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
@@ -103,6 +103,20 @@ async def forget_document(http: Request, token: Token, key: DocumentKey) -> None
     Answers that used it are redacted. Several documents with the title are a conflict (409).
     """
     await get_result(http, token, Forget(key), Completed)
+
+
+@router.get("/my-data.jsonl", response_class=Response, responses={200: {"content": {NDJSON: {}}}})
+async def export_my_data(http: Request, token: Token) -> Response:
+    """Export what is stored about the person of the token, one record a line."""
+    return await build_download(perform(http, token, ExportMyData()))
+
+
+async def build_download(results: AsyncGenerator[OperationResult]) -> Response:
+    """The lines of an export as a file to be kept."""
+    async with aclosing(results):
+        lines = [f"{each.text}\n" async for each in results if isinstance(each, ExportLine)]
+    headers = {"content-disposition": 'attachment; filename="my-data.jsonl"', "cache-control": "no-store"}
+    return Response("".join(lines), media_type=NDJSON, headers=headers)
 
 
 def to_upload(result: UploadResult) -> UploadBody:

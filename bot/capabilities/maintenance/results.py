@@ -1,9 +1,33 @@
-"""Results of looks at the audit log."""
+"""Results about the audit log, and about what is stored of a person."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelCount:
+    """How many messages of a person are stored of a channel; `name` is empty if they cannot read it now."""
+
+    room: str
+    name: str
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class MyData:
+    """What is stored about a person, counted.
+
+    `records`: the number of each kind, such as `question`. `is_read`: whether what they write is read. `topics`: about
+    which they are asked as an expert.
+    """
+
+    channels: tuple[ChannelCount, ...]
+    files: int
+    records: tuple[tuple[str, int], ...]
+    topics: tuple[str, ...]
+    is_read: bool
 
 
 @dataclass(frozen=True, slots=True)

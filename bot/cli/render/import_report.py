@@ -13,6 +13,7 @@ from rich.text import Text
 from bot.cli.render.tables import MAX_ROWS, build_table, safe_text
 from bot.errors import file_write_error
 from bot.text.format import pluralize
+from bot.texts.access.readers import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def _render_place(place: ImportedPlace) -> RenderableType:
     more = f" and {len(place.channels) - MAX_ROWS:,} more" if len(place.channels) > MAX_ROWS else ""
     channel = shlex.quote(place.channels[0])
     return safe_text(
-        f"The messages lie in {place.workspace}: {names}{more}.\n"
+        f"The messages lie in {place.workspace}: {names}{more}. {IMPORTED}\n"
         f'Ask here: threadlore ask "What was decided?" --channel {channel}; without --channel, all of them.'
     )
 

@@ -12,24 +12,23 @@ from bot.commands import learn
 from bot.commands.context import CommandContext
 from bot.commands.learn import (
     ADDRESSED_TO_BOT,
-    ALL_MEMBERS,
     ALREADY_INDEXED,
     AUTHOR_OPTED_OUT,
     BOT_MESSAGE,
-    CHANNEL_READERS,
     DIRECT_MESSAGE,
     MESSAGE_INDEXED,
     NOTHING_READABLE,
-    ONLY_YOU,
     PRIVATE_HINT,
 )
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Message, Upload
+from bot.texts.access.readers import ALL_MEMBERS, ONLY_YOU
 from engine.errors import InvalidQuestion
 from engine.models import Question
 from tests.bot.commands.conftest import NOW, Workspace
 from tests.support.builders import ROOF
 
+MEMBERS_ALONE = "Only the 2 members of #roof can find this, also in digests and catch-ups."
 TILES_INDEXED = "I've indexed **tiles.txt**. You can ask me about it."
 pytestmark = pytest.mark.usefixtures("announced")
 
@@ -69,7 +68,7 @@ async def test_files_of_the_command_are_indexed_and_can_be_forgotten(workspace: 
     assert await workspace.titles() == set()
 
 
-@pytest.mark.parametrize(("kind", "readers"), [("open", ALL_MEMBERS), ("closed", CHANNEL_READERS)])
+@pytest.mark.parametrize(("kind", "readers"), [("open", ALL_MEMBERS), ("closed", MEMBERS_ALONE)])
 async def test_it_says_who_can_find_a_file_and_how_it_stays_with_the_caller(
     workspace: Workspace, kind: Literal["open", "closed"], readers: str
 ) -> None:
@@ -93,17 +92,17 @@ async def test_a_private_file_is_found_by_the_caller_alone_and_shows_in_no_chann
 async def test_a_message_is_found_once_it_was_added(workspace: Workspace) -> None:
     message = workspace.platform.add_message(ROOF, "ada", "Mina sells tickets.")
     assert await found(workspace, "Who sells tickets?") == []
-    assert await learn_lines(workspace, message=message) == [MESSAGE_INDEXED]
+    assert await learn_lines(workspace, message=message) == [MESSAGE_INDEXED, ALL_MEMBERS]
     [text] = await found(workspace, "Who sells tickets?")
     assert "Mina sells tickets." in text
-    assert await learn_lines(workspace, message=message) == [ALREADY_INDEXED]
+    assert await learn_lines(workspace, message=message) == [ALREADY_INDEXED, ALL_MEMBERS]
 
 
 async def test_in_a_channel_that_is_not_indexed_files_are_added_and_it_says_how_words_would_be(
     workspace: Workspace, tiles_message: Message
 ) -> None:
     await workspace.bot.save_settings(ROOF, ingest=False)
-    files, words = await learn_lines(workspace, message=tiles_message, person="gus")
+    files, words, _ = await learn_lines(workspace, message=tiles_message, person="gus")
     assert files == TILES_INDEXED
     assert "`/threadlore settings ingest on`" in words
     assert await workspace.titles() == {"tiles.txt"}
@@ -127,7 +126,7 @@ async def test_what_a_person_wrote_before_being_read_again_they_alone_can_add(
     await workspace.command("bob", "remember-me")
     assert await learn_lines(workspace, message=tiles_message, person="ada") == [AUTHOR_OPTED_OUT]
     assert await workspace.titles() == set()
-    assert await learn_lines(workspace, message=tiles_message) == [TILES_INDEXED, MESSAGE_INDEXED]
+    assert await learn_lines(workspace, message=tiles_message) == [TILES_INDEXED, MESSAGE_INDEXED, ALL_MEMBERS]
 
 
 @pytest.mark.parametrize(

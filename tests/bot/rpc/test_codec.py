@@ -23,7 +23,7 @@ from bot.capabilities.documents import results as document_results
 from bot.capabilities.graph import requests as graph_requests
 from bot.capabilities.graph import results as graph_results
 from bot.capabilities.maintenance import requests as maintenance_requests
-from bot.capabilities.maintenance.results import AuditList, AuditRow
+from bot.capabilities.maintenance.results import AuditList, AuditRow, ChannelCount, MyData
 from bot.capabilities.management import requests as management_requests
 from bot.capabilities.management import results as management_results
 from bot.capabilities.requests import OperationRequest
@@ -61,6 +61,8 @@ REQUESTS: list[OperationRequest] = [
     requests.Ingest(("/a",), "s", estimate=True),
     requests.GetStatus(with_sandbox=True),
     requests.ListDocuments("tea", "indexed", 1, 2),
+    requests.GetMyData(),
+    requests.ExportMyData(),
     requests.ForgetMe(),
     requests.RememberMe(),
     requests.ListFilterNames(),
@@ -157,7 +159,12 @@ EVENTS: list[OperationResult] = [
         )
     ),
     results.VerifyResult(("x",), repaired=True, audit_entries=3, audit_problem="entry 4 is missing"),
-    AuditList((AuditRow(3, NOON, "ask", "answered", "chat", "slack:T1:U1", "", "slack:T1", "r", "{}", "ab"),), 3, "ab"),
+    MyData((ChannelCount("r", "roof", 2),), 1, (("question", 3),), ("tiles",), is_read=True),
+    AuditList(
+        (AuditRow(3, NOON, "ask", "answered", "chat", "slack:T1:U1", "", "slack:T1", "r", "{}", "ab"),),
+        3,
+        "ab",
+    ),
     results.ExportLine("{}"),
     results.Completed("Well."),
     results.Forgotten("Well.", "t", 1, "r", NOON),

@@ -104,6 +104,11 @@ async def test_the_history_of_a_channel_is_read_and_a_person_forgotten(
     assert "the last 3 days of this channel" in started.text
     assert (await browser.post(f"/channels/{ROOF.room}/backfill", data={"days": "0"})).status_code == 422
     assert "Forget me" in (await browser.get("/documents")).text
+    stored = await browser.get("/documents/my-data")
+    assert (stored.status_code, "What is stored about you" in stored.text) == (200, True)
+    file = await browser.get("/documents/my-data.jsonl")
+    assert 'filename="my-data.jsonl"' in file.headers["content-disposition"]
+    assert '"kind": "audit_entry"' in file.text
     assert "is forgotten" in (await browser.post("/documents/forget-me")).text
     assert await bot.store.opt_outs.is_opted_out("slack", "T1", "ada")
     await browser.post("/documents/remember-me")

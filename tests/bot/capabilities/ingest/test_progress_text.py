@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-<<<<<<<< HEAD:tests/bot/capabilities/ingest/test_remaining_time.py
 from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
-========
-from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
->>>>>>>> z-page:tests/bot/capabilities/ingest/test_progress_text.py
 
 
 @pytest.mark.parametrize(

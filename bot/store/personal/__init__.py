@@ -1,0 +1,1 @@
+"""What the bot's tables hold about one person."""

@@ -1,0 +1,1 @@
+"""Sentences about who can find what."""

@@ -1,0 +1,44 @@
+"""Who can find what somebody shares, in one sentence. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.i18n import N_, gettext
+from bot.text.format import pluralize
+from bot.text.markdown import escape_markdown
+
+if TYPE_CHECKING:
+    from bot.platform.models import Channel
+
+ONLY_YOU = N_("Only you can find this, in private answers and in direct messages with me.")
+ALL_MEMBERS = N_("Every member here can find this, and it shows in this channel's digests and catch-ups.")
+ADULT_MEMBERS = N_("Every member who can see age-restricted channels can find this.")
+SHARED_READERS = N_("Everyone in #{channel} can find this, people of other organizations included.")
+ONLY_MEMBERS = N_("Only the {members} of #{channel} can find this, also in digests and catch-ups.")
+CHANNEL_READERS = N_("Everyone who can read this channel can find this, also in digests and catch-ups.")
+
+
+def describe_readers(channel: Channel | None) -> str:
+    """Who can find what is shared in a channel, for somebody who can read it; None: shared with the bot alone."""
+    if channel is None or channel.kind == "direct":
+        return gettext(ONLY_YOU)
+    name = escape_markdown(channel.name.removeprefix("#"))
+    if channel.shared:
+        return gettext(SHARED_READERS).format(channel=name)
+    if channel.kind == "open":
+        return gettext(ADULT_MEMBERS if channel.adult else ALL_MEMBERS)
+    if not channel.members:
+        return gettext(CHANNEL_READERS)
+    members = pluralize(len(channel.members), "{count} member", "{count} members")
+    return gettext(ONLY_MEMBERS).format(members=members, channel=name)
+
+
+def describe_own_readers(*, is_space: bool) -> str:
+    """Who can find what a visitor of the page uploads: to a space of the terminal, or to what they alone read."""
+    if is_space:
+        return "Whoever uses this space of the terminal can find what you upload, and nobody in a chat."
+    return "Only you can find what you upload."
+
+
+IMPORTED = "Only you can find them, here at the terminal: no platform can be asked who else may read them."
