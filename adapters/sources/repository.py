@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 BRANCH, LINK, PATH = "branch", "link", "path"  # options
 READ_AT_ONCE = 4  # files
 ONLY = "A repository is read over https or ssh: https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH."
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\]")
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253}[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\]")
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_SHORT = re.compile(r"(?P<user>[^@:/\s]+)@(?P<host>[^@:/\s]+):(?P<path>[^\s:-][^\s]*)")
+_SHORT = re.compile(r"(?P<user>[^@:/\s]{1,64})@(?P<host>[^@:/\s]{1,255}):(?P<path>[^\s:-][^\s]{0,1000})")
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,200}")
 _VIEWS = {"github.com": "/blob/HEAD", "gitlab.com": "/-/blob/HEAD"}  # addresses of files below those of repositories
 

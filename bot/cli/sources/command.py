@@ -31,7 +31,7 @@ Examples:
 
   threadlore source remove handbook
 """
-_WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[^/@\s]+@[^/\s]+:")
+_WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,40}:|[^/@\s]{1,64}@[^/\s:]{1,255}:")
 NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="The name that `source list` shows.", show_default=False)
 ]
