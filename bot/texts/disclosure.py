@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from bot.i18n import N_, gettext
@@ -11,7 +10,6 @@ from bot.text.markdown import is_web_link, sanitize_inline
 WRITTEN_AUTOMATICALLY = N_("My answers are written automatically by a program (AI): check their sources.")
 PRIVACY = N_("Privacy: {address}")
 CONTACT = N_("Contact: {contact}")
-_MAIL = re.compile(r"[^@\s]++@[^@\s.]++(?:\.[^@\s.]++)++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class Disclosure:
     @property
     def contact_link(self) -> str:
         """The address of the contact; "" for a contact in other words."""
-        if _MAIL.fullmatch(self.contact):
+        if _is_mail_address(self.contact):
             return f"mailto:{self.contact}"
         return self.contact if is_web_link(self.contact) else ""
 
@@ -37,3 +35,9 @@ class Disclosure:
             shown = self.contact if self.contact_link else sanitize_inline(self.contact)
             parts.append(gettext(CONTACT).format(contact=shown))
         return " · ".join(parts)
+
+
+def _is_mail_address(text: str) -> bool:
+    """Whether a text is one e-mail address, as far as can be seen."""
+    person, _, host = text.partition("@")
+    return bool(person) and "." in host.strip(".") and "@" not in host and text == "".join(text.split())
