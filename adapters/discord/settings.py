@@ -22,6 +22,8 @@ TRAITS = PlatformTraits(
         "verify": ("what",),
         "pin": ("words",),
         "expert": ("words",),
+        "connect": ("words",),
+        "my-data": ("words",),
     },
     private_ask_hint=N_("with /ask and its option “private”"),
     reads_by_default=False,

@@ -28,6 +28,7 @@ from bot.capabilities.management import requests as management_requests
 from bot.capabilities.management import results as management_results
 from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
+from bot.capabilities.sources import requests as source_requests
 from bot.monitoring.report import HealthState
 from bot.platform.forms import FormField, FormOption
 from bot.rpc import codec
@@ -54,6 +55,10 @@ REQUESTS: list[OperationRequest] = [
     ListSharedAnswers(),
     GetSharedAnswer("s"),
     RateAnswer("a", helpful=False, reason="wrong", comment="No."),
+    source_requests.ListSources(),
+    source_requests.AddSource("https://kiln.example", "C1", "kiln", confirmed=True, minutes=9, options=(("a", "b"),)),
+    source_requests.RemoveSource("kiln", confirmed=True),
+    source_requests.SyncSource("kiln", forget_missing=True),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),

@@ -41,7 +41,7 @@ def forged(text: str, used: tuple[int, ...]) -> list[str]:
         wrong += [
             f"{name}: {label!r} leads to {to}"
             for label, to in read(linked).links
-            if reads_as_number(label) and label.strip("[|]") not in (to[-1], to)
+            if reads_as_number(label) and label.strip("[|]\u2060") not in (to[-1], to)
         ]
     return wrong
 
