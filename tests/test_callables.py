@@ -33,7 +33,6 @@ UPWARD = {
     "PlatformTraits.reads_past": "whose workspaces these are is known to the adapter alone",
     "Screen.hint": "what is hinted at depends on the settings",
     "SharedAudiences.invalidate": "cached audiences are above the shared table",
-    "SlidingWindow.sleep": "tests pass time",
     "StoreMaintenance.remove_leftovers": "leftovers are those of the data directory",
     "StreamingReply.save_reply_ref": "a reply is stored by whoever asked for it",
     "_ServiceOpener.hand_over": "the program decides whether it leaves the data directory to a bot",

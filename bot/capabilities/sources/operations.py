@@ -70,7 +70,7 @@ async def add_source(deps: Deps, caller: Caller, request: AddSource) -> AsyncGen
     sources, place = parts.ingest.sources, await find_place(parts, caller, request.channel, local)
     added_by = str(caller.subject) if caller.kind == "person" else ""
     draft = SourceDraft(request.address, place, request.name, request.options, request.minutes * 60.0, added_by)
-    kind = request.kind or find_source_kind(request.address)
+    kind = request.source_kind or find_source_kind(request.address)
     if not caller.is_owner:
         sources.check_allowed(kind)
     record = await sources.prepare(draft, kind)

@@ -27,7 +27,7 @@ class AddSource:
     channel: Annotated[str, Field(max_length=300)] = ""
     name: Annotated[str, Field(max_length=100)] = ""
     confirmed: bool = False
-    kind: Annotated[str, Field(max_length=40)] = ""
+    source_kind: Annotated[str, Field(max_length=40)] = ""
     minutes: Annotated[int, Field(ge=0, le=43_200)] = 0
     options: tuple[tuple[str, str], ...] = ()
 

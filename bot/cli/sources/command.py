@@ -72,7 +72,7 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
     from bot.capabilities.sources.requests import AddSource  # noqa: PLC0415  - keeps --help fast
 
     options = tuple(_parse_option(each) for each in option or ())
-    request = AddSource(resolve_address(address), into, name, kind=kind, minutes=every, options=options)
+    request = AddSource(resolve_address(address), into, name, source_kind=kind, minutes=every, options=options)
     rehearsed = Rehearsed(request, "Read it now and regularly?", "Nothing was added.", yes=yes)
     perform_rehearsed(context, rehearsed, space=space, as_json=as_json, exit_code=find_exit_code)
 

@@ -56,7 +56,9 @@ REQUESTS: list[OperationRequest] = [
     GetSharedAnswer("s"),
     RateAnswer("a", helpful=False, reason="wrong", comment="No."),
     source_requests.ListSources(),
-    source_requests.AddSource("https://kiln.example", "C1", "kiln", confirmed=True, minutes=9, options=(("a", "b"),)),
+    source_requests.AddSource(
+        "https://kiln.example", "C1", "kiln", source_kind="website", confirmed=True, minutes=9, options=(("a", "b"),)
+    ),
     source_requests.RemoveSource("kiln", confirmed=True),
     source_requests.SyncSource("kiln", forget_missing=True),
     management_requests.GetAnswerActions("a"),
@@ -171,6 +173,7 @@ EVENTS: list[OperationResult] = [
         "ab",
     ),
     results.ExportLine("{}"),
+    results.SourceReport("kiln", "3 files", 2, 1, 0.5, trouble="A drive is missing."),
     results.Completed("Well."),
     results.Forgotten("Well.", "t", 1, "r", NOON),
     results.Listing(("Name",), (("Ada",),)),

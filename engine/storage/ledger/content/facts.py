@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
     from engine.usage import PausedTexts
 
-FIRST_TURN = SpaceTurn()
-CUT_OFF = "cut_off"
+FIRST_TURN, CUT_OFF = SpaceTurn(), "cut_off"
 INCOMPLETE_HINT = "Raise THREADLORE_LLM_MAX_OUTPUT_TOKENS and read the text again with `threadlore retry`."
 # A condition on chunks `c` of documents `d`, with the parameters of `paused_parameters`.
 UNPAUSED = "NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?))"
