@@ -129,7 +129,7 @@ async def test_a_channel_is_found_by_name_and_an_unknown_one_contains_nothing(bo
 
 async def test_filters_without_a_question_ask_for_an_overview(bot: BotFixture) -> None:
     question = await build(bot, "<@BOT> in:#hall after:2026-05")
-    assert question.overview == Overview("summary")
+    assert question.overview == Overview("summary", widens=True)
     assert (question.filters.rooms, question.filters.since) == (ROOM, datetime(2026, 5, 1, tzinfo=UTC))
 
 

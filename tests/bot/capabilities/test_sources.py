@@ -193,7 +193,7 @@ async def test_nobody_but_the_owner_names_folders(bot: BotFixture, roof: Locatio
     for request in (
         AddSource(str(town), confirmed=True),
         AddSource("https://git.example/notes.git", confirmed=True),
-        AddSource("https://town.example/", kind="folder", confirmed=True),
+        AddSource("https://town.example/", source_kind="folder", confirmed=True),
     ):
         with pytest.raises((NotPermitted, NotFound)):
             await manage(bot, roof, request)
@@ -222,9 +222,9 @@ async def test_managers_see_sources_of_what_they_read_without_paths(
         AddSource("/tmp", "slack:T1:open"),
         AddSource("/tmp", "slack:T1:NOWHERE"),
         AddSource("/tmp", options=(("color", "red"),)),
-        AddSource("file:///etc", kind="repository"),
+        AddSource("file:///etc", source_kind="repository"),
         AddSource("what is this?"),
-        AddSource("/tmp", kind="unknown"),
+        AddSource("/tmp", source_kind="unknown"),
     ],
 )
 async def test_what_makes_no_sense_is_refused_in_a_sentence(bot: BotFixture, request_: AddSource) -> None:
