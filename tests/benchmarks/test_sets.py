@@ -67,7 +67,12 @@ FILES: Mapping[str, SetFiles] = {
     },
     "qmsum": {"messages.jsonl": TURNS, "queries.jsonl": TURN_QUESTIONS},
 }
-FILES = {**FILES, "locomo-windows": FILES["locomo"]}
+STATED: Sequence[Mapping[str, Any]] = [{"conv": "c1", "evidence": ["3"], "observation": "Ida has a boat."}]
+FILES = {
+    **FILES,
+    "locomo-windows": FILES["locomo"],
+    "locomo-facts": {**FILES["locomo"], "observations_gpt35.jsonl": STATED},
+}
 
 
 def write_set(data: Path, name: str) -> BenchSet:

@@ -18,7 +18,7 @@ from tests.surfaces.samples import WORDS
 from tests.surfaces.world import PEOPLE, Who, World, open_world
 
 READING = {"ask", "summarize", "upload-place", "verified-answers", "experts", "usage", "health", "channels"}
-READING |= {"questions", "channel", "corrections"}
+READING |= {"questions", "channel", "corrections", "list-sources"}
 
 
 @pytest.fixture
