@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_NAMES, MAX_FILES = 12, 200  # of what the person can read
 MIN_NAME_LENGTH = 3  # characters
-MAX_USAGE = 56  # characters of a usage in the list of all commands
+MAX_USAGE = 36  # characters of a usage in the list of all commands
 
 EXAMPLES_HEADING = N_("You could ask me:")
 NOTHING_READ = N_("I haven't read anything that you can see yet. Drop a file here, or let me read a channel.")

@@ -280,7 +280,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "connect": Command(
         connect.connect_command,
-        N_("websites that I read for this channel or for everyone"),
+        N_("websites that I read for a channel"),
         "[ADDRESS [open] | list | sync NAME | remove NAME]",
         N_(
             "Before I read one, I say who will find how much. `open`: everyone in the workspace finds it, not only "

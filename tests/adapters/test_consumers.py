@@ -113,7 +113,7 @@ CONSUMERS: dict[str, tuple[str, Callable[[str], str]]] = {
     "mcp documents": ("typed", lambda words: ListedDocument.of(make_document(words), "uri").model_dump_json()),
     "console": ("text", print_terminal),
 }
-SHOWS_NOTHING = {"chats", "common", "mattermost"}  # shared parts, and readers of exports
+SHOWS_NOTHING = {"chats", "common", "mattermost", "sources"}  # shared parts, readers of exports and of sources
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 SLACK_TOKEN = re.compile(r"<([!@#])(?!date\^\d)|<(?!https://wiki\.example)(https?:[^<>]*)>")
 DISCORD_TOKEN = re.compile(
