@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from bot.plugins import Credential, PlatformSetup, RecognizedText
 
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
-_ASSIGNMENT = re.compile(r"(?:export\s+|set\s+|-e\s+)?[A-Za-z_][A-Za-z0-9_]{3,}(?:\s*=\s*|:\s+)(?=\S)")
-_SCHEME = re.compile(r"(?:Authorization:\s*)?(?:Bot|Bearer)\s+(?=\S)", re.IGNORECASE)
+_WORD = r"[A-Za-z_][A-Za-z0-9_]{3,}"
+# Of one case and with "_", as no key is that has a "=" in it: SLACK_BOT_TOKEN, slack_bot_token.
+_VARIABLE = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|(?i:token|key|secret|password|model)"
+_ASSIGNMENT = re.compile(rf"^(?:(?:export\s+|set\s+|-e\s+){_WORD}|{_VARIABLE})(?:\s*=\s*|:\s+)(?=[^\s=])")
+_SCHEME = re.compile(r"^(?:Authorization:\s*)?(?:Bot|Bearer)\s+(?=\S)", re.IGNORECASE)
 _QUOTES = "\"'`“”‘’«»<>,;"
 _MASK = re.compile(r"[•●*…]{3,}|\.{3,}")
 _CUT_SECRET, MIN_SECRET = 24, 16  # characters; shorter ones are not shown, or cut off
@@ -24,7 +27,7 @@ def clean_paste(text: str) -> str:
     """The value in a pasted text: without blanks and quotes around it, "Bot ", or the name of a variable before it."""
     cleaned = _INVISIBLE.sub("", text).strip()
     for pattern in (_ASSIGNMENT, _SCHEME):
-        cleaned = pattern.sub("", cleaned.strip(_QUOTES).strip(), count=1)
+        cleaned = pattern.sub("", cleaned.strip(_QUOTES).strip())
     return cleaned.strip(_QUOTES).strip()
 
 

@@ -32,6 +32,17 @@ OPENAI, ANTHROPIC = "sk-proj-0123456789abcdefghij", "sk-ant-api03-0123456789abcd
         (f"Authorization: Bearer {OPENAI}", OPENAI),
         ("http://localhost:11434/v1", "http://localhost:11434/v1"),
         ("ollama_chat/qwen3:8b", "ollama_chat/qwen3:8b"),
+        (f"set token={OPENAI}", OPENAI),
+        (f"api_key: {OPENAI}", OPENAI),
+        ("https://models.example/v1?api_version=2026-01", "https://models.example/v1?api_version=2026-01"),
+        (
+            "https://models.example/v1?region=north&api_version=2",
+            "https://models.example/v1?region=north&api_version=2",
+        ),
+        ("sk-0123abcd_efgh=ijkl", "sk-0123abcd_efgh=ijkl"),
+        ("dGhlIG1pbGwgaXMgb3Blbg==", "dGhlIG1pbGwgaXMgb3Blbg=="),
+        ("aBcd1234=efgh5678", "aBcd1234=efgh5678"),
+        ("a note to my bot here", "a note to my bot here"),
     ],
 )
 def test_what_surrounds_a_value_is_removed(pasted: str, value: str) -> None:
