@@ -158,7 +158,7 @@ class Conversation:
                 raise _describe_mistake(setting, problem)
             self.chosen[setting] = value
             return value
-        kept = self.find_present(setting)
+        kept = self.find_value(setting)
         shown = mask(kept) if hidden else kept
         for _ in range(MAX_TRIES):
             answer = self.read(question + (f" Enter keeps {shown}." if kept else ""), hidden=hidden)

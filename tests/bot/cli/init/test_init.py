@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
 from bot.cli import weights
+from bot.cli.init.models import fits_model
 from bot.settings import read_variables
 from tests.support.discord_server.server import FakeDiscord
 from tests.support.openai_server import OpenAIServer
@@ -103,6 +104,51 @@ def test_enter_keeps_what_is_there_and_other_lines_stay(home: Path) -> None:
     assert (home / ".env").stat().st_mode & 0o777 == 0o600
     init("--no-check", "--slack", "--llm-model", "none", "--no-input")
     assert "THREADLORE_LLM_MODEL" not in read_variables(home / ".env")
+
+
+OPENAI_KEY, ANTHROPIC_KEY = "sk-proj-0123456789abcdef", "sk-ant-api03-0123456789abcdef"
+
+
+def begin_with(home: Path, **variables: str) -> None:
+    home.mkdir(mode=0o700, exist_ok=True)
+    (home / ".env").write_text("".join(f"THREADLORE_{name}={value}\n" for name, value in variables.items()))
+
+
+@pytest.mark.parametrize("words", [(), ("--no-input", "--llm-model", "anthropic/claude-haiku-4-5")])
+def test_a_key_of_another_provider_goes_with_its_model(home: Path, words: Sequence[str]) -> None:
+    begin_with(home, LLM_MODEL="openai/gpt-4o-mini", LLM_API_KEY=OPENAI_KEY)
+    stdin = () if words else ("anthropic/claude-haiku-4-5", "")
+    shown = init("--local", "--no-check", *words, stdin=stdin)
+    assert shown.exit_code == 0, shown.output
+    assert "The present key is of openai, not of anthropic: it is removed." in shown.stdout
+    assert ("Enter: it is in the environment." in shown.stdout) == (not words)
+    assert "Enter keeps sk-" not in shown.stdout
+    assert read_variables(home / ".env") == {"THREADLORE_LLM_MODEL": "anthropic/claude-haiku-4-5"}
+
+
+def test_a_key_that_fits_is_kept_and_the_environment_is_not_mentioned(home: Path) -> None:
+    begin_with(home, LLM_MODEL="openai/gpt-4o-mini", LLM_API_KEY=OPENAI_KEY)
+    shown = init("--local", "--no-check", stdin=("openai/gpt-4o", ""))
+    assert "Enter keeps sk-…cdef." in shown.stdout
+    assert "environment" not in shown.stdout
+    assert read_variables(home / ".env")["THREADLORE_LLM_API_KEY"] == OPENAI_KEY
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "former", "fits"),
+    [
+        (OPENAI_KEY, "openai/gpt-4o", "openai/gpt-4o-mini", True),
+        (OPENAI_KEY, "anthropic/claude-haiku-4-5", "openai/gpt-4o-mini", False),
+        (OPENAI_KEY, "mistral/mistral-small-latest", "openai/gpt-4o-mini", False),
+        ("0123456789abcdef", "mistral/mistral-small-latest", "openai/gpt-4o-mini", False),
+        ("0123456789abcdef", "mistral/mistral-small-latest", "mistral/mistral-large-latest", True),
+        ("0123456789abcdef", "mistral/mistral-small-latest", "", True),
+        (ANTHROPIC_KEY, "openai/gpt-4o", "", False),
+        (ANTHROPIC_KEY, "anthropic/claude-haiku-4-5", "openai/gpt-4o-mini", True),
+    ],
+)
+def test_a_present_key_fits_the_provider_that_it_was_for(key: str, name: str, former: str, *, fits: bool) -> None:
+    assert fits_model(key, name, former) == fits
 
 
 def test_this_computer_alone_needs_no_file(home: Path) -> None:
