@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from bot.cli.init.pasted import describe_secret
+from bot.cli.init.platforms import load_setups
 from bot.model_setup.checks import check_models
 from bot.model_setup.key_kinds import find_key_provider, find_model_provider, is_foreign_key, is_key
 from bot.model_setup.monthly_cost import TEAM, MonthlyCost, estimate_month, price_month
@@ -54,7 +56,7 @@ def _ask_key(talk: Conversation, name: str) -> None:
         return find_key_problem(key, name)
 
     if not talk.ask_plain(KEY, question, find_problem, hidden=True):
-        talk.say("No key is written: the one in the provider's own variable is used.")
+        talk.say("No key is written: that of the provider's own variable is used, if it is set.")
 
 
 def _remove_foreign_key(talk: Conversation, name: str) -> None:
@@ -79,6 +81,8 @@ def find_model_problem(name: str) -> str:
     """What is wrong with the name of a model, in a sentence; empty if nothing can be told from it."""
     if is_key(name):
         return f"This is an API key ({find_key_provider(name) or 'of a provider'}); the model's name goes here."
+    if "/" not in name and (what := describe_secret(name, load_setups().values())):
+        return f"This is {what}; the model's name goes here."
     if "://" in name:
         return "This is an address: give it by --llm-api-base; the model's name goes here, such as openai/qwen3."
     if any(each.isspace() for each in name):

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import pty
 import re
 import select
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
+from io import StringIO
 from pathlib import Path
 
 import pytest
+import structlog
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
 from bot.cli import weights
-from bot.cli.init.models import fits_model
-from bot.settings import read_variables
+from bot.cli.init import ending, platforms
+from bot.cli.init.conversation import Conversation, Given
+from bot.cli.init.models import find_model_problem, fits_model
+from bot.errors import BadSetting
+from bot.plugins import SetupStep
+from bot.settings import Settings, read_variables
+from engine.errors import EngineError
 from tests.support.discord_server.server import FakeDiscord
 from tests.support.openai_server import OpenAIServer
 from tests.support.patience import PATIENCE
@@ -178,6 +188,95 @@ def test_missing_weights_are_named(home: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(weights, "is_installed", lambda: False)
     assert home.name
     assert "threadlore setup" in init("--local", "--no-input").stdout
+
+
+def test_weights_that_cannot_be_installed_end_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise EngineError("The weights could not be installed.", hint="Install them manually.")
+
+    monkeypatch.setattr(weights, "is_installed", lambda: False)
+    monkeypatch.setattr(weights, "install_weights", fail)
+    shown = init("--local", "--no-input", "--yes")
+    assert (shown.exit_code, home.name) == (0, "home")
+    assert "✗ The weights could not be installed." in shown.stdout
+    assert "Install them manually. Or try again before the first start: threadlore setup" in shown.stdout
+    assert "threadlore serve --web" in shown.stdout
+
+
+class Typist:
+    """Answers as a person in a terminal does, then ends the input."""
+
+    asks = is_terminal = True
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+
+    def read(self, *, hidden: bool) -> str:
+        """The next answer. Raises EOFError after the last one."""
+        if not self.answers:
+            raise EOFError
+        return self.answers.pop(0)
+
+
+def converse(tmp_path: Path, *answers: str) -> tuple[Conversation, StringIO]:
+    shown = StringIO()
+    out = Console(file=shown, width=400)
+    return Conversation(Given(), Typist(*answers), out, tmp_path / ".env", Settings(), {}), shown
+
+
+def test_the_end_of_input_is_no_agreement(tmp_path: Path) -> None:
+    assert [converse(tmp_path, *each)[0].agree("Well?") for each in ((), ("",), ("y",), ("n",))] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_a_question_is_not_repeated_below_itself_and_a_secret_never_shown(tmp_path: Path) -> None:
+    talk, shown = converse(tmp_path, WRONG_TOKEN, "gpt 4o", "own/model", WRONG_TOKEN, APP_TOKEN, "local")
+    assert talk.ask_plain("llm_model", "Well?", find_model_problem) == "own/model"
+    assert platforms.choose_platforms(talk, platforms.load_setups()) == []
+    text = shown.getvalue()
+    assert (text.count("Well?"), text.count("What shall be connected?")) == (1, 1)
+    assert "revoked" not in text
+    assert APP_TOKEN[:20] not in text
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_long_address_is_shown_only_if_no_browser_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, opens: bool
+) -> None:
+    monkeypatch.setattr(platforms, "_open_page", lambda _: opens)
+    talk, shown = converse(tmp_path)
+    link = f"https://pages.example/{'a' * 400}"
+    platforms.show_steps(talk, [SetupStep("Open it.", link), SetupStep("Go on.", f"{link}b")], opens=True)
+    assert (f"{link}\n" in shown.getvalue()) != opens
+    assert f"{link}b" in shown.getvalue()
+    assert ("BROWSER=none threadlore init" in shown.getvalue()) == opens
+
+
+@pytest.mark.parametrize(("answers", "refused"), [(("y",), False), (("",), True), ((), True)])
+def test_what_was_refused_is_not_told_again_to_whom_read_it(
+    tmp_path: Path, answers: Sequence[str], *, refused: bool
+) -> None:
+    talk, shown = converse(tmp_path, *answers)
+    talk.mistakes += ["The key is missing."] * 3
+    context = pytest.raises(BadSetting) if refused else nullcontext()
+    with context as error:
+        ending.refuse_mistakes(talk)
+    assert "The key is missing." not in shown.getvalue()
+    assert not refused or str(error.value) == "Nothing was written."
+
+
+def test_the_lines_of_a_log_are_not_in_the_conversation(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    (home / ".env").write_text("THREADLORE_SPACE=a:b\nnothing here\n")
+    shown = init("--local", "--no-input", "--no-check", "--llm-model", "ollama_chat/qwen3")
+    assert shown.stderr.count("not read") == 1
+    assert "dotenv" not in shown.output
+    structlog.get_logger("any").info("anything")
+    assert structlog.get_config()["wrapper_class"] is structlog.make_filtering_bound_logger(logging.CRITICAL)
 
 
 async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home: Path) -> None:

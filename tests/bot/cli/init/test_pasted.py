@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.cli.init.models import find_address_problem, find_key_problem, find_model_problem
-from bot.cli.init.pasted import clean_paste, find_mistake, find_setting, mask
+from bot.cli.init.pasted import clean_paste, find_mistake, find_setting, mask, mask_word
 from bot.plugins import Credential, load_setup
 
 SLACK, DISCORD = load_setup("slack"), load_setup("discord")
@@ -97,6 +97,7 @@ def test_another_secret_is_named_with_the_place_of_the_right_one(wanted: Credent
     ("name", "words"),
     [
         (ANTHROPIC, "This is an API key (anthropic); the model's name goes here."),
+        (BOT_TOKEN, "This is the bot token (xoxb-) of Slack; the model's name goes here."),
         ("sk-0123456789abcdefghij", "This is an API key (of a provider)"),
         ("http://localhost:8000/v1", "give it by --llm-api-base"),
         ("gpt 4o", "has no blanks"),
@@ -137,3 +138,5 @@ def test_a_secret_is_shown_by_its_kind_and_its_end_alone() -> None:
     assert mask(DISCORD_BOT_TOKEN) == "…defg"
     assert mask("short-one") == "…"
     assert mask("") == ""
+    assert mask_word(BOT_TOKEN) == "xoxb-…CfAe"
+    assert mask_word("teams") == "teams"
