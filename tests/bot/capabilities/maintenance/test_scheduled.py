@@ -184,6 +184,18 @@ async def test_a_scheduled_backup_can_be_rehearsed_and_the_rehearsal_leaves_noth
     assert names(temporary) == []
 
 
+async def test_a_rehearsal_on_a_small_disk_says_how_to_choose_another(
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise DiskFull("The disk is full.", hint="Free some space.")
+
+    monkeypatch.setattr(archive, "restore_backup", fail)
+    with pytest.raises(DiskFull, match="The disk is full") as error:
+        await rehearse_restore(tmp_path / "any", engine.clock)
+    assert error.value.hint.startswith("Set TMPDIR to a folder with more space")
+
+
 async def test_with_a_key_file_a_scheduled_backup_is_encrypted(tmp_path: Path, engine: Engine) -> None:
     create_key_file(tmp_path / "key")
     settings = Settings(backup_every="day", backup_dir=str(tmp_path / "b"), backup_key_file=str(tmp_path / "key"))
