@@ -10,7 +10,6 @@ import re
 import select
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from bot.cli import weights
 from bot.cli.init import ending, platforms
 from bot.cli.init.conversation import Conversation, Given
 from bot.cli.init.models import find_model_problem, fits_model
+from bot.cli.init.reader import NoReader
 from bot.errors import BadSetting
 from bot.plugins import SetupStep
 from bot.settings import Settings, read_variables
@@ -256,17 +256,25 @@ def test_a_long_address_is_shown_only_if_no_browser_opened(
     assert ("BROWSER=none threadlore init" in shown.getvalue()) == opens
 
 
-@pytest.mark.parametrize(("answers", "refused"), [(("y",), False), (("",), True), ((), True)])
-def test_what_was_refused_is_not_told_again_to_whom_read_it(
-    tmp_path: Path, answers: Sequence[str], *, refused: bool
-) -> None:
-    talk, shown = converse(tmp_path, *answers)
+def test_what_was_refused_is_not_told_again_to_whom_read_it(tmp_path: Path) -> None:
+    for answers in (("",), ()):
+        talk, shown = converse(tmp_path, *answers)
+        talk.mistakes.append("The key is missing.")
+        with pytest.raises(BadSetting, match=r"^Nothing was written\.$"):
+            ending.refuse_mistakes(talk)
+        assert "The key is missing." not in shown.getvalue()
+    talk, _ = converse(tmp_path, "y")
+    talk.mistakes.append("The key is missing.")
+    ending.refuse_mistakes(talk)
+
+
+def test_what_was_refused_is_told_once_to_a_script(tmp_path: Path) -> None:
+    talk, _ = converse(tmp_path)
+    talk.reader = NoReader()
     talk.mistakes += ["The key is missing."] * 3
-    context = pytest.raises(BadSetting) if refused else nullcontext()
-    with context as error:
+    with pytest.raises(BadSetting, match=r"^The key is missing\.\nNothing was written\.$") as error:
         ending.refuse_mistakes(talk)
-    assert "The key is missing." not in shown.getvalue()
-    assert not refused or str(error.value) == "Nothing was written."
+    assert error.value.hint == "Correct them, or give --no-check to write them unchecked."
 
 
 def test_the_lines_of_a_log_are_not_in_the_conversation(home: Path) -> None:
