@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WORD = r"[A-Za-z_][A-Za-z0-9_]{3,}"
-# Of one case and with "_", as no key is that has a "=" in it: SLACK_BOT_TOKEN, slack_bot_token.
+# Of one case and with "_", as no key is that has a "=" in it: BOT_TOKEN, api_key.
 _VARIABLE = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|(?i:token|key|secret|password|model)"
 _ASSIGNMENT = re.compile(rf"^(?:(?:export\s+|set\s+|-e\s+){_WORD}|{_VARIABLE})(?:\s*=\s*|:\s+)(?=[^\s=])")
 _SCHEME = re.compile(r"^(?:Authorization:\s*)?(?:Bot|Bearer)\s+(?=\S)", re.IGNORECASE)
