@@ -135,6 +135,7 @@ class Bot:
     def stand_by(self, platform: str) -> None:
         """Be healthy without a platform, because other processes are connected to it; `expect_platform` undoes it."""
         self._attached.expected.discard(platform)
+        self.metrics.forget_activity(platform)
 
     async def list_workspaces(self, platform: str) -> set[str]:
         """The workspaces of the channels that are known. Raises StoreError."""

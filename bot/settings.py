@@ -5,6 +5,7 @@ The file is `.env` in the data directory, or a named one. A .env in the current 
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from difflib import get_close_matches
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
 from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -24,6 +26,8 @@ from engine.options import DEFAULT_PROMPT_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+logging.getLogger("dotenv").setLevel(logging.ERROR)  # `list_unread_lines` says it once, and in a sentence
 
 ENV_FILE_NAME = ".env"
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -309,6 +313,24 @@ def list_stores_names() -> tuple[str, ...]:
 def _suggest_setting(name: str) -> str:
     matches = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 2)
     return f"; did you mean {' or '.join(f'{PREFIX}{each.upper()}' for each in matches)}?" if matches else "."
+
+
+def list_unread_lines(file: Path | None, data_dir: Path) -> list[str]:
+    """One sentence if lines of the settings file cannot be read; what they hold is not repeated. Raises BadSetting."""
+    chosen = file or find_env_file(data_dir)
+    if chosen is None or not chosen.is_file():
+        return []
+    with chosen.open(encoding="utf-8") as lines:
+        unread = [each.original for each in parse_stream(lines) if each.error]
+    numbers = [str(each.line + _count_blank_lines(each.string)) for each in unread]
+    if not numbers:
+        return []
+    what = f"Line {numbers[0]} of {chosen} is" if len(numbers) == 1 else f"Lines {', '.join(numbers)} of {chosen} are"
+    return [f"{what} not read: a line is NAME=value, or begins with #."]
+
+
+def _count_blank_lines(text: str) -> int:
+    return text[: len(text) - len(text.lstrip())].count("\n")
 
 
 def find_local_zone(link: Path = Path("/etc/localtime")) -> str:

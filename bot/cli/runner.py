@@ -60,15 +60,23 @@ class GlobalOptions:
 
     def load_settings(self, **overrides: Any) -> Settings:
         """Load the settings and print a warning for each unknown variable. Raises BadSetting."""
-        from bot import plugins, settings  # noqa: PLC0415  - takes a quarter of a second, which --help avoids
+        from bot import settings  # noqa: PLC0415  - takes a quarter of a second, which --help avoids
 
         data_dir = {"data_dir": self.data_dir} if self.data_dir else {}
         loaded = settings.load_settings(
             self.env_file, **data_dir, **{name: value for name, value in overrides.items() if value}
         )
-        for sentence in settings.list_unknown_variables(self.env_file, loaded.data_path, plugins.list_adapter_names):
-            typer.echo(sentence, err=True)
+        self.warn_of_file(loaded)
         return loaded
+
+    def warn_of_file(self, loaded: Settings) -> None:
+        """Print a warning for lines that are not read, and for each unknown variable."""
+        from bot import plugins, settings  # noqa: PLC0415  - as above
+
+        found = settings.list_unread_lines(self.env_file, loaded.data_path)
+        found += settings.list_unknown_variables(self.env_file, loaded.data_path, plugins.list_adapter_names)
+        for sentence in found:
+            typer.echo(sentence, err=True)
 
 
 def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitable[int]]) -> None:

@@ -235,6 +235,11 @@ class Metrics:
             self._last_event_age.labels(platform).set_function(lambda: self.seconds_since_activity(platform))
         self._last_activity[platform] = self._clock.monotonic()
 
+    def forget_activity(self, platform: str) -> None:
+        """Export no age of a platform that this process is not connected to, until the next sign of life."""
+        if self._last_activity.pop(platform, None) is not None:
+            self._last_event_age.remove(platform)
+
     def seconds_since_activity(self, platform: str) -> float:
         """Seconds since the last event or ping; infinite before the first one."""
         return self._clock.monotonic() - self._last_activity.get(platform, float("-inf"))

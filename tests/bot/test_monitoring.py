@@ -65,6 +65,19 @@ async def fetch(port: int, page: str) -> tuple[int, str]:
         return response.status, await response.text()
 
 
+def test_a_platform_that_others_are_connected_to_has_no_age_until_its_next_sign_of_life() -> None:
+    clock, name = ManualClock(), "threadlore_platform_last_event_age_seconds"
+    metrics = Metrics(clock)
+    metrics.forget_activity("discord")
+    metrics.record_activity("discord")
+    clock.advance(400)
+    metrics.forget_activity("discord")
+    assert metrics.registry.get_sample_value(name, {"platform": "discord"}) is None
+    metrics.record_activity("discord")
+    clock.advance(3)
+    assert metrics.registry.get_sample_value(name, {"platform": "discord"}) == 3.0
+
+
 def test_a_stopped_queue_and_a_silent_platform_are_health_problems() -> None:
     clock = ManualClock()
     metrics = Metrics(clock)

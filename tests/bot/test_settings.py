@@ -14,7 +14,7 @@ from adapters.discord.settings import DiscordSettings
 from adapters.slack.settings import SlackSettings
 from bot.errors import BadSetting
 from bot.server import configured_platforms, serve
-from bot.settings import Settings, list_unknown_variables, load_settings
+from bot.settings import Settings, list_unknown_variables, list_unread_lines, load_settings
 from engine.clock import SYSTEM_CLOCK
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
@@ -144,6 +144,18 @@ def test_a_named_file_that_cannot_be_read_is_refused(tmp_path: Path, content: by
         (tmp_path / "odd").write_bytes(content)
     with pytest.raises(BadSetting, match=words):
         load_settings(tmp_path / "odd")
+
+
+def test_lines_that_are_no_settings_are_named_once_and_not_repeated(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("# Ours.\nA=1\n\nmy secret here\nTHREADLORE_SPACE='c:d'\nB='open\n")
+    load_settings(file)
+    assert caplog.text == ""
+    [sentence] = list_unread_lines(file, tmp_path)
+    assert sentence == f"Lines 4, 6 of {file} are not read: a line is NAME=value, or begins with #."
+    assert list_unread_lines(None, tmp_path) == []
 
 
 def test_variables_that_are_no_settings_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

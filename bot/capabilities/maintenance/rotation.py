@@ -1,12 +1,14 @@
-"""The folder of scheduled backups: their names, which of them are kept, and which are leftovers."""
+"""The folder of scheduled backups: their names, whose they are, and which of them are kept."""
 
 from __future__ import annotations
 
 import re
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +17,11 @@ if TYPE_CHECKING:
 
 FOLDER = "backups"
 TIME_FORMAT = "%Y%m%dT%H%M%SZ"  # UTC
-NAME = re.compile(r"threadlore-\d{8}T\d{6}Z\.tar\.gz(?:\.age)?")  # encrypted ones, too
+OWNER_DIGITS = 8
+NAME = re.compile(r"threadlore-([0-9a-f]{8})-(\d{8}T\d{6}Z)\.tar\.gz(?:\.age)?")  # encrypted ones, too
+MAX_AHEAD = timedelta(minutes=1)  # by which the clock of another process may differ
+PLACE_WORDS = ("host", "hostaddr", "port", "dbname", "options")  # of an address, without credentials
+PLACE_PAIR = re.compile(rf"\b({'|'.join(PLACE_WORDS)})\s*=\s*('(?:[^'\\]|\\.)*'|\S+)")
 
 
 def find_backup_dir(settings: Settings) -> Path:
@@ -23,21 +29,45 @@ def find_backup_dir(settings: Settings) -> Path:
     return Path(settings.backup_dir).expanduser().absolute() if settings.backup_dir else settings.data_path / FOLDER
 
 
-def name_backup(now: datetime, *, is_encrypted: bool = False) -> str:
-    """The name of a backup; names sort by time."""
-    return f"threadlore-{now.strftime(TIME_FORMAT)}.tar.gz{'.age' if is_encrypted else ''}"
+def find_owner(settings: Settings) -> str:
+    """A tag of the data, which tells the backups of several bots in one folder apart.
+
+    Eight hexadecimal digits of a hash: of the address of the database without user and password, so that another
+    password changes nothing, or of the path of the data directory.
+    """
+    address = settings.database.get_secret_value()
+    place = describe_place(address) if address else str(settings.data_path.resolve())
+    return sha256(place.encode()).hexdigest()[:OWNER_DIGITS]
 
 
-def list_backups(folder: Path) -> list[Path]:
-    """The scheduled backups of a folder, the oldest first; other files are not looked at."""
+def describe_place(address: str) -> str:
+    """The address of a database without credentials. Pure."""
+    if "://" not in address:  # words such as host=… dbname=…
+        return " ".join(f"{name}={value}" for name, value in sorted(PLACE_PAIR.findall(address)))
+    parts = urlsplit(address)
+    query = sorted(each for each in parse_qsl(parts.query) if each[0] in PLACE_WORDS)
+    return f"{parts.netloc.rpartition('@')[2].lower()}{parts.path}{query or ''}"
+
+
+def name_backup(owner: str, now: datetime, *, is_encrypted: bool = False) -> str:
+    """The name of a backup; those of an owner sort by time."""
+    return f"threadlore-{owner}-{now.strftime(TIME_FORMAT)}.tar.gz{'.age' if is_encrypted else ''}"
+
+
+def list_backups(folder: Path, owner: str) -> list[Path]:
+    """The scheduled backups of an owner in a folder, the oldest first; other files are not looked at.
+
+    Raises OSError for a folder that cannot be read.
+    """
     try:
-        return sorted(each for each in folder.iterdir() if _has_time(each) and each.is_file())
+        found = [each for each in folder.iterdir() if _is_of(each, owner) and each.is_file()]
     except (FileNotFoundError, NotADirectoryError):
         return []
+    return sorted(found, key=lambda each: (read_time(each), each.name))
 
 
-def _has_time(path: Path) -> bool:
-    if NAME.fullmatch(path.name):
+def _is_of(path: Path, owner: str) -> bool:
+    if (match := NAME.fullmatch(path.name)) and match[1] == owner:
         with suppress(ValueError):  # a day that does not exist
             return bool(read_time(path))
     return False
@@ -45,9 +75,20 @@ def _has_time(path: Path) -> bool:
 
 def read_time(backup: Path) -> datetime:
     """The time at which a backup was begun, by its name: a copy keeps it."""
-    return datetime.strptime(backup.name.split("-")[1].split(".")[0], TIME_FORMAT).replace(tzinfo=UTC)
+    return datetime.strptime(backup.name.split("-")[2].split(".")[0], TIME_FORMAT).replace(tzinfo=UTC)
 
 
-def select_expired(backups: Sequence[Path], keep: int) -> Sequence[Path]:
-    """The backups that are not kept, of a list with the oldest first. Pure."""
-    return backups[: max(0, len(backups) - keep)]
+def is_future(backup: Path, now: datetime) -> bool:
+    """Whether a backup is of the future: it was written before the clock was set back. Pure."""
+    return read_time(backup) > now + MAX_AHEAD
+
+
+def find_newest(backups: Sequence[Path], now: datetime) -> Path | None:
+    """The newest backup that is not of the future; None without one. Pure."""
+    return max((each for each in backups if not is_future(each, now)), key=read_time, default=None)
+
+
+def select_expired(backups: Sequence[Path], keep: int, now: datetime) -> Sequence[Path]:
+    """The backups that are not kept: the oldest ones, before which those of the future go. Pure."""
+    ordered = sorted(backups, key=lambda each: (not is_future(each, now), read_time(each)))
+    return ordered[: max(0, len(ordered) - keep)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import structlog
@@ -11,10 +10,19 @@ import structlog
 from bot import texts
 from bot.capabilities.maintenance import archive
 from bot.capabilities.maintenance.archive_key import load_chosen_key
-from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups, name_backup, read_time, select_expired
+from bot.capabilities.maintenance.rotation import (
+    find_backup_dir,
+    find_newest,
+    find_owner,
+    list_backups,
+    name_backup,
+    read_time,
+    select_expired,
+)
 from bot.errors import file_write_error
 from bot.i18n import gettext
 from engine.errors import EngineError
+from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,7 +44,7 @@ class ScheduledBackups:
 
     def __init__(self, engine: Engine, settings: Settings, notices: ManagerNotices | None = None) -> None:
         self._engine, self._settings = engine, settings
-        self._folder = find_backup_dir(settings)
+        self._folder, self._owner = find_backup_dir(settings), find_owner(settings)
         self._interval = settings.backup_seconds
         self._keep = settings.backup_keep
         self._notices = notices
@@ -54,11 +62,11 @@ class ScheduledBackups:
     async def run_due(self, now: datetime) -> None:
         """Write a backup if the newest one is old enough; a failure is recorded, told, and tried again."""
         monotonic = self._engine.clock.monotonic()
-        waits = self._failed_at is not None and monotonic - self._failed_at < min(RETRY_SECONDS, self._interval)
-        if waits or not await asyncio.to_thread(self._is_due, now):
+        if self._failed_at is not None and monotonic - self._failed_at < min(RETRY_SECONDS, self._interval):
             return
         try:
-            path = await self._write(now)
+            if (path := await self._write_due(now)) is None:
+                return
         except EngineError as error:
             self._failed_at = monotonic
             self._engine.supervisor.record_failure(TASK, error)
@@ -72,24 +80,28 @@ class ScheduledBackups:
 
     def _is_due(self, now: datetime) -> bool:
         """Whether the newest backup is old enough; one of the future, before the clock was set back, does not count."""
-        times = map(read_time, list_backups(self._folder))
-        newest = max((each for each in times if each <= now + timedelta(minutes=1)), default=None)
-        return newest is None or (now - newest).total_seconds() >= self._interval
+        newest = find_newest(list_backups(self._folder, self._owner), now)
+        return newest is None or (now - read_time(newest)).total_seconds() >= self._interval
 
-    async def _write(self, now: datetime) -> Path:
-        """Write and verify a backup, then delete those that are not kept. Raises EngineError."""
+    async def _write_due(self, now: datetime) -> Path | None:
+        """Write and verify a backup if it is due, then delete those that are not kept. Raises EngineError."""
+        try:
+            if not await asyncio.to_thread(self._is_due, now):
+                return None
+        except OSError as error:
+            raise disk_error("The folder of backups cannot be read", self._folder, error) from error
         key = load_chosen_key(self._settings)
-        path = self._folder / name_backup(now, is_encrypted=key is not None)
+        path = self._folder / name_backup(self._owner, now, is_encrypted=key is not None)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             await archive.create_backup(self._engine, path, key)
-            await asyncio.to_thread(self._delete_expired)
+            await asyncio.to_thread(self._delete_expired, now)
         except OSError as error:
             raise file_write_error(path, error) from error
         return path
 
-    def _delete_expired(self) -> None:
-        for each in select_expired(list_backups(self._folder), self._keep):
+    def _delete_expired(self, now: datetime) -> None:
+        for each in select_expired(list_backups(self._folder, self._owner), self._keep, now):
             each.unlink(missing_ok=True)
             log.info("backups.deleted", path=str(each))
 

@@ -1,4 +1,4 @@
-"""The checks. To add one, write a function and name it in `CHECKS`."""
+"""The checks. To add one, write a function and add it to `CHECKS`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import asyncio
 import os
 import shutil
 import stat
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
+
+import structlog
 
 from bot.capabilities.requests import CheckHealth
 from bot.cli.doctor.data import check_backups, check_database, check_encryption
@@ -24,10 +26,13 @@ from engine.errors import EngineError
 from engine.parsers.sandbox.probe import SandboxProbe
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from bot.cli.doctor.finding import Check, CheckContext
     from bot.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 GIB = 2**30
 MIN_FREE_BYTES, FEW_FREE_BYTES = GIB // 10, 2 * GIB
@@ -71,12 +76,20 @@ async def check_disk_space(context: CheckContext) -> Finding:
 async def check_clock(context: CheckContext) -> Finding:
     """Whether the clock runs behind the newest file of the data directory."""
     now, path = context.clock.now(), context.settings.data_path
-    times = [each.stat().st_mtime for each in path.iterdir()] if path.is_dir() else []
-    ahead = max(times, default=0.0) - now.timestamp()
+    ahead = max(_list_times(path), default=0.0) - now.timestamp()
     if ahead > MAX_AHEAD_SECONDS:
         text = f"It is {now:%Y-%m-%d %H:%M} UTC by the clock, and a file is {ahead / 86400:.0f} days newer."
         return Finding("clock", "failed", text, "Set the clock of the machine; deleting by age would follow it.")
     return Finding("clock", "ok", f"It is {now:%Y-%m-%d %H:%M} UTC.")
+
+
+def _list_times(folder: Path) -> list[float]:
+    """The times of the entries of a folder; one that vanishes meanwhile is left out, and a link is not followed."""
+    times = list[float]()
+    for each in folder.iterdir() if folder.is_dir() else ():
+        with suppress(FileNotFoundError):
+            times.append(each.lstat().st_mtime)
+    return times
 
 
 async def check_sandbox(context: CheckContext) -> Finding:
@@ -132,17 +145,41 @@ def _find_existing(path: Path) -> Path:
     return next(each for each in (path, *path.parents) if each.exists())
 
 
-CHECKS: tuple[Check, ...] = (
-    check_versions,
-    check_data_dir,
-    check_disk_space,
-    check_encryption,
-    check_clock,
-    check_database,
-    check_backups,
-    check_running,
-    check_platforms,
-    check_model_roles,
-    check_sandbox,
-    check_probes,
-)
+async def run_checks(context: CheckContext, checks: Mapping[str, Check] | None = None) -> list[Finding]:
+    """What all checks find; one that cannot be finished is a finding, too, and the others still run."""
+    found = [await _run_guarded(name, check, context) for name, check in (checks or CHECKS).items()]
+    return [each for some in found for each in some]
+
+
+async def _run_guarded(name: str, check: Check, context: CheckContext) -> list[Finding]:
+    try:
+        found = await check(context)
+    except Exception as error:  # the other checks still say what they find
+        log.debug("doctor.check_failed", exc_info=True)
+        hint = getattr(error, "hint", "") or "Run it again with threadlore --debug doctor."
+        return [Finding(name, "failed", f"The check could not be finished: {_describe(error)}", hint)]
+    return found if isinstance(found, list) else [found]
+
+
+def _describe(error: Exception) -> str:
+    """What went wrong, in a sentence."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'the system'}: {error.strerror}."
+    text = str(error) if isinstance(error, EngineError) else f"{type(error).__name__}: {error}"
+    return text if text.endswith(".") else f"{text}."
+
+
+CHECKS: Mapping[str, Check] = {
+    "versions": check_versions,
+    "data directory": check_data_dir,
+    "disk space": check_disk_space,
+    "encryption": check_encryption,
+    "clock": check_clock,
+    "database": check_database,
+    "backups": check_backups,
+    "bot": check_running,
+    "platforms": check_platforms,
+    "models": check_model_roles,
+    "sandbox": check_sandbox,
+    "probes": check_probes,
+}

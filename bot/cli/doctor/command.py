@@ -32,13 +32,12 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa
     """Run all checks and show what they found."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.cli.doctor.checks import CHECKS  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.doctor.checks import run_checks  # noqa: PLC0415  - keeps --help fast
         from bot.cli.doctor.finding import CheckContext  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
 
         checked = CheckContext(common.load_settings(), common.clock)
-        found = [await check(checked) for check in CHECKS]
-        findings = [each for some in found for each in (some if isinstance(some, list) else [some])]
+        findings = await run_checks(checked)
         out = Screen(common.clock).out
         if as_json:
             out.out(json.dumps([asdict(each) for each in findings], ensure_ascii=False, indent=2), highlight=False)

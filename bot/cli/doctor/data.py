@@ -7,7 +7,7 @@ import sys
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from bot.capabilities.maintenance.rotation import find_backup_dir, list_backups, read_time
+from bot.capabilities.maintenance.rotation import find_backup_dir, find_newest, find_owner, list_backups, read_time
 from bot.capabilities.requests import AtSpace, GetStatus
 from bot.capabilities.results import StatusResult
 from bot.cli.doctor.finding import Finding
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 DATABASE_SECONDS = 30.0  # until it answers
 LATE_FACTOR = 2.0  # intervals after which a backup is late
-WITHOUT_SCHEDULE_DAYS = 7  # after which a backup by hand is old
+WITHOUT_SCHEDULE_DAYS = 7  # after which the last one is old
+ELSEWHERE = "Backups at other places are not seen here."
+SCHEDULE_HINT = "Set THREADLORE_BACKUP_EVERY, or use threadlore backup; a database has tools of its own."
 
 
 async def check_database(context: CheckContext) -> Finding:
@@ -62,17 +64,20 @@ async def check_backups(context: CheckContext) -> Finding:
     """Whether there is a backup, and how old the newest one is."""
     settings, name = context.settings, "backups"
     folder, now = find_backup_dir(settings), context.clock.now()
-    found = await asyncio.to_thread(list_backups, folder)
+    found = await asyncio.to_thread(list_backups, folder, find_owner(settings))
     if not found and settings.backup_seconds:
         return Finding(name, "warning", f"There is none in {folder} yet.", "The bot makes one while it runs.")
     if not found:
-        hint = "Set THREADLORE_BACKUP_EVERY, or use threadlore backup; a database has tools of its own."
-        return Finding(name, "warning", "None are scheduled.", hint)
-    age = now - read_time(found[-1])
-    most = LATE_FACTOR * settings.backup_seconds if settings.backup_seconds else WITHOUT_SCHEDULE_DAYS * 86400.0
-    text = f"The newest of {len(found)} in {folder} is {format_age(age.total_seconds())} old."
-    if age.total_seconds() > most:
+        return Finding(name, "warning", f"None are scheduled. {ELSEWHERE}", SCHEDULE_HINT)
+    if (newest := find_newest(found, now)) is None:
+        text = f"All {len(found)} in {folder} are of the future: the clock was set back."
+        return Finding(name, "warning", text, "Compare the clock with another one, and make a backup.")
+    age = (now - read_time(newest)).total_seconds()
+    text = f"The newest of {len(found)} in {folder} is {format_age(age)} old."
+    if settings.backup_seconds and age > LATE_FACTOR * settings.backup_seconds:
         return Finding(name, "warning", text, "The log says why the last one failed: backups.failed.")
+    if not settings.backup_seconds and age > WITHOUT_SCHEDULE_DAYS * 86400.0:
+        return Finding(name, "warning", f"{text} None are scheduled any more. {ELSEWHERE}", SCHEDULE_HINT)
     return Finding(name, "ok", text)
 
 

@@ -56,12 +56,15 @@ def render_checks(checks: Sequence[ModelCheck]) -> RenderableType:
     from bot.capabilities.management.checked_models import summarize_facts  # noqa: PLC0415  - as above
     from bot.cli.render.tables import safe_text  # noqa: PLC0415  - as above
 
-    rows = Table.grid(padding=(0, 2))
+    rows, told = Table.grid(padding=(0, 2)), set[tuple[str, str]]()
     for each in checks:
         mark, color = ("✗", "red") if not each.works else ("!", "yellow") if each.problems else ("✓", "green")
         rows.add_row(Text(mark, color), Text(each.role), safe_text(each.model))
         if summary := summarize_facts(each.facts):
             rows.add_row("", "", Text(summary, "dim"))
-        for problem in each.problems:
+        for problem in each.problems:  # each once, though several roles have the model
+            if (each.model, problem.text) in told:
+                continue
+            told.add((each.model, problem.text))
             rows.add_row("", "", safe_text(f"{problem.text} {problem.hint}".strip()))
     return rows

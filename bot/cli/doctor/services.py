@@ -17,7 +17,7 @@ from bot.errors import BadSetting
 from bot.model_setup.checks import check_models
 from bot.model_setup.openers import check_weights
 from bot.plugins import list_setup_names, load_setup
-from bot.rpc.socket import find_service
+from bot.rpc.socket import HolderUnreached, find_service
 from bot.server import configured_platforms
 from engine.errors import EngineError
 
@@ -33,7 +33,9 @@ async def check_running(context: CheckContext) -> Finding:
     """What the process that holds the data says of itself, and whether it is of the installed version."""
     name, report = "bot", await _ask_running(context)
     if report is None:
-        return Finding(name, "ok", "It is not running, or does not answer; threadlore serve starts it.")
+        return Finding(name, "ok", "It is not running; threadlore serve starts it.")
+    if isinstance(report, str):
+        return Finding(name, "failed", f"It holds the data, and {report}", "Look at its log, then restart it.")
     installed = version("threadlore")
     if report.version != installed:
         text = f"It runs as version {report.version}, and {installed} is installed."
@@ -45,19 +47,23 @@ async def check_running(context: CheckContext) -> Finding:
     return Finding(name, state, text, "docs/operations.md, Faults, says what to do.")
 
 
-async def _ask_running(context: CheckContext) -> HealthReport | None:
-    """The health of the running process; None if there is none, or it does not answer."""
+async def _ask_running(context: CheckContext) -> HealthReport | str | None:
+    """The health of the running process, or the end of a sentence if it says none; None if there is no process."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            if (running := await find_service(context.settings.data_path)) is not None:
-                request = AtSpace(context.settings.space, GetHealth())
-                async with aclosing(running.perform(request)) as results:
-                    async for result in results:
-                        if isinstance(result, HealthReport):
-                            return result
-    except (EngineError, TimeoutError):
-        pass
-    return None
+            if (running := await find_service(context.settings.data_path)) is None:
+                return None
+            async with aclosing(running.perform(AtSpace(context.settings.space, GetHealth()))) as results:
+                async for result in results:
+                    if isinstance(result, HealthReport):
+                        return result
+    except TimeoutError:
+        return f"does not answer within {ANSWER_SECONDS:.0f} seconds."
+    except HolderUnreached:
+        return None
+    except EngineError as error:
+        return f"says nothing of itself: {error}"
+    return "says nothing of itself."
 
 
 async def check_platforms(context: CheckContext) -> list[Finding]:

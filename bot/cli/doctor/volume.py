@@ -22,7 +22,10 @@ def is_encrypted(folder: Path, system: Path = SYS, mounts: Path = MOUNTS) -> boo
         return True
     number = folder.stat().st_dev
     if not os.major(number) and source.startswith("/dev/"):  # a file system of several devices, such as btrfs
-        number = Path(source).stat().st_rdev
+        try:
+            number = Path(source).stat().st_rdev
+        except OSError:  # the device is not shown here, as within a container
+            return False
     device = system / "dev/block" / f"{os.major(number)}:{os.minor(number)}"
     return device.exists() and _is_crypt(device.resolve(), MAX_DEPTH)
 

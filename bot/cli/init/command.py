@@ -104,7 +104,9 @@ def init(
     def work(common: GlobalOptions) -> int:
         from bot.cli.init import ending  # noqa: PLC0415  - keeps --help fast
         from bot.cli.init.reader import choose_reader  # noqa: PLC0415  - as above
+        from bot.monitoring import log_config  # noqa: PLC0415  - as above
 
+        log_config.configure_logging(common.clock, debug=common.debug)
         given = _read_given(context, is_local=local, checks=not no_check, yes=yes)
         talk = ending.open_conversation(common, given, choose_reader(may_ask=not no_input))
         platforms = _converse(talk, common)

@@ -69,10 +69,10 @@ class Conversation:
         self.out.print(link, soft_wrap=True, markup=False, style="cyan")
 
     def read(self, question: str, *, hidden: bool = False) -> str | None:
-        """The answer to a question; None at the end of input, and for all questions after it."""
+        """The answer to a question, which is empty if it was just asked; None at the end of input, and ever after."""
         if self.has_ended:
             return None
-        if self.reader.asks:
+        if self.reader.asks and question:
             self.say(question)
         try:
             return clean_paste(self.reader.read(hidden=hidden))
@@ -84,7 +84,10 @@ class Conversation:
         """Whether a person in a terminal says yes; nobody else is asked."""
         if not self.reader.is_terminal:
             return self.given.yes
-        return self.given.yes or (self.read(f"{question} [Y/n]") or "").casefold() in {"", "y", "yes"}
+        if self.given.yes:
+            return True
+        answer = self.read(f"{question} [Y/n]")
+        return answer is not None and answer.casefold() in {"", "y", "yes"}
 
     def find_present(self, setting: str) -> str:
         """The value of a setting so far, that of an adapter included; empty if there is none."""
@@ -121,8 +124,9 @@ class Conversation:
             self.say(f"{name_variable(wanted.setting)} cannot be used: {mistake}")
         kept = "" if mistake else clean_paste(present)
         question = f"{_capitalize(wanted.name)} ({wanted.shape}); {wanted.place}."
-        for _ in range(MAX_TRIES):
-            answer = self.read(question + (f" Enter keeps {mask(kept)}." if kept else ""), hidden=True)
+        question += f" Enter keeps {mask(kept)}." if kept else ""
+        for number in range(MAX_TRIES):
+            answer = self.read("" if number else question, hidden=True)
             if not answer and kept:
                 self.chosen[wanted.setting] = kept
                 return
@@ -158,10 +162,10 @@ class Conversation:
                 raise _describe_mistake(setting, problem)
             self.chosen[setting] = value
             return value
-        kept = self.find_present(setting)
-        shown = mask(kept) if hidden else kept
-        for _ in range(MAX_TRIES):
-            answer = self.read(question + (f" Enter keeps {shown}." if kept else ""), hidden=hidden)
+        kept = self.find_value(setting)
+        question += f" Enter keeps {mask(kept) if hidden else kept}." if kept else ""
+        for number in range(MAX_TRIES):
+            answer = self.read("" if number else question, hidden=hidden)
             if not answer:
                 return kept
             problem = find_problem(answer)

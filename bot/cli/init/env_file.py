@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HEADER = "# Settings of Threadlore, written by `threadlore init`. Keep this file to yourself: it holds secrets.\n"
-_PLAIN = re.compile(r"[\w.:/@%+,=~-]*", re.ASCII)
+_PLAIN = re.compile(r"[\w.:/@%+,=~?!*&-]*", re.ASCII)  # read the same by readers that know no quotes
+_QUOTED = re.compile(r"""\s*=\s*(?:'(?:\\'|[^'])*'|"(?:\\"|[^"])*")""")
 
 
 def name_variable(setting: str) -> str:
@@ -42,7 +44,12 @@ def change_lines(text: str, values: Mapping[str, str]) -> str:
 def _replace_value(line: str, name: str, value: str) -> str:
     """A line with another value, and with what stands before the name and in a comment after the value."""
     before, _, after = line.partition(name)
-    comment = re.search(r"[ \t]#[^\n]*", after) if not re.match(r"\s*=\s*[\"']", after) else None
+    if before.endswith("'") and after.startswith("'"):  # a name may be quoted, too
+        before, after = before[:-1], after[1:]
+    if quoted := _QUOTED.match(after):
+        comment = re.match(r"[ \t]*#[^\n]*", after[quoted.end() :])
+    else:
+        comment = re.search(r"[ \t]#[^\n]*", after)
     return f"{before}{name}={_quote(value)}{' ' + comment[0].strip() if comment else ''}\n"
 
 
@@ -60,13 +67,16 @@ def write_env_file(path: Path, values: Mapping[str, str]) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file beside it, which only its owner can read, and put it in its place."""
+    """Write a file beside it, which only its owner can read, and put it in its place; the owner stays."""
     number, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
     try:
         with os.fdopen(number, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+            with suppress(FileNotFoundError, PermissionError):
+                present = path.stat()
+                os.fchown(file.fileno(), present.st_uid, present.st_gid)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

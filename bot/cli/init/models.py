@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from bot.cli.init.pasted import describe_secret
+from bot.cli.init.platforms import load_setups
 from bot.model_setup.checks import check_models
 from bot.model_setup.key_kinds import find_key_provider, find_model_provider, is_foreign_key, is_key
 from bot.model_setup.monthly_cost import TEAM, MonthlyCost, estimate_month, price_month
@@ -38,27 +40,49 @@ def ask_model(talk: Conversation) -> None:
     needs_key = find_model_provider(name) not in WITHOUT_KEY and not talk.find_value(BASE)
     if name and (needs_key or KEY in talk.given.values):
         _ask_key(talk, name)
+    elif name and not talk.find_value(BASE):
+        _remove_foreign_key(talk, name)
 
 
 def _ask_key(talk: Conversation, name: str) -> None:
     """Ask for the key of the provider; it may also be in the variable of the provider."""
-    provider = find_model_provider(name)
-    present = talk.find_present(KEY)
-    if present and is_foreign_key(present, name):
-        talk.say(f"The present key is of {find_key_provider(present)}, not of {provider}.")
-    question = f"API key of {provider or 'the provider'}. Enter: it is in the environment."
+    if KEY not in talk.given.values:
+        _remove_foreign_key(talk, name)
+    question = f"API key of {find_model_provider(name) or 'the provider'}."
+    if not talk.find_value(KEY):
+        question = f"{question} Enter: it is in the environment."
 
     def find_problem(key: str) -> str:
         return find_key_problem(key, name)
 
     if not talk.ask_plain(KEY, question, find_problem, hidden=True):
-        talk.say("No key is written: the one in the provider's own variable is used.")
+        talk.say("No key is written: that of the provider's own variable is used, if it is set.")
+
+
+def _remove_foreign_key(talk: Conversation, name: str) -> None:
+    """Remove a present key that is not of the provider of the model: it would be sent to this one."""
+    key, former = talk.find_present(KEY), talk.find_present(MODEL)
+    if key and not fits_model(key, name, former):
+        owner = find_key_provider(key) or find_model_provider(former)
+        talk.say(f"The present key is of {owner}, not of {find_model_provider(name) or name}: it is removed.")
+        talk.chosen[KEY] = ""
+
+
+def fits_model(key: str, name: str, former: str) -> bool:
+    """Whether a key that was there beside the `former` model can be used for this one. Pure."""
+    provider = find_model_provider(name)
+    was = find_model_provider(former)
+    if not was or was == provider:
+        return not is_foreign_key(key, name)
+    return bool(provider) and find_key_provider(key) == provider
 
 
 def find_model_problem(name: str) -> str:
     """What is wrong with the name of a model, in a sentence; empty if nothing can be told from it."""
     if is_key(name):
         return f"This is an API key ({find_key_provider(name) or 'of a provider'}); the model's name goes here."
+    if "/" not in name and (what := describe_secret(name, load_setups().values())):
+        return f"This is {what}; the model's name goes here."
     if "://" in name:
         return "This is an address: give it by --llm-api-base; the model's name goes here, such as openai/qwen3."
     if any(each.isspace() for each in name):
@@ -103,8 +127,10 @@ def show_cost(talk: Conversation, checks: Sequence[ModelCheck]) -> None:
         talk.say("  The price of this model is not known; a model of your own costs nothing.")
     else:
         talk.say(f"  About {format_dollars(sum_cost(cost, settings.extraction_by))} a month for {use}.")
-        cheaper = format_dollars(sum_cost(cost, "auto")), format_dollars(sum_cost(cost, "rules"))
-        talk.say(f"  THREADLORE_EXTRACTION_BY=auto: {cheaper[0]}; rules: {cheaper[1]} (answers alone).")
+        cheaper = {each: format_dollars(sum_cost(cost, each)) for each in ("auto", "rules")}
+        cheaper.pop(settings.extraction_by, None)
+        listed = "; ".join(f"{name}: {dollars}" for name, dollars in cheaper.items())
+        talk.say(f"  THREADLORE_EXTRACTION_BY={listed}{' (answers alone)' if 'rules' in cheaper else ''}.")
 
 
 def sum_cost(cost: MonthlyCost, extraction_by: str) -> float:

@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from bot.plugins import Credential, PlatformSetup, RecognizedText
 
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
-_ASSIGNMENT = re.compile(r"(?:export\s+|set\s+|-e\s+)?[A-Za-z_][A-Za-z0-9_]{3,}(?:\s*=\s*|:\s+)(?=\S)")
-_SCHEME = re.compile(r"(?:Authorization:\s*)?(?:Bot|Bearer)\s+(?=\S)", re.IGNORECASE)
+_WORD = r"[A-Za-z_][A-Za-z0-9_]{3,}"
+# Of one case and with "_", as no key is that has a "=" in it: BOT_TOKEN, api_key.
+_VARIABLE = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|(?i:token|key|secret|password|model)"
+_ASSIGNMENT = re.compile(rf"^(?:(?:export\s+|set\s+|-e\s+){_WORD}|{_VARIABLE})(?:\s*=\s*|:\s+)(?=[^\s=])")
+_SCHEME = re.compile(r"^(?:Authorization:\s*)?(?:Bot|Bearer)\s+(?=\S)", re.IGNORECASE)
 _QUOTES = "\"'`“”‘’«»<>,;"
 _MASK = re.compile(r"[•●*…]{3,}|\.{3,}")
+MAX_WORD = 12  # characters of an answer that is no secret
 _CUT_SECRET, MIN_SECRET = 24, 16  # characters; shorter ones are not shown, or cut off
 
 
@@ -24,7 +28,7 @@ def clean_paste(text: str) -> str:
     """The value in a pasted text: without blanks and quotes around it, "Bot ", or the name of a variable before it."""
     cleaned = _INVISIBLE.sub("", text).strip()
     for pattern in (_ASSIGNMENT, _SCHEME):
-        cleaned = pattern.sub("", cleaned.strip(_QUOTES).strip(), count=1)
+        cleaned = pattern.sub("", cleaned.strip(_QUOTES).strip())
     return cleaned.strip(_QUOTES).strip()
 
 
@@ -34,6 +38,11 @@ def mask(value: str) -> str:
         return "…" if value else ""
     start = re.match(r"[a-z]{2,5}[-_]", value)
     return f"{start[0] if start else ''}…{value[-4:]}"
+
+
+def mask_word(word: str) -> str:
+    """What may be shown of an answer that was not understood: it may be a secret in the wrong place."""
+    return mask(word) if len(word) > MAX_WORD or is_key(word) else word
 
 
 def find_mistake(value: str, wanted: Credential, setups: Iterable[PlatformSetup]) -> str:
@@ -56,6 +65,12 @@ def find_setting(value: str, setups: Iterable[PlatformSetup]) -> str:
     """The setting that a value is for; empty if it is for none."""
     found = _recognize(value, setups)
     return found[0].setting if found else ""
+
+
+def describe_secret(value: str, setups: Iterable[PlatformSetup]) -> str:
+    """What a value is to a platform, with its name; empty if it is known to none."""
+    found = _recognize(value, setups)
+    return f"the {found[0].name} of {found[1]}" if found else ""
 
 
 def _find_common_mistake(value: str) -> str:

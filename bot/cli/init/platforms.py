@@ -7,6 +7,7 @@ import re
 import webbrowser
 from typing import TYPE_CHECKING
 
+from bot.cli.init.pasted import mask_word
 from bot.errors import BadSetting
 from bot.plugins import AccessCheck, list_setup_names, load_setup
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 LOCAL = "local"
+MAX_LINK = 200  # characters that are shown of a page that is open, too
+SHOW_COMMAND = "BROWSER=none threadlore init"  # no program has this name
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "unknown": "?"}
 
 
@@ -34,9 +37,10 @@ def choose_platforms(talk: Conversation, setups: Mapping[str, PlatformSetup]) ->
     usual = [name for name, setup in setups.items() if any(talk.find_present(c.setting) for c in setup.credentials)]
     for number, name in enumerate(names, 1):
         talk.say(f"  {number}  {setups[name].title if name in setups else 'only this computer'}")
+    question = "What shall be connected? Numbers or names; several are possible: 1,2."
+    question += f" Enter: {', '.join(usual)}." if usual else ""
     while True:
-        kept = f" Enter: {', '.join(usual)}." if usual else ""
-        answer = talk.read(f"What shall be connected? Numbers or names; several are possible: 1,2.{kept}")
+        answer, question = talk.read(question), ""
         if not answer and usual:
             return usual
         if answer is None:
@@ -59,7 +63,7 @@ def parse_choice(answer: str, names: Sequence[str]) -> list[str]:
         by_number = [names[int(word) - 1]] if word.isdigit() and 0 < int(word) <= len(names) else []
         matching = by_number or [name for name in names if name.startswith(word)]
         if len(matching) != 1:
-            raise ValueError(f"“{word[:20]}” is none of 1 to {len(names)} ({', '.join(names)}).")
+            raise ValueError(f"“{mask_word(word)}” is none of 1 to {len(names)} ({', '.join(names)}).")
         found += [each for each in matching if each not in found]
     if not found:
         raise ValueError(f"Name one of 1 to {len(names)} ({', '.join(names)}).")
@@ -95,14 +99,15 @@ def _choose_variant(talk: Conversation, name: str, setup: PlatformSetup) -> str:
     given = talk.given.variants.get(name, "")
     if given:
         if given not in names:
-            raise BadSetting(f"--{name}-app cannot be “{given}”.", hint=f"It is one of {', '.join(names)}.")
+            raise BadSetting(f"--{name}-app cannot be “{mask_word(given)}”.", hint=f"It is one of {', '.join(names)}.")
         return given
     if not talk.reader.is_terminal and talk.given.connect:
         return names[0]
     for number, each in enumerate(setup.variants, 1):
         talk.say(f"  {number}  {each.name}: {each.meaning}")
+    question = f"Which app? Enter: {names[0]}."
     while True:
-        answer = talk.read(f"Which app? Enter: {names[0]}.")
+        answer, question = talk.read(question), ""
         try:
             return parse_choice(answer, names)[0] if answer else names[0]
         except ValueError as error:
@@ -112,13 +117,20 @@ def _choose_variant(talk: Conversation, name: str, setup: PlatformSetup) -> str:
 
 
 def show_steps(talk: Conversation, steps: Sequence[SetupStep], *, opens: bool = False) -> None:
-    """Show numbered steps with their links; `opens`: in a terminal with a browser, the first link is opened."""
+    """Show numbered steps with their links.
+
+    `opens`: in a terminal with a browser, the first link is opened; a very long one is then not shown.
+    """
     for number, step in enumerate(steps, 1):
         talk.say(f"  {number}. {step.text}")
-        if step.link:
+        if not step.link:
+            continue
+        opened = opens and talk.reader.is_terminal and _open_page(step.link)
+        opens = opens and not opened
+        if opened and len(step.link) > MAX_LINK:
+            talk.say(f"  The page is open in your browser. If it is not: {SHOW_COMMAND} shows its address.")
+        else:
             talk.show_link(step.link)
-            if opens and talk.reader.is_terminal:
-                opens = not _open_page(step.link)
 
 
 def _open_page(link: str) -> bool:

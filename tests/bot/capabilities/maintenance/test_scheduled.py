@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from bot.capabilities.maintenance import archive, rotation, scheduled
@@ -45,35 +46,91 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "create_backup", write_small)
 
 
+def list_all(folder: Path) -> list[Path]:
+    """The backups of the data directory that the settings name by themselves."""
+    return rotation.list_backups(folder, rotation.find_owner(Settings()))
+
+
 def names(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir())
 
 
 def test_names_sort_by_time_and_other_files_are_not_backups(tmp_path: Path) -> None:
-    for name in ("notes.tar.gz", "threadlore-20260101T000000Z.tar.gz.part", "threadlore-20261399T000000Z.tar.gz"):
+    owner, other = "0a1b2c3d", "ffffffff"
+    start = f"threadlore-{owner}"
+    for name in ("notes.tar.gz", f"{start}-20260101T000000Z.tar.gz.part", f"{start}-20261399T000000Z.tar.gz"):
         (tmp_path / name).touch()
-    made = [tmp_path / rotation.name_backup(MONDAY_NOON + number * DAY) for number in range(3)]
+    (tmp_path / rotation.name_backup(other, MONDAY_NOON)).touch()
+    made = [tmp_path / rotation.name_backup(owner, MONDAY_NOON + number * DAY) for number in range(3)]
     for path in reversed(made):
         path.touch()
-    assert rotation.list_backups(tmp_path) == made
-    assert rotation.select_expired(made, 2) == made[:1]
-    assert not rotation.select_expired(made, 5)
-    assert rotation.list_backups(tmp_path / "absent") == []
+    assert rotation.list_backups(tmp_path, owner) == made
+    now = MONDAY_NOON + 2 * DAY
+    assert rotation.select_expired(made, 2, now) == made[:1]
+    assert not rotation.select_expired(made, 5, now)
+    assert rotation.list_backups(tmp_path / "absent", owner) == []
+
+
+def test_after_the_clock_was_set_back_backups_of_the_future_are_the_oldest(tmp_path: Path) -> None:
+    made = [tmp_path / rotation.name_backup("0a1b2c3d", MONDAY_NOON + number * DAY) for number in (-1, 0, 5, 6)]
+    assert rotation.select_expired(made, 2, MONDAY_NOON) == made[2:]
+    assert rotation.select_expired(made, 3, MONDAY_NOON) == made[2:3]
+    assert rotation.find_newest(made, MONDAY_NOON) == made[1]
+    assert rotation.find_newest(made[2:], MONDAY_NOON) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("postgresql://mill:secret@Db.example:5432/lore", "db.example:5432/lore"),
+        ("postgresql://db.example:5432/lore?user=mill&password=secret&sslmode=require", "db.example:5432/lore"),
+        ("host=db.example user=mill password='a b' dbname=lore", "dbname=lore host=db.example"),
+    ],
+)
+def test_a_tag_of_the_data_does_not_depend_on_credentials(address: str, place: str) -> None:
+    assert rotation.describe_place(address) == place
+    other = rotation.find_owner(Settings(database=SecretStr(address.replace("lore", "lore2"))))
+    assert rotation.find_owner(Settings(database=SecretStr(address))) != other
+
+
+@pytest.mark.usefixtures("small")
+async def test_two_bots_in_one_folder_keep_their_own_backups(tmp_path: Path, engine: Engine) -> None:
+    folder = tmp_path / "shared"
+    homes = [tmp_path / "one", tmp_path / "two"]
+    every = [Settings(data_dir=home, backup_every="day", backup_dir=str(folder), backup_keep=1) for home in homes]
+    for number in range(2):
+        for settings in every:
+            await ScheduledBackups(engine, settings).run_due(MONDAY_NOON + number * DAY)
+    found = [rotation.list_backups(folder, rotation.find_owner(each)) for each in every]
+    assert [[rotation.read_time(path) for path in some] for some in found] == [[MONDAY_NOON + DAY]] * 2
+
+
+@pytest.mark.usefixtures("small")
+async def test_after_the_clock_was_set_back_new_backups_stay_and_are_written_once(
+    tmp_path: Path, engine: Engine
+) -> None:
+    settings = Settings(backup_every="day", backup_dir=str(tmp_path / "b"), backup_keep=2)
+    backups, owner = ScheduledBackups(engine, settings), rotation.find_owner(settings)
+    for day in (40, 41, 0, 0, 1):
+        await backups.run_due(MONDAY_NOON + day * DAY)
+    found = rotation.list_backups(tmp_path / "b", owner)
+    assert [rotation.read_time(each) for each in found] == [MONDAY_NOON, MONDAY_NOON + DAY]
 
 
 @pytest.mark.usefixtures("small")
 async def test_a_backup_is_written_when_it_is_due_and_the_newest_are_kept(tmp_path: Path, engine: Engine) -> None:
     folder = tmp_path / "elsewhere" / "backups"
-    backups = ScheduledBackups(engine, Settings(backup_every="day", backup_dir=str(folder), backup_keep=2))
+    settings = Settings(backup_every="day", backup_dir=str(folder), backup_keep=2)
+    backups, owner = ScheduledBackups(engine, settings), rotation.find_owner(settings)
     clock = engine.clock
     assert isinstance(clock, ManualClock)
     for _ in range(3):
         await backups.run_due(clock.now())
         await backups.run_due(clock.now() + DAY / 2)
         clock.advance(DAY.total_seconds())
-    found = rotation.list_backups(folder)
+    found = rotation.list_backups(folder, owner)
     assert len(found) == 2
-    assert found[-1].name == rotation.name_backup(clock.now() - DAY)
+    assert found[-1].name == rotation.name_backup(owner, clock.now() - DAY)
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -101,7 +158,7 @@ async def test_a_failure_leaves_nothing_is_reported_and_tried_again_after_an_hou
     await backups.run_due(clock.now())
     reports = {each.name: each for each in engine.supervisor.list_reports()}
     assert not reports[scheduled.TASK].is_failing
-    assert len(rotation.list_backups(tmp_path / "b")) == 1
+    assert len(list_all(tmp_path / "b")) == 1
 
 
 async def test_nothing_runs_without_the_setting(engine: Engine) -> None:
@@ -117,7 +174,7 @@ async def test_a_scheduled_backup_can_be_rehearsed_and_the_rehearsal_leaves_noth
     await ScheduledBackups(engine, Settings(backup_every="hour", backup_dir=str(tmp_path / "b"))).run_due(
         engine.clock.now()
     )
-    [path] = rotation.list_backups(tmp_path / "b")
+    [path] = list_all(tmp_path / "b")
     assert names(tmp_path / "b") == [path.name]
     found = await rehearse_restore(path, engine.clock)
     assert (found.documents, found.has_bot, names(temporary)) == (0, False, [])
@@ -127,11 +184,23 @@ async def test_a_scheduled_backup_can_be_rehearsed_and_the_rehearsal_leaves_noth
     assert names(temporary) == []
 
 
+async def test_a_rehearsal_on_a_small_disk_says_how_to_choose_another(
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise DiskFull("The disk is full.", hint="Free some space.")
+
+    monkeypatch.setattr(archive, "restore_backup", fail)
+    with pytest.raises(DiskFull, match="The disk is full") as error:
+        await rehearse_restore(tmp_path / "any", engine.clock)
+    assert error.value.hint.startswith("Set TMPDIR to a folder with more space")
+
+
 async def test_with_a_key_file_a_scheduled_backup_is_encrypted(tmp_path: Path, engine: Engine) -> None:
     create_key_file(tmp_path / "key")
     settings = Settings(backup_every="day", backup_dir=str(tmp_path / "b"), backup_key_file=str(tmp_path / "key"))
     await ScheduledBackups(engine, settings).run_due(engine.clock.now())
-    [path] = rotation.list_backups(tmp_path / "b")
+    [path] = list_all(tmp_path / "b")
     assert (path.suffix, is_encrypted(path)) == (".age", True)
     assert (await rehearse_restore(path, engine.clock, load_chosen_key(settings))).documents == 0
     (tmp_path / "key").unlink()

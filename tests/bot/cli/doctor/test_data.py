@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities.maintenance.rotation import name_backup
+from bot.capabilities.maintenance.rotation import find_owner, name_backup
 from bot.cli.doctor.data import check_backups, check_database, format_age
 from bot.cli.doctor.finding import CheckContext
 from bot.rpc.service import connect_or_open
@@ -19,9 +19,9 @@ def look(home: Path, every: str = "") -> CheckContext:
     return CheckContext(load_settings(data_dir=home, backup_every=every), ManualClock(MONDAY_NOON))
 
 
-def add_backup(folder: Path, age: timedelta) -> None:
-    folder.mkdir(exist_ok=True)
-    (folder / name_backup(MONDAY_NOON - age)).touch()
+def add_backup(home: Path, age: timedelta) -> None:
+    (home / "backups").mkdir(exist_ok=True)
+    (home / "backups" / name_backup(find_owner(look(home).settings), MONDAY_NOON - age)).touch()
 
 
 async def test_a_database_answers_is_damaged_or_is_not_there_yet(tmp_path: Path) -> None:
@@ -50,11 +50,28 @@ async def test_a_backup_is_late_after_two_intervals_or_a_week(
     tmp_path: Path, every: str, days: int | None, state: str
 ) -> None:
     if days is not None:
-        add_backup(tmp_path / "backups", timedelta(days=days))
+        add_backup(tmp_path, timedelta(days=days))
         (tmp_path / "backups" / "notes.tar.gz").touch()
     finding = await check_backups(look(tmp_path, every))
     assert finding.state == state
     assert days is None or f"The newest of 1 in {tmp_path / 'backups'} is {days} day" in finding.text
+
+
+async def test_backups_of_the_future_do_not_count(tmp_path: Path) -> None:
+    add_backup(tmp_path, timedelta(days=-30))
+    finding = await check_backups(look(tmp_path, "day"))
+    assert (finding.state, "All 1 in" in finding.text, "of the future" in finding.text) == ("warning", True, True)
+    add_backup(tmp_path, timedelta(days=1))
+    finding = await check_backups(look(tmp_path, "day"))
+    assert (finding.state, "The newest of 2" in finding.text, "1 day old" in finding.text) == ("ok", True, True)
+
+
+async def test_without_a_schedule_nothing_is_said_to_have_failed(tmp_path: Path) -> None:
+    assert "Backups at other places are not seen here." in (await check_backups(look(tmp_path))).text
+    add_backup(tmp_path, timedelta(days=30))
+    finding = await check_backups(look(tmp_path))
+    assert "failed" not in finding.hint
+    assert "Backups at other places are not seen here." in finding.text
 
 
 def test_an_age_has_the_largest_unit_that_fits() -> None:

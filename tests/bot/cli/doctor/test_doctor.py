@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.doctor import checks
-from bot.cli.doctor.finding import CheckContext
+from bot.cli.doctor.finding import CheckContext, Finding
 from bot.monitoring import port
 from bot.rpc.monitored_session import open_monitored_session
 from bot.settings import Settings
@@ -91,6 +91,29 @@ async def test_a_clock_behind_the_files_is_a_failure(home: Path) -> None:
     assert (await checks.check_clock(look(home, timedelta(hours=-2)))).state == "ok"
     finding = await checks.check_clock(look(home, timedelta(days=-40, hours=-1)))
     assert (finding.state, "40 days newer" in finding.text) == ("failed", True)
+
+
+async def test_a_link_to_nothing_in_the_data_directory_is_no_error(home: Path) -> None:
+    (home / "link").symlink_to(home / "absent")
+    assert (await checks.check_clock(CheckContext(Settings(data_dir=home), SYSTEM_CLOCK))).state == "ok"
+
+
+async def test_a_check_that_raises_is_a_failure_by_its_name_and_the_others_still_run(home: Path) -> None:
+    async def fail(_: CheckContext) -> Finding:
+        raise PermissionError(13, "Permission denied", "/srv/pipes")
+
+    async def mistake(_: CheckContext) -> list[Finding]:
+        raise ValueError("low")
+
+    found = await checks.run_checks(look(home), {"pipes": fail, "tides": mistake, "data": checks.check_data_dir})
+    assert [(each.name, each.state) for each in found] == [
+        ("pipes", "failed"),
+        ("tides", "failed"),
+        ("data directory", "ok"),
+    ]
+    assert found[0].text == "The check could not be finished: /srv/pipes: Permission denied."
+    assert "ValueError: low" in found[1].text
+    assert all(each.hint for each in found[:2])
 
 
 async def test_little_space_is_a_warning_and_less_a_failure(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

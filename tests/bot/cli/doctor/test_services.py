@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from bot.cli import weights
 from bot.cli.doctor import services
 from bot.cli.doctor.finding import CheckContext
 from bot.rpc.monitored_session import open_monitored_session
+from bot.rpc.socket import socket_path
 from bot.settings import Settings, load_settings
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.minilm import weights as minilm_weights
@@ -27,6 +29,20 @@ async def test_the_running_process_says_how_it_is_and_its_version(
         monkeypatch.setattr(services, "version", lambda _: "999.0")
         found = await services.check_running(context)
         assert (found.state, found.hint) == ("warning", "Restart it.")
+
+
+async def test_a_process_that_holds_the_data_and_does_not_answer_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "ANSWER_SECONDS", 0.05)
+    context = CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK)
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(socket_path(tmp_path)))
+        silent.listen()
+        found = await services.check_running(context)
+    assert (found.state, found.text) == ("failed", "It holds the data, and does not answer within 0 seconds.")
+    found = await services.check_running(context)  # what a process leaves that was killed
+    assert (found.state, "not running" in found.text) == ("ok", True)
 
 
 async def test_each_platform_is_asked_about_its_tokens(tmp_path: Path) -> None:

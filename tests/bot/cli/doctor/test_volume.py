@@ -57,3 +57,10 @@ def test_a_file_system_that_encrypts_is_known_by_its_type(tmp_path: Path, kind: 
     mounts.write_text(f"1 0 0:1 / / rw - ext4 none rw\n2 1 0:2 / {place} rw,relatime shared:1 - {kind} none rw\n")
     assert is_encrypted(folder, tmp_path / "none", mounts) == encrypted
     assert not is_encrypted(tmp_path, tmp_path / "none", mounts)
+
+
+def test_a_device_that_is_not_there_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text("1 0 0:1 / / rw - btrfs /dev/absent-here rw\n")
+    monkeypatch.setattr(os, "major", lambda _: 0)
+    assert not is_encrypted(tmp_path, tmp_path / "none", mounts)

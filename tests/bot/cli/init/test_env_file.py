@@ -33,6 +33,43 @@ def test_any_value_is_read_as_it_was_written(tmp_path: Path, value: str) -> None
     assert read_variables(tmp_path / ".env") == {"THREADLORE_A": value, "THREADLORE_B": "1"}
 
 
+@pytest.mark.parametrize("value", ["https://m.example/v1?a=1&b=2", "say!", "a*b", "sk-0=/+"])
+def test_a_value_that_needs_no_quotes_has_none(value: str) -> None:
+    assert change_lines("", {"THREADLORE_A": value}) == f"THREADLORE_A={value}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        ("THREADLORE_A='old #1' # ours", "THREADLORE_A=new # ours"),
+        ('THREADLORE_A="two\nlines"#ours', "THREADLORE_A=new #ours"),
+        ("THREADLORE_A=old#1", "THREADLORE_A=new"),
+        ("'THREADLORE_A'='old'", "THREADLORE_A=new"),
+        ("export 'THREADLORE_A' = old # ours", "export THREADLORE_A=new # ours"),
+        ("THREADLORE_A", "THREADLORE_A=new"),
+        ("THREADLORE_A='it\\'s' # ours", "THREADLORE_A=new # ours"),
+    ],
+)
+def test_what_stands_around_a_value_stays(line: str, changed: str) -> None:
+    assert change_lines(f"B=1\n{line}\nC=2\n", {"THREADLORE_A": "new"}) == f"B=1\n{changed}\nC=2\n"
+
+
+def test_the_owner_and_the_group_of_a_file_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[int, int]]()
+
+    def refuse(_: int, user: int, group: int) -> None:
+        asked.append((user, group))
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    file = tmp_path / ".env"
+    write_env_file(file, {"THREADLORE_A": "1"})
+    assert asked == []
+    write_env_file(file, {"THREADLORE_A": "2"})
+    assert asked == [(file.stat().st_uid, file.stat().st_gid)]
+    assert file.read_text().endswith("THREADLORE_A=2\n")
+
+
 def test_the_file_is_its_owners_alone_and_a_link_stays_a_link(tmp_path: Path) -> None:
     file, link = tmp_path / "real.env", tmp_path / ".env"
     file.write_text("A=1\n")

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import pty
 import re
 import select
 import sys
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 import pytest
+import structlog
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
 from bot.cli import weights
-from bot.settings import read_variables
+from bot.cli.init import ending, platforms
+from bot.cli.init.conversation import Conversation, Given
+from bot.cli.init.models import find_model_problem, fits_model
+from bot.cli.init.reader import NoReader
+from bot.errors import BadSetting
+from bot.plugins import SetupStep
+from bot.settings import Settings, read_variables
+from engine.errors import EngineError
 from tests.support.discord_server.server import FakeDiscord
 from tests.support.openai_server import OpenAIServer
 from tests.support.patience import PATIENCE
@@ -105,6 +116,51 @@ def test_enter_keeps_what_is_there_and_other_lines_stay(home: Path) -> None:
     assert "THREADLORE_LLM_MODEL" not in read_variables(home / ".env")
 
 
+OPENAI_KEY, ANTHROPIC_KEY = "sk-proj-0123456789abcdef", "sk-ant-api03-0123456789abcdef"
+
+
+def begin_with(home: Path, **variables: str) -> None:
+    home.mkdir(mode=0o700, exist_ok=True)
+    (home / ".env").write_text("".join(f"THREADLORE_{name}={value}\n" for name, value in variables.items()))
+
+
+@pytest.mark.parametrize("words", [(), ("--no-input", "--llm-model", "anthropic/claude-haiku-4-5")])
+def test_a_key_of_another_provider_goes_with_its_model(home: Path, words: Sequence[str]) -> None:
+    begin_with(home, LLM_MODEL="openai/gpt-4o-mini", LLM_API_KEY=OPENAI_KEY)
+    stdin = () if words else ("anthropic/claude-haiku-4-5", "")
+    shown = init("--local", "--no-check", *words, stdin=stdin)
+    assert shown.exit_code == 0, shown.output
+    assert "The present key is of openai, not of anthropic: it is removed." in shown.stdout
+    assert ("Enter: it is in the environment." in shown.stdout) == (not words)
+    assert "Enter keeps sk-" not in shown.stdout
+    assert read_variables(home / ".env") == {"THREADLORE_LLM_MODEL": "anthropic/claude-haiku-4-5"}
+
+
+def test_a_key_that_fits_is_kept_and_the_environment_is_not_mentioned(home: Path) -> None:
+    begin_with(home, LLM_MODEL="openai/gpt-4o-mini", LLM_API_KEY=OPENAI_KEY)
+    shown = init("--local", "--no-check", stdin=("openai/gpt-4o", ""))
+    assert "Enter keeps sk-…cdef." in shown.stdout
+    assert "environment" not in shown.stdout
+    assert read_variables(home / ".env")["THREADLORE_LLM_API_KEY"] == OPENAI_KEY
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "former", "fits"),
+    [
+        (OPENAI_KEY, "openai/gpt-4o", "openai/gpt-4o-mini", True),
+        (OPENAI_KEY, "anthropic/claude-haiku-4-5", "openai/gpt-4o-mini", False),
+        (OPENAI_KEY, "mistral/mistral-small-latest", "openai/gpt-4o-mini", False),
+        ("0123456789abcdef", "mistral/mistral-small-latest", "openai/gpt-4o-mini", False),
+        ("0123456789abcdef", "mistral/mistral-small-latest", "mistral/mistral-large-latest", True),
+        ("0123456789abcdef", "mistral/mistral-small-latest", "", True),
+        (ANTHROPIC_KEY, "openai/gpt-4o", "", False),
+        (ANTHROPIC_KEY, "anthropic/claude-haiku-4-5", "openai/gpt-4o-mini", True),
+    ],
+)
+def test_a_present_key_fits_the_provider_that_it_was_for(key: str, name: str, former: str, *, fits: bool) -> None:
+    assert fits_model(key, name, former) == fits
+
+
 def test_this_computer_alone_needs_no_file(home: Path) -> None:
     shown = init("--local", "--no-input")
     assert (shown.exit_code, home.exists()) == (0, False)
@@ -132,6 +188,103 @@ def test_missing_weights_are_named(home: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(weights, "is_installed", lambda: False)
     assert home.name
     assert "threadlore setup" in init("--local", "--no-input").stdout
+
+
+def test_weights_that_cannot_be_installed_end_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise EngineError("The weights could not be installed.", hint="Install them manually.")
+
+    monkeypatch.setattr(weights, "is_installed", lambda: False)
+    monkeypatch.setattr(weights, "install_weights", fail)
+    shown = init("--local", "--no-input", "--yes")
+    assert (shown.exit_code, home.name) == (0, "home")
+    assert "✗ The weights could not be installed." in shown.stdout
+    assert "Install them manually. Or try again before the first start: threadlore setup" in shown.stdout
+    assert "threadlore serve --web" in shown.stdout
+
+
+class Typist:
+    """Answers as a person in a terminal does, then ends the input."""
+
+    asks = is_terminal = True
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+
+    def read(self, *, hidden: bool) -> str:
+        """The next answer. Raises EOFError after the last one."""
+        if not self.answers:
+            raise EOFError
+        return self.answers.pop(0)
+
+
+def converse(tmp_path: Path, *answers: str) -> tuple[Conversation, StringIO]:
+    shown = StringIO()
+    out = Console(file=shown, width=400)
+    return Conversation(Given(), Typist(*answers), out, tmp_path / ".env", Settings(), {}), shown
+
+
+def test_the_end_of_input_is_no_agreement(tmp_path: Path) -> None:
+    assert [converse(tmp_path, *each)[0].agree("Well?") for each in ((), ("",), ("y",), ("n",))] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_a_question_is_not_repeated_below_itself_and_a_secret_never_shown(tmp_path: Path) -> None:
+    talk, shown = converse(tmp_path, WRONG_TOKEN, "gpt 4o", "own/model", WRONG_TOKEN, APP_TOKEN, "local")
+    assert talk.ask_plain("llm_model", "Well?", find_model_problem) == "own/model"
+    assert platforms.choose_platforms(talk, platforms.load_setups()) == []
+    text = shown.getvalue()
+    assert (text.count("Well?"), text.count("What shall be connected?")) == (1, 1)
+    assert "revoked" not in text
+    assert APP_TOKEN[:20] not in text
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_long_address_is_shown_only_if_no_browser_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, opens: bool
+) -> None:
+    monkeypatch.setattr(platforms, "_open_page", lambda _: opens)
+    talk, shown = converse(tmp_path)
+    link = f"https://pages.example/{'a' * 400}"
+    platforms.show_steps(talk, [SetupStep("Open it.", link), SetupStep("Go on.", f"{link}b")], opens=True)
+    assert (f"{link}\n" in shown.getvalue()) != opens
+    assert f"{link}b" in shown.getvalue()
+    assert ("BROWSER=none threadlore init" in shown.getvalue()) == opens
+
+
+def test_what_was_refused_is_not_told_again_to_whom_read_it(tmp_path: Path) -> None:
+    for answers in (("",), ()):
+        talk, shown = converse(tmp_path, *answers)
+        talk.mistakes.append("The key is missing.")
+        with pytest.raises(BadSetting, match=r"^Nothing was written\.$"):
+            ending.refuse_mistakes(talk)
+        assert "The key is missing." not in shown.getvalue()
+    talk, _ = converse(tmp_path, "y")
+    talk.mistakes.append("The key is missing.")
+    ending.refuse_mistakes(talk)
+
+
+def test_what_was_refused_is_told_once_to_a_script(tmp_path: Path) -> None:
+    talk, _ = converse(tmp_path)
+    talk.reader = NoReader()
+    talk.mistakes += ["The key is missing."] * 3
+    with pytest.raises(BadSetting, match=r"^The key is missing\.\nNothing was written\.$") as error:
+        ending.refuse_mistakes(talk)
+    assert error.value.hint == "Correct them, or give --no-check to write them unchecked."
+
+
+def test_the_lines_of_a_log_are_not_in_the_conversation(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    (home / ".env").write_text("THREADLORE_SPACE=a:b\nnothing here\n")
+    shown = init("--local", "--no-input", "--no-check", "--llm-model", "ollama_chat/qwen3")
+    assert shown.stderr.count("not read") == 1
+    assert "dotenv" not in shown.output
+    structlog.get_logger("any").info("anything")
+    assert structlog.get_config()["wrapper_class"] is structlog.make_filtering_bound_logger(logging.CRITICAL)
 
 
 async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.cli.init.models import find_address_problem, find_key_problem, find_model_problem
-from bot.cli.init.pasted import clean_paste, find_mistake, find_setting, mask
+from bot.cli.init.pasted import clean_paste, find_mistake, find_setting, mask, mask_word
 from bot.plugins import Credential, load_setup
 
 SLACK, DISCORD = load_setup("slack"), load_setup("discord")
@@ -32,6 +32,17 @@ OPENAI, ANTHROPIC = "sk-proj-0123456789abcdefghij", "sk-ant-api03-0123456789abcd
         (f"Authorization: Bearer {OPENAI}", OPENAI),
         ("http://localhost:11434/v1", "http://localhost:11434/v1"),
         ("ollama_chat/qwen3:8b", "ollama_chat/qwen3:8b"),
+        (f"set token={OPENAI}", OPENAI),
+        (f"api_key: {OPENAI}", OPENAI),
+        ("https://models.example/v1?api_version=2026-01", "https://models.example/v1?api_version=2026-01"),
+        (
+            "https://models.example/v1?region=north&api_version=2",
+            "https://models.example/v1?region=north&api_version=2",
+        ),
+        ("sk-0123abcd_efgh=ijkl", "sk-0123abcd_efgh=ijkl"),
+        ("dGhlIG1pbGwgaXMgb3Blbg==", "dGhlIG1pbGwgaXMgb3Blbg=="),
+        ("aBcd1234=efgh5678", "aBcd1234=efgh5678"),
+        ("a note to my bot here", "a note to my bot here"),
     ],
 )
 def test_what_surrounds_a_value_is_removed(pasted: str, value: str) -> None:
@@ -86,6 +97,7 @@ def test_another_secret_is_named_with_the_place_of_the_right_one(wanted: Credent
     ("name", "words"),
     [
         (ANTHROPIC, "This is an API key (anthropic); the model's name goes here."),
+        (BOT_TOKEN, "This is the bot token (xoxb-) of Slack; the model's name goes here."),
         ("sk-0123456789abcdefghij", "This is an API key (of a provider)"),
         ("http://localhost:8000/v1", "give it by --llm-api-base"),
         ("gpt 4o", "has no blanks"),
@@ -126,3 +138,5 @@ def test_a_secret_is_shown_by_its_kind_and_its_end_alone() -> None:
     assert mask(DISCORD_BOT_TOKEN) == "…defg"
     assert mask("short-one") == "…"
     assert mask("") == ""
+    assert mask_word(BOT_TOKEN) == "xoxb-…CfAe"
+    assert mask_word("teams") == "teams"
