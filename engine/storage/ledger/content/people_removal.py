@@ -65,7 +65,7 @@ class PeopleRemoval(Topic[Place_co]):
         People(self.db).save_prefixes(prefixes)
         spaces = People(self.db).list_spaces()
         self._read_again(sorted(set(former) - set(spaces)))
-        if not set(prefixes) <= set(before):
+        if set(spaces) - set(former):
             [[total]] = self.db.execute_fetchall(
                 "SELECT COUNT(*) FROM chunk WHERE space IN (SELECT value FROM json_each(?))", (id_list(spaces),)
             )

@@ -144,6 +144,28 @@ async def test_where_people_become_entities_again_their_texts_are_read_again(led
 
 
 @only_sqlite
+@pytest.mark.parametrize(("before", "after"), [({"", "!here"}, {""}), ({"", "!here", "!there"}, {"", "!there"})])
+async def test_an_exception_that_is_taken_back_removes_people_there(
+    ledger: LedgerFixture, before: set[str], after: set[str]
+) -> None:
+    await ledger.ledger.removed_people.begin(before)
+    await tell(ledger, "a", *TALK)
+    await remove_all(ledger)
+    await ledger.ledger.removed_people.begin(after)
+    assert (await ledger.ledger.removed_people.load_state()).is_running
+    await remove_all(ledger)
+    assert names(await facts(ledger)) == {"lantern", "dock office"}
+
+
+@only_sqlite
+async def test_an_exception_that_is_added_removes_nothing(ledger: LedgerFixture) -> None:
+    await ledger.ledger.removed_people.begin({""})
+    await tell(ledger, "a", *TALK)
+    assert await ledger.ledger.removed_people.begin({"", "!there"})
+    assert (await ledger.ledger.removed_people.load_state()).number == 0
+
+
+@only_sqlite
 async def test_a_removal_continues_where_it_stopped(ledger: LedgerFixture) -> None:
     for number in range(60):
         await tell(ledger, f"d{number}", ("Bo", f"The lantern, {number}", "concept"))
