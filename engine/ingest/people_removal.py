@@ -18,6 +18,9 @@ log = structlog.get_logger(__name__)
 async def remove_people(runtime: Runtime, wake: Callable[[], None]) -> None:
     """Remove facts about people where these became no entities, in one of all processes; each batch is durable."""
     removals, clock = runtime.ledger.removed_people, runtime.clock
+    while await removals.drop_next():
+        wake()
+        await runtime.priority.yield_to_foreground()
     if not (await removals.load_state()).is_running:
         return
     async with runtime.processes.lease("removal of people"):

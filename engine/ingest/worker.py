@@ -67,6 +67,7 @@ class IngestWorker:
             "embed": self._embed,
             "extract": self._extract,
             "project": self._project,
+            "people": self._check_people,
         }
         if self.runtime.options.suggest_duplicates:
             steps[COMPARE_STEP] = self._compare_names
@@ -218,6 +219,18 @@ class IngestWorker:
             await self.projector.end_cooldown()
             return await self.projector.step()
         return NextStep.IDLE
+
+    async def _check_people(self) -> NextStep:
+        """Drop people from stored facts; once all is read, read again what was lost by texts that are gone."""
+        removals = self.ledger.removed_people
+        if not await removals.has_checks():
+            return NextStep.IDLE
+        changed = await removals.drop_next()
+        if not changed and not await self.ledger.facts.has_pending_extraction(self.runtime.indexing_budget.paused):
+            changed = await removals.restore_lost()
+        if changed:
+            self.wake()
+        return NextStep.CONTINUE if changed else NextStep.IDLE
 
     async def _compare_names(self) -> NextStep:
         """Compare new names once nothing else is left to do; other work that comes meanwhile ends the comparison."""

@@ -14,11 +14,10 @@ from engine.text.names import normalize_name
 from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
     from engine.models import Extraction
 
-MIN_PART_LETTERS = 3  # of a part of a name that stands for the whole: "Ada", not "de"
 PERSON_TYPES = word_set(
     """
     person persons people human individual speaker user username author writer participant member employee colleague
@@ -43,11 +42,13 @@ def is_listed(space: str, prefixes: Collection[str]) -> bool:
 
 
 class Evidence(IntEnum):
-    """What shows that a name is that of a person."""
+    """What a chunk has to do with a name of a person; positive values show that it is one."""
 
-    NOTHING = 0
-    NAMED = 1  # a part of an author's name, or a name that a text addresses or has as a person's
-    AUTHOR = 2  # the name of somebody who wrote something
+    UNCHECKED = -2  # its stored facts are to be looked at, since another chunk shows somebody new
+    DOUBTFUL = -1  # it lost facts about the name, and a chunk that showed the person is gone
+    LOST = 0  # it lost facts about the name
+    SHOWN = 1  # somebody of this name wrote it, or it addresses the name or has it as that of a person
+    REMEMBERED = 2  # it shows another name of the same person
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,6 @@ class PersonName:
 
     keys: frozenset[str]
     spelling_keys: frozenset[str]
-    evidence: Evidence
 
 
 def is_person_type(type_: str) -> bool:
@@ -84,18 +84,17 @@ def name_keys(name: str) -> frozenset[str]:
 
 
 def list_author_names(author: str) -> Iterator[PersonName]:
-    """The names that an author's name gives to the person: the whole, without what follows it, and its parts."""
+    """The names that an author's name gives to the person: the whole, and without what follows it.
+
+    A part of it is none: a nickname may consist of names of things, as "Falcon Lantern".
+    """
     whole = name_keys(author)
     if not whole or whole & _NOBODY:
         return
-    yield _build_name(author, Evidence.AUTHOR)
+    yield _build_name(author)
     first = next((part for part in _APART.split(author) if name_keys(part)), author)
     if first != author and "," not in author:
-        yield _build_name(first, Evidence.AUTHOR)
-    words = _split_name(author if "," in author else first)
-    for word in words if len(words) > 1 else ():
-        if len(word) >= MIN_PART_LETTERS and word.isalpha():
-            yield _build_name(word, Evidence.NAMED)
+        yield _build_name(first)
 
 
 def list_stated_names(extraction: Extraction, text: str) -> Iterator[PersonName]:
@@ -103,7 +102,7 @@ def list_stated_names(extraction: Extraction, text: str) -> Iterator[PersonName]
     lowered = text.casefold() if "@" in text else ""
     for mention in extraction.mentions:
         if is_person_type(mention.type) or (lowered and is_addressed(mention.name, lowered)):
-            yield _build_name(mention.name, Evidence.NAMED)
+            yield _build_name(mention.name)
 
 
 def is_addressed(name: str, text: str) -> bool:
@@ -112,35 +111,36 @@ def is_addressed(name: str, text: str) -> bool:
     return bool(wanted) and re.search(rf"(?<![\w.@/])@{re.escape(wanted)}(?![\w/]|\.\w)", text) is not None
 
 
-def drop_people(extraction: Extraction, evidence: Mapping[str, Evidence]) -> Extraction:
-    """The extraction without mentions of people, and without links to them; `evidence`: by canonical name."""
+def find_people(extraction: Extraction, shown: Collection[str]) -> set[str]:
+    """The canonical names of an extraction that are of people; `shown`: those that other texts or authors show."""
     types: dict[str, set[str]] = {}
     for mention in extraction.mentions:
         types.setdefault(normalize_name(mention.name), set()).add(mention.type)
     for link in extraction.links:
         for end in (link.source, link.target):
             types.setdefault(normalize_name(end), {""})
-    people = {name for name, found in types.items() if _is_person(name, found, evidence.get(name, Evidence.NOTHING))}
+    return {name for name, found in types.items() if is_person_name(name, found, is_shown=name in shown)}
+
+
+def drop_people(extraction: Extraction, people: Collection[str]) -> Extraction:
+    """The extraction without mentions of these canonical names, and without links to them."""
     if not people:
         return extraction
+    ends = ((each, {normalize_name(each.source), normalize_name(each.target)}) for each in extraction.links)
     return replace(
         extraction,
         mentions=tuple(each for each in extraction.mentions if normalize_name(each.name) not in people),
-        links=tuple(
-            each for each in extraction.links if people.isdisjoint(map(normalize_name, (each.source, each.target)))
-        ),
+        links=tuple(each for each, names in ends if names.isdisjoint(people)),
     )
 
 
-def is_person_name(name: str, evidence: Evidence) -> bool:
-    """Whether a name that no text gives a type is that of a person."""
-    return _is_person(name, ("",), evidence)
+def is_person_name(name: str, types: Iterable[str] = ("",), *, is_shown: bool) -> bool:
+    """Whether a name that a text gives these types is that of a person; `is_shown`: others show it as one.
 
-
-def _is_person(name: str, types: Iterable[str], evidence: Evidence) -> bool:
-    if evidence is Evidence.AUTHOR or any(map(is_person_type, types)) or _is_handle(name):
-        return True
-    return evidence is Evidence.NAMED and all(map(is_vague_type, types))
+    A text that says what else it is, is right about what it means.
+    """
+    types = tuple(types)
+    return any(map(is_person_type, types)) or _is_handle(name) or (is_shown and all(map(is_vague_type, types)))
 
 
 def _is_handle(name: str) -> bool:
@@ -148,11 +148,11 @@ def _is_handle(name: str) -> bool:
     return name.startswith("@") and "/" not in name and len(name) > 1
 
 
-def _build_name(name: str, evidence: Evidence) -> PersonName:
+def _build_name(name: str) -> PersonName:
     words = _split_name(name)
     spelled = {normalize_name(name), " ".join(words), " ".join([*words[-1:], *words[:-1]])}
     spelled |= {f"@{each}" for each in spelled} | {f"@{'.'.join(words)}", "_".join(words), f"@{'_'.join(words)}"}
-    return PersonName(name_keys(name), frozenset(map(spelling_key, spelled)), evidence)
+    return PersonName(name_keys(name), frozenset(map(spelling_key, spelled)))
 
 
 def _split_name(name: str) -> tuple[str, ...]:

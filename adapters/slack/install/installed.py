@@ -125,6 +125,7 @@ class InstalledWorkspaces:
                 await self._close(team)
             for team, access in wanted.items():
                 await self._apply(team, access)
+            await self.withheld.update_stored()
             self._sought -= sought
             now = self._bot.clock.monotonic()
             recent = {team: at for team, at in self._absent_since.items() if now - at < ABSENT_SECONDS}
@@ -141,10 +142,16 @@ class InstalledWorkspaces:
 
     async def _apply(self, team: str, access: Access) -> None:
         before = self._current.get(team)
-        self._current[team] = access
         if not self._ownership.may_store(team, access):
+            if team not in self.withheld:  # it may be served until now
+                await self._close(team)
+            self._current[team] = access
             self.withheld.hold(team, access)
             return
+        self._current[team] = access
+        if team in self.withheld:
+            self.withheld.release(team)
+            before = None
         workspace = self._workspaces.get(team)
         if workspace is not None and before is not None and before.installation == access.installation:
             workspace.context.clients.set_token(access.token)

@@ -1,4 +1,4 @@
-"""Workspaces of others, of which nothing is stored: decide which these are, and tell there why.
+"""Workspaces of others, of which nothing new is stored: decide which these are, and tell there why.
 
 Slack's API terms forbid lasting copies of other organizations' data.
 """
@@ -33,6 +33,8 @@ EXPLANATION = N_(
     " own, and Slack's API terms forbid lasting copies of other organizations' data. Whoever runs me can name it in"
     " `{own}`, or set `{others}` if they may store it."
 )
+FROM_BEFORE = N_("What I stored here before is kept until whoever runs me deletes it.")
+FORGET = "threadlore forget-workspace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,13 @@ class Ownership:
 
 
 class WithheldWorkspaces:
-    """The workspaces with an installation of which nothing is stored. They are not served."""
+    """The workspaces with an installation of which nothing new is stored. They are not served."""
 
     def __init__(self, bot: Bot, clients: ClientFactory) -> None:
         self._bot = bot
         self._clients = clients
         self._accesses: dict[str, Access] = {}
+        self._stored = frozenset[str]()  # those of which something is stored from before
         self._told: dict[tuple[str, str], None] = {}
         bot.supervisor.add_problem_source(self._describe)
 
@@ -75,7 +78,7 @@ class WithheldWorkspaces:
         return team in self._accesses
 
     def hold(self, team: str, access: Access) -> None:
-        """Store nothing of a workspace from now on; its installer is told once."""
+        """Store nothing more of a workspace from now on; its installer is told once."""
         if team not in self._accesses:
             log.warning("slack.workspace_withheld", workspace=team, hint=f"Name it in {OWN}, or set {OTHERS}.")
             self._bot.supervisor.spawn("tell an installer", self._tell_installer(team, access))
@@ -85,6 +88,11 @@ class WithheldWorkspaces:
         """Forget a workspace that is served, or that the app left."""
         self._accesses.pop(team, None)
 
+    async def update_stored(self) -> None:
+        """Look of which of them something is stored from before. Raises StoreError."""
+        known = await self._bot.list_workspaces(NAME) if self._accesses else set[str]()
+        self._stored = frozenset(known & self._accesses.keys())
+
     def find(self, teams: Collection[str]) -> str:
         """The first of these workspaces that is withheld, "" for none."""
         return next((each for each in teams if each in self._accesses), "")
@@ -92,7 +100,8 @@ class WithheldWorkspaces:
     def explain(self, team: str) -> str:
         """Why nothing is stored of a workspace."""
         with self._language():
-            return gettext(EXPLANATION).format(workspace=team, own=OWN, others=OTHERS)
+            reason = gettext(EXPLANATION).format(workspace=team, own=OWN, others=OTHERS)
+            return f"{reason} {gettext(FROM_BEFORE)}" if team in self._stored else reason
 
     async def answer(self, team: str, event: Mapping[str, Any]) -> None:
         """Tell somebody who mentions the bot or writes to it, alone and once, why it does not answer."""
@@ -106,13 +115,13 @@ class WithheldWorkspaces:
         await self._call(team, "chat_postEphemeral", channel=channel, user=person, text=self.explain(team))
 
     async def _tell_installer(self, team: str, access: Access) -> None:
-        hints = self._bot.store.hints
-        if not access.installer or not await hints.record_if_new(NAME, team, HINT):
+        if not access.installer or not await self._bot.store.hints.record_if_new(NAME, team, HINT):
             return
+        await self.update_stored()
         opened = await self._call(team, "conversations_open", users=access.installer)
         direct = str((opened.get("channel") or {}).get("id") or "")
         if not direct or not await self._call(team, "chat_postMessage", channel=direct, text=self.explain(team)):
-            await hints.delete(NAME, team, HINT)
+            await self._bot.store.hints.delete(NAME, team, HINT)
 
     async def _call(self, team: str, method: str, **arguments: str) -> Mapping[str, Any]:
         """Call Slack with the token of a workspace; empty if that failed."""
@@ -133,7 +142,13 @@ class WithheldWorkspaces:
             yield
 
     def _describe(self) -> Sequence[str]:
+        if not self._accesses:
+            return []
         names = ", ".join(sorted(self._accesses))
-        return (
-            [f"Nothing is stored of these workspaces: {names}. Name yours in {OWN}, or set {OTHERS}."] if names else []
-        )
+        found = [f"Nothing new is stored of these workspaces: {names}. Name yours in {OWN}, or set {OTHERS}."]
+        if stored := sorted(self._stored & self._accesses.keys()):
+            commands = ", ".join(f"`{FORGET} {NAME}:{team}`" for team in stored)
+            found.append(
+                f"Of these workspaces data from before is still stored: {', '.join(stored)}. {commands} deletes it."
+            )
+        return found

@@ -9,13 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.storage.sql.connection import Dialect
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.storage.ledger.records.query_results import ScopeIds
+    from engine.storage.sql.connection import Connection
+    from engine.usage import PausedTexts
 
 FEW_SPACES = 8
+
+# A condition on chunks `c` of documents `d`, with the parameters of `paused_parameters`.
+UNPAUSED = "NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?))"
 
 # Corrections of a name `n`.
 NAME_DESCRIPTION = (
@@ -106,3 +112,18 @@ def join_chunks(dialect: Dialect, query: str) -> str:
     if dialect == Dialect.POSTGRES:
         return f" CROSS JOIN LATERAL ({query}) n"
     return f" CROSS JOIN chunk n ON n.id IN ({query})"
+
+
+def paused_parameters(paused: PausedTexts) -> tuple[str, bool]:
+    """The parameters of `UNPAUSED`."""
+    return id_list(sorted(paused.spaces)), paused.only_files
+
+
+def free_text_clause(db: Connection, process: int) -> str:
+    """A condition: no process but this one extracts the text of the chunk `c`."""
+    if db.dialect is Dialect.SQLITE:
+        return "true"
+    return (
+        "NOT EXISTS (SELECT 1 FROM extraction_claim k JOIN chunk o ON o.id = k.chunk"
+        f" WHERE k.process <> {process:d} AND o.text_hash = c.text_hash)"
+    )

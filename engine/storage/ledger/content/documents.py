@@ -12,6 +12,7 @@ from engine.storage.ledger.content.chunks import Chunks, DocumentPlace
 from engine.storage.ledger.content.facts import Facts
 from engine.storage.ledger.content.rooms import Rooms
 from engine.storage.ledger.names.corrections import Corrections
+from engine.storage.ledger.names.people import People
 from engine.storage.ledger.records.content import decode_omissions, encode_omissions
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.settings import Settings
@@ -95,9 +96,12 @@ class Documents(Topic[Place_co]):
 
     def _move_to_space(self, document: int, space: int) -> None:
         """Move a document with its facts, without those about people if these are no entities in the new space."""
+        rows = self.db.execute_fetchall("SELECT id FROM chunk WHERE document = ? ORDER BY id", (document,))
+        chunks = [row[0] for row in rows]
+        shown = People(self.db).list_shown(chunks)
         Rooms(self.db).move_to_space(document, space)
-        chunks = self.db.execute_fetchall("SELECT id FROM chunk WHERE document = ? ORDER BY id", (document,))
-        Facts(self.db).drop_people([row[0] for row in chunks])
+        People(self.db).doubt(shown)
+        Facts(self.db).drop_people(chunks)
 
     def reset_to_pending(self, id_: int) -> None:
         """Set a changed document to pending until its chunks are embedded, and retry its failures."""

@@ -13,6 +13,7 @@ from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.knowledge.merge import description_hash
 from engine.knowledge.splits import split_facts
 from engine.models import Extraction, Link, Mention
+from engine.storage.ledger.clauses import UNPAUSED, free_text_clause, paused_parameters
 from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.names import Names
@@ -33,13 +34,12 @@ if TYPE_CHECKING:
 
     from engine.errors import EngineError
     from engine.knowledge.extraction_cleanup import ExtractedFacts
-    from engine.storage.sql.connection import Connection
     from engine.usage import PausedTexts
 
-FIRST_TURN, CUT_OFF = SpaceTurn(), "cut_off"
+FIRST_TURN = SpaceTurn()
+CUT_OFF = "cut_off"
+PEOPLE_BATCH = 50  # chunks whose facts are looked at for people in one transaction
 INCOMPLETE_HINT = "Raise THREADLORE_LLM_MAX_OUTPUT_TOKENS and read the text again with `threadlore retry`."
-# A condition on chunks `c` of documents `d`, with the parameters of `paused_parameters`.
-UNPAUSED = "NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?))"
 MAX_EXTRACTED_SPACES = 16  # whose chunks are listed at once, with their texts
 
 
@@ -140,7 +140,9 @@ class Facts(Topic[Place_co]):
         saved = [row[0] for row in self.db.execute_fetchall(unread, (id_list(sorted(found)),))]
         if not saved:
             return set()
-        kept, outdated = People(self.db).keep_out({id_: found[id_][1] for id_ in saved})
+        kept, outdated = People(self.db).keep_out({id_: found[id_][1] for id_ in saved}, is_new=True)
+        for id_ in saved:
+            People(self.db).copy_losses(id_, found[id_][0])
         # A chunk given up by the embedder keeps its error.
         self.db.executemany(
             "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < 9e999 THEN '' ELSE error END,"
@@ -163,15 +165,21 @@ class Facts(Topic[Place_co]):
         return set(saved)
 
     def drop_people(self, chunks: Collection[int], last: float = float("inf")) -> None:
-        """Keep people out of the stored facts of chunks, and of others up to the id `last` that name the same ones."""
-        waiting = set(chunks)
-        while waiting:
-            stored = {id_: self._load_facts(id_) for id_ in sorted(waiting)}
+        """Keep people out of the stored facts of chunks, and of others up to the id `last` that name the same ones.
+
+        Those beyond a batch are marked, and have their turn in other transactions.
+        """
+        waiting, done = sorted(chunks), 0
+        while waiting and done < PEOPLE_BATCH:
+            batch, waiting = waiting[: PEOPLE_BATCH - done], waiting[PEOPLE_BATCH - done :]
+            done += len(batch)
+            stored = {id_: self._load_facts(id_) for id_ in batch}
             kept, outdated = People(self.db).keep_out(stored)
-            waiting = {each for each in outdated if each <= last}
+            waiting = sorted({*waiting, *(each for each in outdated if each <= last)})
             if changed := {id_: facts for id_, facts in kept.items() if facts != stored[id_]}:
                 self._replace_facts(changed)
                 Settings(self.db).set("last_removal", Settings(self.db).get_int("generation"))
+        People(self.db).mark_unchecked(waiting)
 
     def _replace_facts(self, found: Mapping[int, Extraction]) -> None:
         """Replace the facts of chunks by these, in their spaces."""
@@ -325,6 +333,7 @@ class Facts(Topic[Place_co]):
         generation = Settings(self.db).next_generation()
         for key in ("last_rechunk", "last_removal") if removed else ("last_rechunk",):
             Settings(self.db).set(key, generation)
+        shown = People(self.db).list_shown(chunks)
         names, pairs = self.delete_facts(chunks)
         defined = Joins(self.db).find_defined_keys(chunks)
         Invalidation(self.db).delete_cached_answers(KeyKind.CHUNK, chunks)
@@ -338,6 +347,7 @@ class Facts(Topic[Place_co]):
         StaleKeys(self.db).add(KeyKind.CHUNK, chunks, generation)
         Joins(self.db).refresh_by_id(names, defined)
         Invalidation(self.db).invalidate_keys(names, pairs, generation)
+        People(self.db).doubt(shown)
 
     @reading
     def list_unextracted(
@@ -377,21 +387,6 @@ class Facts(Topic[Place_co]):
             ]
 
         return share_out(spaces, limit, load, least)
-
-
-def paused_parameters(paused: PausedTexts) -> tuple[str, bool]:
-    """The parameters of `UNPAUSED`."""
-    return id_list(sorted(paused.spaces)), paused.only_files
-
-
-def free_text_clause(db: Connection, process: int) -> str:
-    """A condition: no process but this one extracts the text of the chunk `c`."""
-    if db.dialect is Dialect.SQLITE:
-        return "true"
-    return (
-        "NOT EXISTS (SELECT 1 FROM extraction_claim k JOIN chunk o ON o.id = k.chunk"
-        f" WHERE k.process <> {process:d} AND o.text_hash = c.text_hash)"
-    )
 
 
 def excerpt_section(kind: str, title: str, label: str) -> str:

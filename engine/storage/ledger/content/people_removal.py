@@ -1,4 +1,4 @@
-"""Remove stored facts about people after a change of the spaces in which people are no entities."""
+"""Remove stored facts about people where they are no entities, and read texts again whose losses have no reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge.splits import Split
 from engine.storage.ledger.content.documents import Documents
-from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.content.facts import PEOPLE_BATCH, Facts
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.people import People
 from engine.storage.ledger.names.splits import Splits
@@ -20,7 +20,7 @@ from engine.storage.sql.topic import Place_co, Topic, reading, writing
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-BATCH = 50  # chunks in one transaction
+BATCH = PEOPLE_BATCH  # chunks in one transaction
 SETTING = "people_removal"
 _EITHER = "({} IN (SELECT value FROM json_each(?2)) OR {} IN (SELECT value FROM json_each(?2)))"
 _CORRECTED_NAMES = " UNION ".join(
@@ -65,7 +65,7 @@ class PeopleRemoval(Topic[Place_co]):
         People(self.db).save_prefixes(prefixes)
         spaces = People(self.db).list_spaces()
         self._read_again(sorted(set(former) - set(spaces)))
-        if not set(prefixes) <= set(before):
+        if set(spaces) - set(former):
             [[total]] = self.db.execute_fetchall(
                 "SELECT COUNT(*) FROM chunk WHERE space IN (SELECT value FROM json_each(?))", (id_list(spaces),)
             )
@@ -76,8 +76,8 @@ class PeopleRemoval(Topic[Place_co]):
     def remove_next(self, now: float) -> bool:
         """Remove the facts about people of the next chunks; returns whether there may be more."""
         state, spaces = self.load_state(), People(self.db).list_spaces()
-        if not state.is_running:
-            return False
+        if not state.is_running or self.drop_next():
+            return state.is_running
         rows = self.db.execute_fetchall(
             "SELECT id FROM chunk WHERE id > ? AND space IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?",
             (state.after, id_list(spaces), BATCH),
@@ -92,6 +92,40 @@ class PeopleRemoval(Topic[Place_co]):
         read = replace(state, after=max(chunks, default=state.after), read=state.read + len(chunks), entities=removed)
         self._save(read if chunks else replace(read, finished=now))
         return bool(chunks)
+
+    @reading
+    def has_checks(self) -> bool:
+        """Whether facts of chunks are to be looked at, or what chunks lost is in doubt."""
+        [[exists]] = self.db.execute_fetchall("SELECT EXISTS (SELECT 1 FROM person_name WHERE evidence < 0)")
+        return bool(exists)
+
+    @writing
+    def drop_next(self) -> bool:
+        """Drop people from the facts of the next chunks that name somebody new; returns whether there were any."""
+        chunks = People(self.db).take_unchecked(PEOPLE_BATCH)
+        Facts(self.db).drop_people(chunks)
+        return bool(chunks)
+
+    @writing
+    def restore_lost(self) -> bool:
+        """Have chunks be read again that lost facts by what is forgotten; returns whether there were any."""
+        lost = {chunk for chunks in People(self.db).list_doubtful().values() for chunk in chunks}
+        if lost:
+            self._extract_again(lost)
+        return bool(lost)
+
+    def _extract_again(self, chunks: Collection[int]) -> None:
+        """Let chunks wait for extraction, all at once: one of the same text would give the others its facts."""
+        rows = self.db.execute_fetchall(
+            "UPDATE chunk SET extraction = NULL WHERE id IN (SELECT value FROM json_each(?)) AND retry_at < 9e999"
+            " AND (SELECT kind FROM document WHERE id = chunk.document) <> 'manual' RETURNING document",
+            (id_list(sorted(chunks)),),
+        )
+        self.db.execute(
+            "UPDATE document SET status = 'searchable' WHERE status = 'indexed'"
+            " AND id IN (SELECT value FROM json_each(?))",
+            (id_list(sorted({row[0] for row in rows})),),
+        )
 
     def _save(self, state: PeopleRemovalState) -> None:
         Settings(self.db).set(SETTING, json.dumps(asdict(state)))

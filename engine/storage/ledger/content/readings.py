@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.clauses import row_clause
-from engine.storage.ledger.content.facts import UNPAUSED, excerpt_section, paused_parameters
+from engine.storage.ledger.clauses import UNPAUSED, paused_parameters, row_clause
+from engine.storage.ledger.content.facts import excerpt_section
 from engine.storage.ledger.records.content import ReadChunk
 from engine.storage.ledger.records.query_results import OutdatedTexts
 from engine.storage.ledger.work.settings import Settings

@@ -1,4 +1,4 @@
-"""The names of people, by the chunks that show them, and the spaces in which people are no entities."""
+"""The names of people, by the chunks that show them or lost facts by them, and the spaces without people."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from engine.knowledge.merge import description_hash
 from engine.knowledge.people import (
     Evidence,
     drop_people,
+    find_people,
     is_listed,
     is_person_name,
     list_author_names,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from engine.models import Extraction
 
 SETTING = "spaces_without_people"  # prefixes of the names of spaces, as JSON
+NO_NAME = 0  # instead of the hash of a name, for a chunk whose facts are to be looked at
 
 
 class People(Topic[Place_co]):
@@ -51,33 +53,113 @@ class People(Topic[Place_co]):
         rows = self.db.execute_fetchall("SELECT id, name FROM space ORDER BY id") if prefixes else []
         return [id_ for id_, name in rows if is_listed(name, prefixes)]
 
-    def keep_out(self, found: Mapping[int, Extraction]) -> tuple[dict[int, Extraction], set[int]]:
-        """The extractions of chunks without people where these are no entities.
+    def keep_out(
+        self, found: Mapping[int, Extraction], *, is_new: bool = False
+    ) -> tuple[dict[int, Extraction], set[int]]:
+        """The extractions of chunks without people where these are no entities; what each loses is recorded.
 
         Also the other chunks that were extracted before and name those who were not known as people until now.
+        `is_new`: they were read again, so that what the last reading showed does not count any more.
         """
         kept, outdated = dict(found), set[int]()
         by_space = self._group_chunks(found) if self.load_prefixes() else {}
         for space, texts in by_space.items():
-            outdated |= self._learn(space, {id_: self._list_names(id_, texts[id_], found[id_]) for id_ in texts})
-            evidence = self._find_evidence(space, {name for id_ in texts for name in _list_keys(found[id_])})
-            kept |= {id_: drop_people(found[id_], evidence) for id_ in texts}
+            replaced = self._forget_reading(list(texts)) if is_new else set[int]()
+            names = {id_: self._list_names(id_, texts[id_], found[id_]) for id_ in texts}
+            outdated |= self._learn(space, names, replaced)
+            same = self._find_same(space, {name for id_ in texts for name in _list_keys(found[id_])})
+            shown = self._find_shown_names(space, same)
+            for id_ in texts:
+                people = find_people(found[id_], shown)
+                kept[id_] = drop_people(found[id_], people)
+                self._record_losses(id_, {key for name in people for each in same[name] for key in name_keys(each)})
         return kept, outdated - found.keys()
+
+    def mark_unchecked(self, chunks: Iterable[int]) -> None:
+        """Have people be dropped from the stored facts of chunks later."""
+        self._record(((chunk, NO_NAME) for chunk in chunks), Evidence.UNCHECKED)
+
+    def take_unchecked(self, limit: int) -> list[int]:
+        """The next chunks whose facts are to be looked at; they are not marked any more."""
+        rows = self.db.execute_fetchall(
+            "DELETE FROM person_name WHERE hash = ?1 AND chunk IN (SELECT chunk FROM person_name"
+            " WHERE evidence = ?2 AND evidence < 0 AND hash = ?1 ORDER BY chunk LIMIT ?3) RETURNING chunk",
+            (NO_NAME, int(Evidence.UNCHECKED), limit),
+        )
+        return sorted(row[0] for row in rows)
+
+    def list_shown(self, chunks: Iterable[int]) -> dict[int, set[int]]:
+        """The hashes of names of people that chunks show, by space."""
+        rows = self.db.execute_fetchall(
+            "SELECT DISTINCT c.space, p.hash FROM json_each(?) j CROSS JOIN person_name p ON p.chunk = j.value"
+            " CROSS JOIN chunk c ON c.id = p.chunk WHERE p.evidence > 0",
+            (id_list(sorted(chunks)),),
+        )
+        found = defaultdict[int, set[int]](set)
+        for space, hash_ in rows:
+            found[space].add(hash_)
+        return dict(found)
+
+    def doubt(self, shown: Mapping[int, Collection[int]]) -> None:
+        """Doubt what chunks lost by these hashes of names, by space, where no chunk shows the name any more."""
+        for space, hashes in shown.items():
+            gone = set(hashes) - self._find_shown(space, hashes)
+            self.db.execute(
+                "UPDATE person_name SET evidence = ?3 WHERE evidence = ?4 AND hash IN (SELECT value FROM json_each(?1))"
+                " AND (SELECT space FROM chunk WHERE id = person_name.chunk) = ?2",
+                (id_list(sorted(gone)), space, int(Evidence.DOUBTFUL), int(Evidence.LOST)),
+            )
+
+    def list_doubtful(self) -> dict[int, set[int]]:
+        """Chunks that lost facts about names which nothing shows as those of people any more, by space.
+
+        Authors of texts that wait to be read show their names, too. What is shown again is in doubt no more.
+        """
+        rows = self.db.execute_fetchall(
+            "SELECT c.space, p.chunk, p.hash FROM person_name p JOIN chunk c ON c.id = p.chunk"
+            " WHERE p.evidence < 0 AND p.evidence = ?",
+            (int(Evidence.DOUBTFUL),),
+        )
+        by_space = defaultdict[int, dict[int, set[int]]](lambda: defaultdict(set))
+        for space, chunk, hash_ in rows:
+            by_space[space][hash_].add(chunk)
+        found = dict[int, set[int]]()
+        for space, chunks in by_space.items():
+            gone = chunks.keys() - self._find_shown(space, chunks) - self._list_waiting_authors(space)
+            found[space] = {chunk for hash_ in gone for chunk in chunks[hash_]}
+        self.db.execute(
+            "UPDATE person_name SET evidence = ? WHERE evidence < 0 AND evidence = ?",
+            (int(Evidence.LOST), int(Evidence.DOUBTFUL)),
+        )
+        return found
+
+    def copy_losses(self, chunk: int, key: bytes) -> None:
+        """Record that a chunk lost what another one of its space lost, or showed, whose facts by this key it has."""
+        if not self.load_prefixes():
+            return
+        self.db.execute(
+            "INSERT INTO person_name (chunk, hash, evidence) SELECT ?1, p.hash, ?3 FROM person_name p WHERE p.chunk ="
+            " (SELECT x.id FROM chunk x WHERE x.extraction = ?2 AND x.id <> ?1"
+            " AND +x.space = (SELECT space FROM chunk WHERE id = ?1) LIMIT 1) AND p.evidence >= -1"
+            " ON CONFLICT DO NOTHING",
+            (chunk, key, int(Evidence.LOST)),
+        )
 
     def find_people(self, space: int, names: Collection[str]) -> set[str]:
         """Those of the canonical names in a space that are names of people."""
-        evidence = self._find_evidence(space, names)
-        return {name for name in names if is_person_name(name, evidence.get(name, Evidence.NOTHING))}
+        shown = self._find_shown_names(space, self._find_same(space, names))
+        return {name for name in names if is_person_name(name, is_shown=name in shown)}
 
     def remember(self, space: int, people: Collection[str]) -> None:
         """Keep it known that names are of people, which only aliases show, when these aliases go."""
         for name, same in self._find_same(space, people).items():
             hashes = [description_hash(key) for each in sorted(same) for key in name_keys(each)]
             self.db.executemany(
-                "INSERT INTO person_name (chunk, hash, evidence) SELECT p.chunk, ?2, p.evidence FROM json_each(?1) j"
+                "INSERT INTO person_name (chunk, hash, evidence) SELECT p.chunk, ?2, ?4 FROM json_each(?1) j"
                 " CROSS JOIN person_name p ON p.hash = j.value CROSS JOIN chunk c ON c.id = p.chunk"
-                " WHERE c.space = ?3 ORDER BY p.evidence DESC, p.chunk LIMIT 1 ON CONFLICT DO NOTHING",
-                [(id_list(hashes), description_hash(key), space) for key in name_keys(name)],
+                " WHERE c.space = ?3 AND p.evidence > 0 ORDER BY p.chunk LIMIT 1 ON CONFLICT (chunk, hash)"
+                " DO UPDATE SET evidence = excluded.evidence",
+                [(id_list(hashes), description_hash(key), space, int(Evidence.REMEMBERED)) for key in name_keys(name)],
             )
 
     def _group_chunks(self, chunks: Iterable[int]) -> dict[int, dict[int, str]]:
@@ -102,26 +184,50 @@ class People(Topic[Place_co]):
         names = [name for (author,) in authors for name in list_author_names(author)]
         return [*names, *list_stated_names(found, text)]
 
-    def _learn(self, space: int, shown: Mapping[int, Collection[PersonName]]) -> set[int]:
-        """Record what chunks show; returns the chunks of the space that name those who were not known before."""
-        rows = {
-            (chunk, description_hash(key)): max(name.evidence for name in names if key in name.keys)
-            for chunk, names in shown.items()
-            for key in {key for name in names for key in name.keys}
-        }
-        hashes = {hash_ for _, hash_ in rows}
-        before = self._load_evidence(space, hashes)
-        self.db.executemany(
-            "INSERT INTO person_name (chunk, hash, evidence) VALUES (?, ?, ?) ON CONFLICT (chunk, hash)"
-            " DO UPDATE SET evidence = excluded.evidence WHERE person_name.evidence < excluded.evidence",
-            [(chunk, hash_, int(evidence)) for (chunk, hash_), evidence in sorted(rows.items())],
+    def _list_waiting_authors(self, space: int) -> set[int]:
+        """The hashes of the names of authors of texts that wait to be read."""
+        rows = self.db.execute_fetchall(
+            "SELECT DISTINCT p.author FROM chunk c CROSS JOIN chunk_passage i ON i.chunk = c.id"
+            " CROSS JOIN passage p ON p.id = i.passage WHERE c.extraction IS NULL AND c.space = ? AND p.author <> ''",
+            (space,),
         )
-        after = self._load_evidence(space, hashes)
-        news = {hash_ for hash_, evidence in after.items() if evidence > before.get(hash_, Evidence.NOTHING)}
+        return {description_hash(key) for (author,) in rows for name in list_author_names(author) for key in name.keys}
+
+    def _forget_reading(self, chunks: Collection[int]) -> set[int]:
+        """Forget what chunks showed and lost in their last reading; returns the hashes of the names they showed."""
+        rows = self.db.execute_fetchall(
+            "DELETE FROM person_name WHERE chunk IN (SELECT value FROM json_each(?)) AND evidence <= ?"
+            " RETURNING hash, evidence",
+            (id_list(chunks), int(Evidence.SHOWN)),
+        )
+        return {hash_ for hash_, evidence in rows if evidence > 0}
+
+    def _learn(self, space: int, shown: Mapping[int, Collection[PersonName]], replaced: Collection[int]) -> set[int]:
+        """Record what chunks show; returns the chunks of the space that name those who were not known before.
+
+        `replaced`: hashes of names that these chunks showed until now.
+        """
+        rows = {(chunk, description_hash(key)) for chunk, names in shown.items() for name in names for key in name.keys}
+        hashes = {hash_ for _, hash_ in rows}
+        news = hashes - self._find_shown(space, hashes) - set(replaced)
+        self._record(rows, Evidence.SHOWN)
+        if gone := set(replaced) - hashes:
+            self.doubt({space: gone})
         names = [
             name for each in shown.values() for name in each if not news.isdisjoint(map(description_hash, name.keys))
         ]
-        return self._find_chunks(space, names)
+        return self._find_chunks(space, names) if names else set()
+
+    def _record_losses(self, chunk: int, keys: Collection[str]) -> None:
+        self._record(((chunk, description_hash(key)) for key in keys), Evidence.LOST)
+
+    def _record(self, rows: Iterable[tuple[int, int]], evidence: Evidence) -> None:
+        """Record evidence of chunks for hashes of names, unless there is more."""
+        self.db.executemany(
+            "INSERT INTO person_name (chunk, hash, evidence) VALUES (?, ?, ?) ON CONFLICT (chunk, hash)"
+            " DO UPDATE SET evidence = excluded.evidence WHERE person_name.evidence < excluded.evidence",
+            [(chunk, hash_, int(evidence)) for chunk, hash_ in sorted(rows)],
+        )
 
     def _find_chunks(self, space: int, names: Collection[PersonName]) -> set[int]:
         """The chunks of a space with facts about names that may be these people's."""
@@ -143,15 +249,13 @@ class People(Topic[Place_co]):
         )
         return {row[0] for row in mentions}
 
-    def _find_evidence(self, space: int, names: Collection[str]) -> dict[str, Evidence]:
-        """What shows that canonical names of a space, or others that mean the same by an alias, are of people."""
-        same = self._find_same(space, names)
-        keys = {name: {description_hash(key) for each in same[name] for key in name_keys(each)} for name in names}
-        known = self._load_evidence(space, {hash_ for each in keys.values() for hash_ in each})
-        return {
-            name: max((known[hash_] for hash_ in hashes if hash_ in known), default=Evidence.NOTHING)
-            for name, hashes in keys.items()
+    def _find_shown_names(self, space: int, same: Mapping[str, Collection[str]]) -> set[str]:
+        """The canonical names of a space that are shown as those of people, or of which another one is."""
+        keys = {
+            name: {description_hash(key) for each in names for key in name_keys(each)} for name, names in same.items()
         }
+        known = self._find_shown(space, {hash_ for each in keys.values() for hash_ in each})
+        return {name for name, hashes in keys.items() if not known.isdisjoint(hashes)}
 
     def _find_same(self, space: int, names: Collection[str]) -> dict[str, set[str]]:
         """Each of the names with those that it is joined with by aliases."""
@@ -164,18 +268,14 @@ class People(Topic[Place_co]):
         joined |= {target: Names(self.db).find_aliased_names(space, {target}) for (target,) in targets}
         return {name: {base_name(each) for each in {name, *joined.get(ends[name], ())}} for name in names}
 
-    def _load_evidence(self, space: int, hashes: Collection[int]) -> dict[int, Evidence]:
-        """What chunks of a space show, by the hashes of keys."""
-        shown = (
-            "EXISTS (SELECT 1 FROM person_name p CROSS JOIN chunk c ON c.id = p.chunk"
-            " WHERE p.hash = j.value AND p.evidence = {} AND c.space = ?)"
-        )
+    def _find_shown(self, space: int, hashes: Collection[int]) -> set[int]:
+        """Those of the hashes of keys that chunks of a space show as names of people."""
         rows = self.db.execute_fetchall(
-            f"SELECT j.value, {shown.format(2)}, {shown.format(1)} FROM json_each(?) j",
-            (space, space, id_list(sorted(hashes))),
+            "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM person_name p CROSS JOIN chunk c"
+            " ON c.id = p.chunk WHERE p.hash = j.value AND p.evidence > 0 AND c.space = ?)",
+            (id_list(sorted(hashes)), space),
         )
-        found = {hash_: Evidence.AUTHOR if author else Evidence(int(named)) for hash_, author, named in rows}
-        return {hash_: evidence for hash_, evidence in found.items() if evidence}
+        return {row[0] for row in rows}
 
 
 def _list_keys(found: Extraction) -> set[str]:

@@ -6,8 +6,10 @@ reused. Kinds of keys: 0 chunk, 1 name, 2 pair. sqlite.sql and postgres.sql hold
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.storage.ledger.schema.corrections import ALIAS_SHOWN, CORRECTIONS, IN_SPACE, NAME_SPLIT
-from engine.storage.sql.migrations import Migration, add_column, create_table, run
+from engine.storage.sql.migrations import Migration, add_column, create_index, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
     BYTES,
@@ -156,14 +158,16 @@ CONTENT = (
     ),
 )
 
-# The names of people that a chunk shows, as hashes, in spaces where people are no entities.
-# `evidence`: a value of `engine.knowledge.people.Evidence`.
-PERSON_NAME = Table(
+# The names of people that a chunk shows, or lost facts by, as hashes, in spaces where people are no entities.
+# `evidence`: a value of `engine.knowledge.people.Evidence`; negative ones are work.
+_PERSON_NAME = Table(
     "person_name",
     (OF_CHUNK, Column("hash", INT), Column("evidence", INT)),
     (Index("person_name_hash", "hash, evidence, chunk"),),
     key="chunk, hash",
 )
+_PERSON_CHECKS = Index("person_name_checks", "evidence, chunk", where="evidence < 0")
+PERSON_NAME = replace(_PERSON_NAME, indexes=(*_PERSON_NAME.indexes, _PERSON_CHECKS))
 
 FACTS = (
     # Names and pairs of names, by space. `target` is the row itself, or where its alias leads. `spelling_key`: other
@@ -370,7 +374,9 @@ MIGRATIONS = (
     Migration(create_table(NAME_SPLIT), add_column("alias", ALIAS_SHOWN)),
     Migration(create_table(OUTDATED), online="an older process reads no chunk again."),
     # Not online: an older process would save facts about people.
-    Migration(create_table(PERSON_NAME)),
+    Migration(create_table(_PERSON_NAME)),
+    # Not online: an older process would not record what texts lose.
+    Migration(create_index("person_name", _PERSON_CHECKS)),
 )
 
 SOURCE = SchemaSource(

@@ -211,6 +211,7 @@ class WorkQueue(Topic[Place_co]):
             " CROSS JOIN document d ON d.id = c.document"
             " WHERE o.queued AND c.extraction IS NOT NULL AND NOT d.open AND c.retry_at < 9e999"
             " AND NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?)))"
+            " OR EXISTS (SELECT 1 FROM person_name WHERE evidence < 0)"
             " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
             " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))",
             2 * (id_list(sorted(paused.spaces)), paused.only_files),

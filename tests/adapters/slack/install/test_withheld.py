@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from adapters.slack.install import installed
 from adapters.slack.install.accesses import Access
-from adapters.slack.install.withheld import Ownership
+from adapters.slack.install.installed import InstalledWorkspaces
+from adapters.slack.install.withheld import OTHERS, Ownership
 from bot.errors import PermissionDenied
 from bot.platform.events import MessageReceived, WorkspaceLeft
 from bot.platform.models import Location
+from engine.clock import SYSTEM_CLOCK
+from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.install.scene import Installing, open_hub
 
 OURS, STATED = "T0URS", "true"
@@ -100,3 +106,66 @@ async def test_a_setting_keeps_the_data_of_others_after_they_left(tmp_path: Path
         await installing.theirs.uninstalls()
         await installing.wait_for(lambda: bot.all(WorkspaceLeft))
         assert not bot.all(WorkspaceLeft)[0].purge
+
+
+async def test_data_from_before_are_named_with_the_command_that_deletes_them(installing: Installing) -> None:
+    async with installing.serving(own_workspaces=OURS) as bot:
+        bot.known_workspaces = {"T0URS", "T0THEIRS"}
+        await installing.install(installing.theirs)
+        await installing.wait_for(lambda: installing.theirs.calls_to("chat.postMessage"))
+        [told] = installing.theirs.calls_to("chat.postMessage")
+        assert "stored here before" in told.args["text"]
+        problems = " ".join(bot.supervisor.list_problems())
+        assert "Nothing new is stored of these workspaces: T0THEIRS." in problems
+        assert "`threadlore forget-workspace slack:T0THEIRS`" in problems
+        assert "T0URS" not in problems.replace(OTHERS, "")
+        bot.known_workspaces = set()
+        await installing.wait_for(lambda: "forget-workspace" not in " ".join(bot.supervisor.list_problems()))
+
+
+class Scene:
+    """Installations that a test changes, and the workspaces that are served for them."""
+
+    def __init__(self, bot: Any) -> None:
+        self.bot, self.clients = bot, None
+        self.found: dict[str, Access] = {}
+        self.served: dict[str, Any] = {}
+        self.expected = set[str]()
+        self.installed = InstalledWorkspaces(
+            cast("Any", self),
+            cast("Any", None),
+            cast("Any", self),
+            cast("Any", self),
+            Ownership(frozenset({"E1"}), False),
+        )
+
+    async def list_all(self) -> dict[str, Access]:
+        return self.found
+
+    async def open(self, token: str, _identity: object) -> Any:
+        return SimpleNamespace(team=token, context=SimpleNamespace(clients=SimpleNamespace(set_token=str)))
+
+    def add(self, workspace: Any) -> None:
+        self.served[workspace.team] = workspace
+
+    def get(self, team: str) -> Any:
+        return self.served.get(team)
+
+    async def remove(self, team: str) -> None:
+        self.served.pop(team, None)
+
+    async def see(self, access: Access) -> None:
+        """Look at the installations after a change of one, until what that begins has ended."""
+        self.found["T1"] = access
+        await self.installed.update()
+        await asyncio.gather(*self.installed._openings.values())
+
+
+async def test_a_served_workspace_that_leaves_our_organization_is_closed_and_served_again_when_it_returns() -> None:
+    scene = Scene(RecordingBot(SYSTEM_CLOCK))
+    ours, foreign = Access("T1", "T1", organization="E1"), Access("T1", "T1", organization="E2")
+    for access, served in ((ours, {"T1"}), (foreign, set()), (foreign, set()), (ours, {"T1"})):
+        await scene.see(access)
+        assert scene.served.keys() == served
+        assert ("T1" in scene.installed.withheld) == (not served)
+        assert bool(scene.bot.supervisor.list_problems()) == (not served)
