@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from adapters.sources.file_names import find_withheld_reason, is_hidden
+from adapters.sources.file_names import SEPARATE, find_withheld_reason, is_hidden
 from adapters.sources.git_program import list_tree_files
 from adapters.sources.inner_files import find_inner_path, open_inner_file
 from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
@@ -29,7 +29,6 @@ MAX_FILES = 200_000  # of a folder
 LINK = "link"  # the option with the address below which people can open the files
 MISSING = "There is no folder {path} now. If it is on a drive, that may not be mounted. Nothing was forgotten."
 BELOW_MISSING = "A drive below {path} may not be mounted."
-SEPARATE = "It is a repository of its own: add it as a source to have it read."
 CHANGED_MOUNT = "The folder {path} is empty, and not on the drive that it was: that may not be mounted."
 
 
