@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from bot.errors import ItemGone
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sources.sync import SourceSync, SyncReport
-from bot.platform.document_source import FetchedItem, ScanEnd, Scanned, SourceItem
+from bot.platform.document_source import DocumentSource, FetchedItem, ScanEnd, Scanned, SourceItem
 from bot.store.schedules.sources import SourceRecord
 from tests.support.bot_fixture import BotFixture
 
@@ -58,13 +58,14 @@ class MemorySource:
         pass
 
 
-async def synchronize(bot: BotFixture, source: MemorySource, *, forget_missing: bool = False) -> SyncReport:
+async def synchronize(bot: BotFixture, source: DocumentSource, *, forget_missing: bool = False) -> SyncReport:
     """Synchronize the source of the test once, as it is configured now."""
     await bot.store.sources.insert(RECORD)
     record = await bot.store.sources.get(RECORD.id)
     assert record is not None
     running = SourceSync(bot.context, ConversationDocuments(bot.context), replace(record, every=60.0), source)
-    source.fetched.clear()
+    if isinstance(source, MemorySource):
+        source.fetched.clear()
     async for _ in running.run(forget_missing=forget_missing):
         pass
     return running.report

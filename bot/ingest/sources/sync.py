@@ -20,7 +20,7 @@ from bot.ingest.sources.places import is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
 from bot.platform.models import Location, Upload
 from bot.store import UnreadFile
-from bot.store.schedules.sources import PREFIX, SourceItemRecord
+from bot.store.schedules.sources import PREFIX, WITHHELD, SourceItemRecord
 from engine import Document, Scope
 from engine.boundary import repair_surrogates
 from engine.errors import InvalidDocument, ModelError
@@ -92,6 +92,10 @@ class ScannedSource:
         unlisted = set(known) - self.items.keys() if self.end.is_complete else set()
         return unlisted | (self.removed & set(known) - self.items.keys())
 
+    def find_withheld(self) -> set[str]:
+        """The listed documents that are not read."""
+        return {each.id for each in self.items.values() if each.withheld}
+
 
 async def scan_source(source: DocumentSource, cursor: str) -> ScannedSource:
     """Everything that a scan yields. Raises SourceUnavailable."""
@@ -148,16 +152,26 @@ class SourceSync:
         """
         self._known = await self._store.sources.list_items(self._record.id)
         self._space = await self._find_space()
-        found = await scan_source(self._source, self._record.cursor)
+        found = await self._scan(is_confirmed=forget_missing)
         await self._forget_withheld(found.items.values())
         async with aclosing(self._read_all(self._list_due(found))) as steps:
             async for step in steps:
                 yield step
         await self._forget_gone(found, is_confirmed=forget_missing)
         await self._summarize(found.end)
+        cursor = self._record.cursor if self.report.held else found.end.cursor  # what is kept is compared again
         await self._store.sources.record_success(
-            self._record, found.end.cursor, self._context.clock.now(), describe_trouble(self.report)
+            self._record, cursor, self._context.clock.now(), describe_trouble(self.report)
         )
+
+    async def _scan(self, *, is_confirmed: bool) -> ScannedSource:
+        """What is there now. Once losses are confirmed: all of it, also if the source missed something."""
+        found = await scan_source(self._source, self._record.cursor)
+        if not is_confirmed or found.end.is_complete:
+            return found
+        anew = await scan_source(self._source, "")
+        anew.removed |= found.removed
+        return anew
 
     def _list_due(self, found: ScannedSource) -> list[SourceItem]:
         """The documents to read: new and changed ones, and those that failed for a reason that may have passed."""
@@ -260,14 +274,16 @@ class SourceSync:
                 continue
             if known is not None:
                 await self._forget_documents(item.id)
-            await self._save_unread(item, item.withheld, f"withheld {item.stamp}")
+            await self._save_unread(item, item.withheld, f"{WITHHELD} {item.stamp}")
 
     async def _forget_gone(self, found: ScannedSource, *, is_confirmed: bool) -> None:
         """Forget what is gone; if that is too much, nothing until somebody confirms it."""
         gone = found.find_gone(self._known) | (self._gone & self._known.keys())
-        left = len((self._known.keys() | found.items.keys()) - gone - self._gone)
-        if not (is_confirmed or found.end.is_certain) and is_too_much(len(gone), len(self._known), left):
-            self.report.held = len(gone)
+        readable = {id_ for id_, each in self._known.items() if not each.is_withheld}
+        left = (readable | found.items.keys()) - gone - self._gone - found.find_withheld()
+        lost = len(gone & readable)
+        if not (is_confirmed or found.end.is_certain) and is_too_much(lost, len(readable), len(left)):
+            self.report.held = lost
             return
         await self._forget_items(gone)
         if self._stored is not None and found.end.is_complete:

@@ -22,6 +22,7 @@ _COLUMNS = (
 )
 _ITEM_COLUMNS = "item, stamp, validator, problem, forgotten"
 PREFIX = "source:"  # of the keys of documents
+WITHHELD = "withheld"  # the first word of the stamp of a document that is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ class SourceItemRecord:
     validator: str = ""
     problem: str = ""
     is_forgotten: bool = False
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether the source only named it, and does not have it read."""
+        return self.stamp.startswith(f"{WITHHELD} ")
 
 
 class Sources:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from adapters.sources.folder import BELOW_MISSING, open_folder
 from bot.errors import ItemNotRead, SourceUnavailable
 from bot.ingest.sources.sync import SourceRemoved, build_item_key, is_too_much
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
@@ -11,6 +14,7 @@ from engine import Scope
 from engine.errors import InvalidDocument, ModelUnreachable
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.memory_source import RECORD, MemorySource, synchronize
+from tests.support.source_tools import build_tools
 
 SCOPE = Scope.of("console:local")
 
@@ -127,6 +131,57 @@ async def test_much_that_is_gone_at_once_is_kept_until_somebody_confirms_it(bot:
     source.texts = {}
     report = await synchronize(bot, source, forget_missing=True)
     assert (report.held, report.removed, await list_keys(bot)) == (0, 2, [])
+
+
+async def test_what_is_kept_is_kept_until_it_is_confirmed(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    source.end = ScanEnd("one")
+    await synchronize(bot, source)
+    source.changes, source.end = [RemovedItem("a.md"), RemovedItem("b.md")], ScanEnd("two", is_complete=False)
+    for _ in range(3):
+        assert (await synchronize(bot, source)).held == 2
+    assert source.cursors == ["", "one", "one", "one"]
+    source.changes, source.texts = None, {"c.md": "New."}
+    report = await synchronize(bot, source, forget_missing=True)
+    assert source.cursors[-2:] == ["one", ""]  # the changes are not all of it
+    assert (report.held, report.removed, await list_keys(bot)) == (0, 2, ["c.md"])
+
+
+async def test_a_drive_that_is_not_mounted_loses_nothing_until_that_is_confirmed(
+    bot: BotFixture, tmp_path: Path
+) -> None:
+    (tmp_path / "town").mkdir()
+    for name in ("ferry.md", "mina.md"):
+        (tmp_path / "town" / name).write_text(f"The {name} of the town.")
+    folder = open_folder(str(tmp_path / "town"), {}, build_tools(tmp_path))
+    await synchronize(bot, folder)
+    record = await bot.store.sources.get(RECORD.id)
+    assert record is not None
+    mounted = f"{record.cursor} 987654321"
+    await bot.store.sources.record_success(record, mounted, bot.clock.now())
+    (tmp_path / "town" / "mina.md").unlink()
+    for _ in range(2):
+        report = await synchronize(bot, folder)
+        assert (report.removed, report.problems) == (0, (BELOW_MISSING.format(path=folder.path),))
+    assert await list_keys(bot) == ["ferry.md", "mina.md"]
+    report = await synchronize(bot, folder, forget_missing=True)
+    assert (report.removed, report.problems, await list_keys(bot)) == (1, (), ["ferry.md"])
+
+
+async def test_what_is_named_and_not_read_is_no_document_that_is_left(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    await synchronize(bot, source)
+    source.texts, source.withheld = {"elsewhere": ""}, {"elsewhere": "It is on another host."}
+    for _ in range(2):
+        assert (await synchronize(bot, source)).held == 2
+    assert await list_keys(bot) == ["a.md", "b.md"]
+    source.texts = {"a.md": "The ferry leaves.", **dict.fromkeys(map(str, range(30)), "")}
+    source.withheld = dict.fromkeys(map(str, range(30)), "It is on another host.")
+    report = await synchronize(bot, source)
+    assert (report.held, await list_keys(bot)) == (0, ["a.md"])
+    source.texts = {"a.md": "The ferry leaves."}
+    report = await synchronize(bot, source)
+    assert (report.held, report.removed) == (0, 30)
 
 
 async def test_a_source_that_is_sure_of_its_deletions_is_believed(bot: BotFixture) -> None:
