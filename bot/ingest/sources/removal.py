@@ -60,6 +60,15 @@ class SourceRemoval:
         for each in await self._store.sources.list_removed():
             await self.remove(each)
 
+    async def list_copies(self) -> list[str]:
+        """The ids of the sources for which connectors keep something on disk."""
+        return await asyncio.to_thread(_list_folders, self.cache_dir)
+
+    async def delete_unknown_copy(self, id_: str) -> None:
+        """Delete what a connector keeps on disk for a source, unless it is stored."""
+        if await self._store.sources.get(id_) is None:
+            await asyncio.to_thread(shutil.rmtree, self.cache_dir / id_, ignore_errors=True)
+
     async def remove_of_room(self, room: str) -> None:
         """Remove the sources of a channel that is forgotten; the caller holds its lock."""
         for each in await self._store.sources.list_in_room(room):
@@ -77,3 +86,7 @@ class SourceRemoval:
         for item in await self._store.sources.list_items(source) if document.startswith(PREFIX) else ():
             if build_item_key(source, item) == first:
                 await self._store.sources.forget_item(source, item)
+
+
+def _list_folders(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []

@@ -103,6 +103,22 @@ class SourceService:
             found = await scan_source(source, "")
         return sum(not each.withheld for each in found.items.values())
 
+    @asynccontextmanager
+    async def drafting(self, record: SourceRecord) -> AsyncIterator[None]:
+        """Keep what a source has on disk after the block only if the source is stored then."""
+        async with self._processes.lease(_lease_name(record.id)):
+            try:
+                yield
+            finally:
+                await self._removal.delete_unknown_copy(record.id)
+
+    async def delete_unknown_copies(self) -> None:
+        """Delete what sources have on disk that are not stored, and that nobody adds or reads now."""
+        for name in await self._removal.list_copies():
+            async with self._processes.try_lease(_lease_name(name)) as is_held:
+                if is_held:
+                    await self._removal.delete_unknown_copy(name)
+
     async def add(self, record: SourceRecord) -> None:
         """Store a source, which is due at once."""
         if is_own_room(record):
@@ -155,7 +171,7 @@ class SourceService:
 
         `if_due`: not if another one ended meanwhile.
         """
-        async with self._processes.lease(f"source {record.id}"):
+        async with self._processes.lease(_lease_name(record.id)):
             current = await self._store.sources.get(record.id)
             if current is None or (if_due and current.due_at > self._context.clock.time()):
                 return
@@ -174,6 +190,7 @@ class SourceService:
 
     async def run(self) -> None:
         """Synchronize what is due until cancelled."""
+        await self.delete_unknown_copies()
         while True:
             self.updated.clear()
             await self.run_due()
@@ -232,3 +249,8 @@ class SourceService:
             self._context.clock, self.web, cache, settings.data_path, limits.max_file_size, secret, is_local
         )
         return await asyncio.to_thread(kind.open, record.address, options, tools)
+
+
+def _lease_name(id_: str) -> str:
+    """The lease of whoever reads a source or adds it."""
+    return f"source {id_}"
