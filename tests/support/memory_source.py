@@ -17,12 +17,12 @@ RECORD = SourceRecord("s1", "notes", "memory", "memory:", (), "console:local", "
 
 @dataclass
 class MemorySource:
-    """Texts by id. `fails` raises what a fetch raises, by id; `withheld` as in SourceItem; `scan_error` ends scans.
+    """Texts, or bytes, by id. `fails` raises what a fetch raises, by id; `withheld` as in SourceItem.
 
-    `changes`: what the next scan yields, in place of everything.
+    `scan_error` ends scans. `changes`: what the next scan yields, in place of everything.
     """
 
-    texts: dict[str, str]
+    texts: dict[str, str | bytes]
     at_once: int = 2
     fails: dict[str, Callable[[], Exception]] = field(default_factory=dict)
     withheld: dict[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class MemorySource:
                 yield each
         else:
             for id_, text in self.texts.items():
-                yield SourceItem(id_, self.stamps.get(id_, text), id_, self.withheld.get(id_, ""))
+                yield SourceItem(id_, self.stamps.get(id_, str(text)), id_, self.withheld.get(id_, ""))
         yield self.end
 
     async def fetch(self, item: SourceItem, validator: str) -> FetchedItem | None:
@@ -52,7 +52,8 @@ class MemorySource:
             raise make_error()
         if item.id not in self.texts:
             raise ItemGone("It is gone.")
-        return FetchedItem(item.id, self.texts[item.id].encode())
+        content = self.texts[item.id]
+        return FetchedItem(item.id, content.encode() if isinstance(content, str) else content)
 
     async def close(self) -> None:
         pass

@@ -43,6 +43,8 @@ log = structlog.get_logger(__name__)
 MAX_KEY_LENGTH = 400  # characters of an id within a key
 FEW = 10  # documents that may be gone at once, if they are not all
 SURE_SHARE = 0.5  # of the documents that may be gone at once
+FORGOTTEN = "Somebody had it forgotten."
+WITHIN = "attachment-"  # with a number, which another version changes: the key of a file within another one
 _ESCAPES = str.maketrans({"%": "%25", "#": "%23", "\n": "%0A", "\r": "%0D", "\0": "%00"})
 
 
@@ -51,7 +53,7 @@ class SourceRemoved(Exception):
 
 
 class ItemForgotten(Exception):
-    """A person had the document forgotten while it was read."""
+    """A person had all of the document forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,12 @@ def build_item_key(source: str, item: str) -> str:
     return f"{PREFIX}{source}:{escaped}"
 
 
+def build_forgotten_key(key: str, title: str) -> str:
+    """By what a document that a person had forgotten is recognized: its key, or that of its item and its title."""
+    item, _, part = key.partition("#")
+    return f"{item}#{sha256(title.encode(errors='surrogateescape')).hexdigest()}" if part.startswith(WITHIN) else key
+
+
 def is_too_much(gone: int, known: int, left: int) -> bool:
     """Whether so many of the known documents are gone at once that the source may be broken. Pure.
 
@@ -179,7 +187,8 @@ class SourceSync:
         if found.end.is_complete:
             return due
         unlisted = (each for each in self._known.values() if each.id not in found.items.keys() | found.removed)
-        return due + [SourceItem(each.id, name=each.id) for each in unlisted if each.problem and not each.stamp]
+        again = (each for each in unlisted if each.problem and not (each.stamp or each.is_forgotten))
+        return due + [SourceItem(each.id, name=each.id) for each in again]
 
     def _is_due(self, item: SourceItem) -> bool:
         known = self._known.get(item.id)
@@ -204,7 +213,7 @@ class SourceSync:
             if fetched is not None:
                 await self._add(item, fetched)
         except ItemForgotten:
-            return
+            await self._save_unread(item, FORGOTTEN, _mark_failed(item.stamp))
         except ItemGone:
             self._gone.add(item.id)
         except (ItemNotReadNow, ModelError, OSError) as error:  # it may be read the next time
@@ -216,19 +225,23 @@ class SourceSync:
             await self._store.unread_files.delete(build_item_key(self._record.id, item.id))
 
     async def _add(self, item: SourceItem, fetched: FetchedItem) -> None:
-        """Add the documents of an item, and forget what an earlier version had besides."""
+        """Add the documents of an item, and forget what an earlier version had besides. Raises ItemForgotten."""
         key, keys = build_item_key(self._record.id, item.id), set[str]()
-        before, changed = (await self._list_stored()).get(key, []), False
+        before, changed, skipped = (await self._list_stored()).get(key, []), False, False
         parser = self._context.engine_context.parser
         async with aclosing(parser.stream(fetched.name, fetched.data, origin=self._record.id)) as parts:
             async for parsed in parts:
                 document = self._build_document(f"{key}#{parsed.key}" if parsed.key else key, item, fetched, parsed)
                 async with self._documents.lock(self._record.room):
-                    await self._check_wanted(item.id)
+                    if not await self._is_wanted(document):
+                        skipped = True
+                        continue
                     changed |= await self._documents.replace_document(document)
                 keys.add(document.key)
         await self._forget_keys([each for each in before if each not in keys])
         self.report.changed += changed
+        if skipped and not keys:
+            raise ItemForgotten
 
     def _build_document(self, key: str, item: SourceItem, fetched: FetchedItem, parsed: ParsedFile) -> Document:
         title = fetched.title if fetched.title and not parsed.key else parsed.title
@@ -245,13 +258,12 @@ class SourceSync:
             coverage=parsed.coverage,
         )
 
-    async def _check_wanted(self, item: str) -> None:
-        """Raise SourceRemoved if the source was removed, and ItemForgotten if somebody had the document forgotten."""
-        if await self._store.sources.get(self._record.id) is None:
+    async def _is_wanted(self, document: Document) -> bool:
+        """Whether nobody had a document forgotten. Raises SourceRemoved if the source was removed."""
+        sources, id_ = self._store.sources, self._record.id
+        if await sources.get(id_) is None:
             raise SourceRemoved
-        known = await self._store.sources.get_item(self._record.id, item)
-        if known is not None and known.is_forgotten:
-            raise ItemForgotten
+        return not await sources.is_forgotten(id_, build_forgotten_key(document.key, document.title))
 
     async def _record_unread(self, item: SourceItem, error: Exception, stamp: str) -> None:
         """Name a document that was not read; an earlier version of it stays."""
@@ -267,9 +279,11 @@ class SourceSync:
         await self._store.unread_files.save(unread)
 
     async def _forget_withheld(self, items: Iterable[SourceItem]) -> None:
-        """Forget what may not be read any more, and name it."""
+        """Forget what may not be read any more, and name it; name what somebody had forgotten."""
         for item in items:
             known = self._known.get(item.id)
+            if known is not None and known.is_forgotten and known.problem != FORGOTTEN:
+                await self._save_unread(item, FORGOTTEN, item.stamp)
             if not item.withheld or (known is not None and (known.is_forgotten or known.problem == item.withheld)):
                 continue
             if known is not None:
