@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import BadSetting, NotPermitted, PageNotRead, SourceUnavailable
+from bot.errors import BadSetting, NotPermitted, PageNotRead, PlatformError, SourceUnavailable
 from bot.i18n import gettext
-from bot.ingest.sources.places import clean_source_name, count_nouns, describe_readers, is_own_room
+from bot.ingest.sources.places import clean_source_name, count_nouns, is_own_room
 from bot.ingest.sources.removal import SourceRemoval
 from bot.ingest.sources.secrets import read_secret
 from bot.ingest.sources.sync import SourceRemoved, SourceSync, list_stored, scan_source
-from bot.permissions.audience import parse_workspace_space
+from bot.permissions.audience import is_adult_space, parse_workspace_space
 from bot.platform.document_source import SourceTools, load_source_kind
+from bot.platform.models import Location
 from bot.store.schedules.sources import SourceRecord
+from bot.texts.access.readers import name_readers
 from engine.errors import EngineError
 from engine.scheduling.tasks import gather_or_cancel
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from bot.ingest.sources.places import SourcePlace
     from bot.ingest.sources.sync import SyncProgress, SyncReport
     from bot.platform.document_source import DocumentSource, SourceKind, WebReader
+    from bot.texts.access.readers import SourceAudience
 
 log = structlog.get_logger(__name__)
 
@@ -141,7 +144,21 @@ class SourceService:
 
     async def describe_readers(self, record: SourceRecord) -> str:
         """Who can find the documents of a source, in the active language."""
-        return describe_readers(record, await self._store.channels.get_name(record.room) or "")
+        workspace = parse_workspace_space(record.space)
+        if not is_own_room(record):
+            name = await self._store.channels.get_name(record.room) or record.room
+            return name_readers(await self._find_audience(Location.from_room(record.room)), name)
+        return name_readers("workspace", ":".join(workspace)) if workspace else name_readers("terminal", record.space)
+
+    async def _find_audience(self, channel: Location) -> SourceAudience:
+        """Who finds the documents of a channel at present."""
+        try:
+            space = await self._context.audience.get_home_space(channel)
+            if parse_workspace_space(space) is not None:
+                return "adult" if is_adult_space(space) else "open"
+            return "shared" if (await self._context.audience.get_channel_info(channel)).shared else "members"
+        except PlatformError:
+            return "unknown"
 
     async def rehearse_removal(self, record: SourceRecord, most: int) -> tuple[int, list[str]]:
         """How many documents go with a source when it is removed, and some of their titles."""
