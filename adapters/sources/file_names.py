@@ -10,6 +10,7 @@ PRIVATE_FILES = (
     *("id_rsa", "id_ed25519", "id_ecdsa"),
 )
 LEFT_OUT = "Its name says that it may hold secrets."
+SEPARATE = "It is a repository of its own: add it as a source to have it read."
 
 
 def is_hidden(path: str) -> bool:

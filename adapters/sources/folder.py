@@ -13,14 +13,14 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from adapters.sources.file_names import find_withheld_reason, is_hidden
+from adapters.sources.file_names import SEPARATE, find_withheld_reason, is_hidden
 from adapters.sources.git_program import list_tree_files
 from adapters.sources.inner_files import find_inner_path, open_inner_file
 from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from bot.platform.document_source import FetchedItem, ScanEnd, SourceItem, SourceKind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Mapping
+    from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 
     from bot.platform.document_source import Scanned, SourceTools
 
@@ -28,14 +28,19 @@ READ_AT_ONCE = 4  # files
 MAX_FILES = 200_000  # of a folder
 LINK = "link"  # the option with the address below which people can open the files
 MISSING = "There is no folder {path} now. If it is on a drive, that may not be mounted. Nothing was forgotten."
+BELOW_MISSING = "A drive below {path} may not be mounted."
 CHANGED_MOUNT = "The folder {path} is empty, and not on the drive that it was: that may not be mounted."
 
 
 @dataclass(slots=True)
 class _Walk:
-    """What was found below a folder. `devices`: numbers of the file systems; `problems`: what could not be listed."""
+    """What was found below a folder. `devices`: numbers of the file systems; `problems`: what could not be listed.
+
+    `repositories`: folders that are repositories of their own.
+    """
 
     files: dict[str, Path] = field(default_factory=dict)
+    repositories: set[str] = field(default_factory=set)
     devices: set[int] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
 
@@ -56,7 +61,10 @@ class FolderSource:
         return self.path.parent if self.path.is_file() else self.path
 
     async def scan(self, cursor: str) -> AsyncGenerator[Scanned]:
-        """Yield all files. The cursor says which file systems they were on. Raises SourceUnavailable."""
+        """Yield all files. The cursor says which file systems they were on. Raises SourceUnavailable.
+
+        One that is mounted anew may have another number. Fewer than before: one is not mounted, and its number is kept.
+        """
         found = await asyncio.to_thread(self._walk)
         self._paths.update(found.files)
         devices, before = set(map(str, found.devices)), set(cursor.split())
@@ -64,9 +72,15 @@ class FolderSource:
             raise SourceUnavailable(CHANGED_MOUNT.format(path=self.path), hint="Mount the drive.")
         for item in await asyncio.to_thread(lambda: list(self._describe_all(found.files))):
             yield item
-        problems = tuple(found.problems)
+        for name in sorted(found.repositories):
+            yield SourceItem(name, name=name, withheld=SEPARATE)
+        if is_missing := len(devices) < len(before):
+            found.problems.append(BELOW_MISSING.format(path=self.path))
         yield ScanEnd(
-            " ".join(sorted(devices)), is_complete=not problems, is_certain=before <= devices, problems=problems
+            " ".join(sorted(devices | before if is_missing else devices)),
+            is_complete=not found.problems,
+            is_certain=before <= devices,
+            problems=tuple(found.problems),
         )
 
     async def fetch(self, item: SourceItem, validator: str) -> FetchedItem | None:
@@ -97,8 +111,20 @@ class FolderSource:
         tracked = list_tree_files(self.path) if (self.path / ".git").exists() else None
         if tracked is None:
             return self._walk_folder(self.path, found)
-        visible = (self.path / each for each in tracked if not is_hidden(each))
-        return (each for each in visible if self._is_readable(each))
+        return self._choose_tracked(tracked, found)
+
+    def _choose_tracked(self, tracked: Iterable[str], found: _Walk) -> Iterator[Path]:
+        """The files that git lists; hidden ones and this program's own are left out, other repositories are named."""
+        root, own = self.path.resolve(), self.tools.data_dir.resolve()
+        for each in tracked:
+            if is_hidden(each) or (root / each).is_relative_to(own):
+                continue
+            path = self.path / each
+            if path.is_dir() and not path.is_symlink():
+                found.repositories.add(_to_id(path.relative_to(self.path).as_posix()))
+            elif self._is_readable(path):
+                found.devices.add(path.parent.stat().st_dev)
+                yield path
 
     def _walk_folder(self, folder: Path, found: _Walk) -> Iterator[Path]:
         """The files below a folder in the order of their names; hidden ones and this program's own are left out."""
@@ -179,7 +205,7 @@ def open_folder(address: str, options: Mapping[str, str], tools: SourceTools) ->
     path = Path(address)
     if not path.is_absolute():
         raise BadSetting(f"{address} is no absolute path.", hint="Name the folder from the root on.")
-    if path.is_relative_to(tools.data_dir):
+    if path.resolve().is_relative_to(tools.data_dir.resolve()):
         raise BadSetting(f"{address} is the data of Threadlore.", hint="Name another folder.")
     return FolderSource(path, tools, options.get(LINK, ""))
 

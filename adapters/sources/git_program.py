@@ -82,11 +82,15 @@ def list_tree_files(folder: Path) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class GitFile:
-    """A file of a commit: its path, the hash of its content, and its size in bytes."""
+    """A file of a commit: its path, the hash of its content, and its size in bytes.
+
+    `is_submodule`: it is another repository instead, and the hash that of its commit.
+    """
 
     path: str
     hash: str
     size: int
+    is_submodule: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ class GitRepository:
         return (await self._run("rev-parse", "--verify", HEAD)).decode().strip()
 
     async def list_files(self, commit: str) -> list[GitFile]:
-        """The regular files of a commit: no links, no submodules. Raises SourceUnavailable."""
+        """The regular files and the submodules of a commit, no links. Raises SourceUnavailable."""
         listed = await self._run("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
         return [found for row in listed.split(b"\0") if row and (found := _parse_row(row))]
 
@@ -185,12 +189,13 @@ def _measure(folder: Path) -> int:
 
 
 def _parse_row(row: bytes) -> GitFile | None:
-    """A row of ls-tree: mode, type, hash and size, and after a tab the path; None for all but regular files."""
+    """A row of ls-tree: mode, type, hash and size, and after a tab the path; None for links."""
     head, _, path = row.partition(b"\t")
     mode, kind, hash_, size = head.decode("ascii").split()
-    if kind != "blob" or mode not in {"100644", "100755", "100664"}:
+    if kind != "commit" and (kind != "blob" or mode not in {"100644", "100755", "100664"}):
         return None
-    return GitFile(path.decode("utf-8", "backslashreplace"), hash_, int(size) if size.isdigit() else 0)
+    name = path.decode("utf-8", "backslashreplace")
+    return GitFile(name, hash_, int(size) if size.isdigit() else 0, kind == "commit")
 
 
 def _shorten(err: bytes) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from adapters.sources.file_names import find_withheld_reason, is_hidden
+from adapters.sources.file_names import SEPARATE, find_withheld_reason, is_hidden
 from adapters.sources.git_program import GitRepository
 from bot.errors import BadSetting, ItemGone, ItemNotRead
 from bot.platform.document_source import SECRET_OPTIONS, FetchedItem, ScanEnd, SourceItem, SourceKind
@@ -47,6 +47,9 @@ class RepositorySource:
         commit = await self.repository.fetch(self.address, self.branch)
         for each in await self.repository.list_files(commit):
             if is_hidden(each.path) or not each.path.startswith(self.folder):
+                continue
+            if each.is_submodule:
+                yield SourceItem(each.path, each.hash, each.path, SEPARATE)
                 continue
             self._hashes[each.path] = each.hash
             too_large = f"It has {each.size / 2**20:.0f} MiB." if each.size > self.max_size else ""

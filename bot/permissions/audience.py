@@ -110,6 +110,11 @@ def parse_workspace_space(space: str) -> tuple[str, str] | None:
     return (platform, workspace) if kind in {"open", "adult"} else None
 
 
+def is_adult_space(space: str) -> bool:
+    """Whether it is the space of the age-restricted channels of a workspace."""
+    return parse_workspace_space(space) is not None and space.endswith(":adult")
+
+
 def workspace_of_space(space: str) -> str:
     """The workspace of any space, such as chat:T0123."""
     return ":".join(space.split(":", 2)[:2])

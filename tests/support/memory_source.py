@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from bot.errors import ItemGone
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sources.sync import SourceSync, SyncReport
-from bot.platform.document_source import FetchedItem, ScanEnd, Scanned, SourceItem
+from bot.platform.document_source import DocumentSource, FetchedItem, ScanEnd, Scanned, SourceItem
 from bot.store.schedules.sources import SourceRecord
 from tests.support.bot_fixture import BotFixture
 
@@ -17,12 +17,12 @@ RECORD = SourceRecord("s1", "notes", "memory", "memory:", (), "console:local", "
 
 @dataclass
 class MemorySource:
-    """Texts by id. `fails` raises what a fetch raises, by id; `withheld` as in SourceItem; `scan_error` ends scans.
+    """Texts, or bytes, by id. `fails` raises what a fetch raises, by id; `withheld` as in SourceItem.
 
-    `changes`: what the next scan yields, in place of everything.
+    `scan_error` ends scans. `changes`: what the next scan yields, in place of everything.
     """
 
-    texts: dict[str, str]
+    texts: dict[str, str | bytes]
     at_once: int = 2
     fails: dict[str, Callable[[], Exception]] = field(default_factory=dict)
     withheld: dict[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class MemorySource:
                 yield each
         else:
             for id_, text in self.texts.items():
-                yield SourceItem(id_, self.stamps.get(id_, text), id_, self.withheld.get(id_, ""))
+                yield SourceItem(id_, self.stamps.get(id_, str(text)), id_, self.withheld.get(id_, ""))
         yield self.end
 
     async def fetch(self, item: SourceItem, validator: str) -> FetchedItem | None:
@@ -52,19 +52,21 @@ class MemorySource:
             raise make_error()
         if item.id not in self.texts:
             raise ItemGone("It is gone.")
-        return FetchedItem(item.id, self.texts[item.id].encode())
+        content = self.texts[item.id]
+        return FetchedItem(item.id, content.encode() if isinstance(content, str) else content)
 
     async def close(self) -> None:
         pass
 
 
-async def synchronize(bot: BotFixture, source: MemorySource, *, forget_missing: bool = False) -> SyncReport:
+async def synchronize(bot: BotFixture, source: DocumentSource, *, forget_missing: bool = False) -> SyncReport:
     """Synchronize the source of the test once, as it is configured now."""
     await bot.store.sources.insert(RECORD)
     record = await bot.store.sources.get(RECORD.id)
     assert record is not None
     running = SourceSync(bot.context, ConversationDocuments(bot.context), replace(record, every=60.0), source)
-    source.fetched.clear()
+    if isinstance(source, MemorySource):
+        source.fetched.clear()
     async for _ in running.run(forget_missing=forget_missing):
         pass
     return running.report

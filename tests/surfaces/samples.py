@@ -74,8 +74,8 @@ WORDS = {
     "add-expert": "expert add <@cleo> ferries",
     "remove-expert": "expert remove <@ada>",
     "list-sources": "connect list",
-    "add-source": "connect https://town.example/",
-    "remove-source": "connect remove none",
+    "add-source": "connect https://town.example/ now",
+    "remove-source": "connect remove none now",
     "sync-source": "connect sync none",
 }
 ARGV = {
@@ -250,9 +250,9 @@ def build_source_samples(room: str) -> dict[str, Sample]:
     """A sample for each capability about sources outside of the chat."""
     requested: dict[str, Any] = {
         "list-sources": sources.ListSources(),
-        "add-source": sources.AddSource("https://town.example/", room),
+        "add-source": sources.AddSource("https://town.example/", room, confirmed=True),
         "remove-source": sources.RemoveSource("none", confirmed=True),
-        "sync-source": sources.SyncSource("none"),
+        "sync-source": sources.SyncSource("none", forget_missing=True),
     }
     return {
         name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))

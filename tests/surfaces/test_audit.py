@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.capabilities.row import Capability
+from bot.capabilities.sources.requests import AddSource
 from bot.capabilities.table import AUDITED, ROWS, find_row
 from bot.store import Subject
 from bot.store.audit.chain import AuditEntry
@@ -65,6 +67,38 @@ async def test_a_change_is_recorded_alike_in_the_chat_and_over_http(world: World
     if name != "forget-me":
         assert {await name_actor(world, each) for each in (*in_chat, *elsewhere)} == {PEOPLE[who]}
     assert (await world.workspace.context.store.audit.check()).problem == ""
+
+
+@pytest.mark.parametrize("name", ["add-source", "remove-source"])
+async def test_a_rehearsal_is_no_change(world: World, name: str) -> None:
+    row, before = row_named(name), await list_entries(world)
+    sample = world.samples[name]
+    words, request = sample.words.removesuffix(" now"), replace(sample.request, confirmed=False)
+    world.samples[name] = replace(sample, words=words, request=request)
+    await world.type_words(row, "manager")
+    await world.run(row, "manager")
+    assert await list_entries(world) == before
+
+
+async def test_sources_are_recorded_without_addresses_and_secrets(world: World) -> None:
+    row = row_named("add-source")
+    request = AddSource("https://mina:agate@town.example/?key=agate", ROOF.room, "agate", True, minutes=60)
+    request = replace(request, options=(("path", "agate"),))
+    world.samples[row.name] = replace(world.samples[row.name], request=request)
+    await world.run(row, "manager")
+    await world.run(row_named("sync-source"), "manager")
+    added, _, synced, _ = (await list_entries(world))[-4:]
+    assert (added.place, json.loads(added.details)["minutes"]) == (ROOF.room, 60)
+    assert json.loads(synced.details)["forget_missing"] == 1
+    assert not [each for each in ("agate", "town.example") if each in repr(await list_entries(world))]
+
+
+@pytest.mark.parametrize("name", ["share-answer", "unshare-answer"])
+async def test_links_to_answers_are_recorded_with_the_answer(world: World, name: str) -> None:
+    await world.run(row_named(name), "member")
+    begun, ended = (await list_entries(world))[-2:]
+    assert (begun.action, begun.state, ended.action) == (name, "begun", name)
+    assert json.loads(begun.details)["answer"] == "p2"
 
 
 async def test_questions_are_recorded_with_their_sources_and_without_their_texts(world: World) -> None:

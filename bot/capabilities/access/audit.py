@@ -43,8 +43,9 @@ log = structlog.get_logger(__name__)
 
 # Fields of requests that hold an id, a number or a word of a list. Any other field may hold a text.
 ID_FIELDS = (
-    *("answer", "content", "days", "direct_messages", "estimate", "export_format", "id", "part_of", "permissions"),
-    *("platform", "repair", "requests_per_minute", "restored", "space", "workspace", "workspaces"),
+    *("answer", "content", "days", "direct_messages", "estimate", "export_format", "forget_missing", "id", "minutes"),
+    *("part_of", "permissions", "platform", "repair", "requests_per_minute", "restored", "space"),
+    *("workspace", "workspaces"),
 )
 ROOM_FIELDS = ("room", "channel")
 # Values of settings that say how something is set; any other may be a text.
@@ -125,9 +126,10 @@ async def record_request(
 ) -> AsyncIterator[ChangeRecord | None]:
     """Write that a request of a caller begins, and how it ends, if the log has entries of its capability.
 
+    A request that is not confirmed only says what it would change, so it has none.
     Raises EngineError if nothing can be written, except for somebody on this machine.
     """
-    if not row.audited:
+    if not row.audited or not getattr(request, "confirmed", True):
         yield None
         return
     change = describe_request(row.name, request, caller.subject)

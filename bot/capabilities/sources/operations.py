@@ -75,11 +75,13 @@ async def add_source(deps: Deps, caller: Caller, request: AddSource) -> AsyncGen
         sources.check_allowed(kind)
     record = await sources.prepare(draft, kind)
     yield ProgressUpdate("listing")
-    sentence = await sources.describe_audience(record, await sources.count(record))
+    async with sources.drafting(record):
+        sentence = await sources.describe_audience(record, await sources.count(record))
+        if request.confirmed:
+            await sources.add(record)
     if not request.confirmed:
         yield Completed(sentence)
         return
-    await sources.add(record)
     yield Completed(gettext("{audience} It is called {name}.").format(audience=sentence, name=record.name))
     if caller.is_owner:
         async for step in _sync_all(deps, [record]):

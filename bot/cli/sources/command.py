@@ -71,7 +71,7 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
     """Have the documents at an address read, now and regularly; first say who finds how much."""
     from bot.capabilities.sources.requests import AddSource  # noqa: PLC0415  - keeps --help fast
 
-    options = tuple(_parse_option(each) for each in option or ())
+    options = tuple(parse_option(each) for each in option or ())
     request = AddSource(resolve_address(address), into, name, source_kind=kind, minutes=every, options=options)
     rehearsed = Rehearsed(request, "Read it now and regularly?", "Nothing was added.", yes=yes)
     perform_rehearsed(context, rehearsed, space=space, as_json=as_json, exit_code=find_exit_code)
@@ -131,8 +131,12 @@ def find_exit_code(results: Sequence[OperationResult]) -> int:
     return int(any(each.trouble for each in results if isinstance(each, SourceReport)))
 
 
-def _parse_option(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name.strip() and equals):
+def parse_option(text: str) -> tuple[str, str]:
+    """The name and the value of an option; the path of a secret is absolute. Raises BadParameter."""
+    from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
+    from bot.platform.document_source import SECRET_FILE  # noqa: PLC0415  - keeps --help fast
+
+    name, equals, value = (each.strip() for each in text.partition("="))
+    if not (name and equals):
         raise typer.BadParameter("Expected NAME=VALUE.")
-    return name.strip(), value.strip()
+    return name, str(resolve_path(value, str(Path.cwd()))) if name == SECRET_FILE and value else value

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
-from bot.i18n import gettext
-from bot.permissions.audience import parse_workspace_space, workspace_space
+from bot.permissions.audience import workspace_space
 from bot.platform.models import Location
 from bot.text.format import pluralize
 
@@ -65,16 +64,6 @@ def clean_source_name(name: str, address: str) -> str:
     last = name or address.rstrip("/").rpartition("/")[2].removesuffix(".git")
     cleaned = _NAME.sub("-", last).strip("-.")[:MAX_NAME].casefold()
     return cleaned or "source"
-
-
-def describe_readers(record: SourceRecord, channel_name: str) -> str:
-    """Who can find the documents of a source, as the beginning of a sentence, in the active language."""
-    if not is_own_room(record):
-        return gettext("Everyone in #{channel}").format(channel=channel_name or record.room)
-    workspace = parse_workspace_space(record.space)
-    if workspace is not None:
-        return gettext("Every full member of the workspace {workspace}").format(workspace=":".join(workspace))
-    return f"Whoever uses the space {record.space}"  # seen at the terminal alone
 
 
 def count_nouns(noun: Noun, count: int) -> str:

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from bot.ingest.sources.places import is_own_room
-from bot.ingest.sources.sync import build_item_key, list_stored
+from bot.ingest.sources.sync import build_forgotten_key, build_item_key, list_stored
 from bot.store.schedules.sources import PREFIX
 
 if TYPE_CHECKING:
@@ -60,6 +60,15 @@ class SourceRemoval:
         for each in await self._store.sources.list_removed():
             await self.remove(each)
 
+    async def list_copies(self) -> list[str]:
+        """The ids of the sources for which connectors keep something on disk."""
+        return await asyncio.to_thread(_list_folders, self.cache_dir)
+
+    async def delete_unknown_copy(self, id_: str) -> None:
+        """Delete what a connector keeps on disk for a source, unless it is stored."""
+        if await self._store.sources.get(id_) is None:
+            await asyncio.to_thread(shutil.rmtree, self.cache_dir / id_, ignore_errors=True)
+
     async def remove_of_room(self, room: str) -> None:
         """Remove the sources of a channel that is forgotten; the caller holds its lock."""
         for each in await self._store.sources.list_in_room(room):
@@ -71,9 +80,23 @@ class SourceRemoval:
             await self.remove(each)
 
     async def record_forgotten(self, document: str) -> None:
-        """Record that a person had a document of a source forgotten, so that it is not read again."""
-        source, _, _ = document.removeprefix(PREFIX).partition(":")
-        first = document.partition("#")[0]
-        for item in await self._store.sources.list_items(source) if document.startswith(PREFIX) else ():
-            if build_item_key(source, item) == first:
-                await self._store.sources.forget_item(source, item)
+        """Record that a person had a document of a source forgotten, so that it is not stored again.
+
+        If it was all of its item, that is not read again.
+        """
+        id_, _, _ = document.removeprefix(PREFIX).partition(":")
+        record = await self._store.sources.get(id_) if document.startswith(PREFIX) else None
+        if record is None:
+            return
+        item = document.partition("#")[0]
+        stored = {each.key: each.title for each in await list_stored(self._context, record)}
+        await self._store.sources.add_forgotten(id_, build_forgotten_key(document, stored.get(document, "")))
+        if any(each.partition("#")[0] == item for each in stored.keys() - {document}):
+            return
+        for each in await self._store.sources.list_items(id_):
+            if build_item_key(id_, each) == item:
+                await self._store.sources.forget_item(id_, each)
+
+
+def _list_folders(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []

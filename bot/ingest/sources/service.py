@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import BadSetting, NotPermitted, PageNotRead, SourceUnavailable
+from bot.errors import BadSetting, NotPermitted, PageNotRead, PlatformError, SourceUnavailable
 from bot.i18n import gettext
-from bot.ingest.sources.places import clean_source_name, count_nouns, describe_readers, is_own_room
+from bot.ingest.sources.places import clean_source_name, count_nouns, is_own_room
 from bot.ingest.sources.removal import SourceRemoval
 from bot.ingest.sources.secrets import read_secret
 from bot.ingest.sources.sync import SourceRemoved, SourceSync, list_stored, scan_source
-from bot.permissions.audience import parse_workspace_space
+from bot.permissions.audience import is_adult_space, parse_workspace_space
 from bot.platform.document_source import SourceTools, load_source_kind
+from bot.platform.models import Location
 from bot.store.schedules.sources import SourceRecord
+from bot.texts.access.readers import name_readers
 from engine.errors import EngineError
 from engine.scheduling.tasks import gather_or_cancel
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from bot.ingest.sources.places import SourcePlace
     from bot.ingest.sources.sync import SyncProgress, SyncReport
     from bot.platform.document_source import DocumentSource, SourceKind, WebReader
+    from bot.texts.access.readers import SourceAudience
 
 log = structlog.get_logger(__name__)
 
@@ -103,6 +106,22 @@ class SourceService:
             found = await scan_source(source, "")
         return sum(not each.withheld for each in found.items.values())
 
+    @asynccontextmanager
+    async def drafting(self, record: SourceRecord) -> AsyncIterator[None]:
+        """Keep what a source has on disk after the block only if the source is stored then."""
+        async with self._processes.lease(_lease_name(record.id)):
+            try:
+                yield
+            finally:
+                await self._removal.delete_unknown_copy(record.id)
+
+    async def delete_unknown_copies(self) -> None:
+        """Delete what sources have on disk that are not stored, and that nobody adds or reads now."""
+        for name in await self._removal.list_copies():
+            async with self._processes.try_lease(_lease_name(name)) as is_held:
+                if is_held:
+                    await self._removal.delete_unknown_copy(name)
+
     async def add(self, record: SourceRecord) -> None:
         """Store a source, which is due at once."""
         if is_own_room(record):
@@ -125,7 +144,21 @@ class SourceService:
 
     async def describe_readers(self, record: SourceRecord) -> str:
         """Who can find the documents of a source, in the active language."""
-        return describe_readers(record, await self._store.channels.get_name(record.room) or "")
+        workspace = parse_workspace_space(record.space)
+        if not is_own_room(record):
+            name = await self._store.channels.get_name(record.room) or record.room
+            return name_readers(await self._find_audience(Location.from_room(record.room)), name)
+        return name_readers("workspace", ":".join(workspace)) if workspace else name_readers("terminal", record.space)
+
+    async def _find_audience(self, channel: Location) -> SourceAudience:
+        """Who finds the documents of a channel at present."""
+        try:
+            space = await self._context.audience.get_home_space(channel)
+            if parse_workspace_space(space) is not None:
+                return "adult" if is_adult_space(space) else "open"
+            return "shared" if (await self._context.audience.get_channel_info(channel)).shared else "members"
+        except PlatformError:
+            return "unknown"
 
     async def rehearse_removal(self, record: SourceRecord, most: int) -> tuple[int, list[str]]:
         """How many documents go with a source when it is removed, and some of their titles."""
@@ -155,7 +188,7 @@ class SourceService:
 
         `if_due`: not if another one ended meanwhile.
         """
-        async with self._processes.lease(f"source {record.id}"):
+        async with self._processes.lease(_lease_name(record.id)):
             current = await self._store.sources.get(record.id)
             if current is None or (if_due and current.due_at > self._context.clock.time()):
                 return
@@ -174,6 +207,7 @@ class SourceService:
 
     async def run(self) -> None:
         """Synchronize what is due until cancelled."""
+        await self.delete_unknown_copies()
         while True:
             self.updated.clear()
             await self.run_due()
@@ -232,3 +266,8 @@ class SourceService:
             self._context.clock, self.web, cache, settings.data_path, limits.max_file_size, secret, is_local
         )
         return await asyncio.to_thread(kind.open, record.address, options, tools)
+
+
+def _lease_name(id_: str) -> str:
+    """The lease of whoever reads a source or adds it."""
+    return f"source {id_}"

@@ -20,7 +20,7 @@ from bot.ingest.sources.places import is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
 from bot.platform.models import Location, Upload
 from bot.store import UnreadFile
-from bot.store.schedules.sources import PREFIX, SourceItemRecord
+from bot.store.schedules.sources import PREFIX, WITHHELD, SourceItemRecord
 from engine import Document, Scope
 from engine.boundary import repair_surrogates
 from engine.errors import InvalidDocument, ModelError
@@ -43,6 +43,8 @@ log = structlog.get_logger(__name__)
 MAX_KEY_LENGTH = 400  # characters of an id within a key
 FEW = 10  # documents that may be gone at once, if they are not all
 SURE_SHARE = 0.5  # of the documents that may be gone at once
+FORGOTTEN = "Somebody had it forgotten."
+WITHIN = "attachment-"  # with a number, which another version changes: the key of a file within another one
 _ESCAPES = str.maketrans({"%": "%25", "#": "%23", "\n": "%0A", "\r": "%0D", "\0": "%00"})
 
 
@@ -51,7 +53,7 @@ class SourceRemoved(Exception):
 
 
 class ItemForgotten(Exception):
-    """A person had the document forgotten while it was read."""
+    """A person had all of the document forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,10 @@ class ScannedSource:
         unlisted = set(known) - self.items.keys() if self.end.is_complete else set()
         return unlisted | (self.removed & set(known) - self.items.keys())
 
+    def find_withheld(self) -> set[str]:
+        """The listed documents that are not read."""
+        return {each.id for each in self.items.values() if each.withheld}
+
 
 async def scan_source(source: DocumentSource, cursor: str) -> ScannedSource:
     """Everything that a scan yields. Raises SourceUnavailable."""
@@ -114,6 +120,12 @@ def build_item_key(source: str, item: str) -> str:
     if len(escaped) > MAX_KEY_LENGTH:
         escaped = f"{escaped[:MAX_KEY_LENGTH]}~{sha256(item.encode(errors='surrogateescape')).hexdigest()[:16]}"
     return f"{PREFIX}{source}:{escaped}"
+
+
+def build_forgotten_key(key: str, title: str) -> str:
+    """By what a document that a person had forgotten is recognized: its key, or that of its item and its title."""
+    item, _, part = key.partition("#")
+    return f"{item}#{sha256(title.encode(errors='surrogateescape')).hexdigest()}" if part.startswith(WITHIN) else key
 
 
 def is_too_much(gone: int, known: int, left: int) -> bool:
@@ -148,16 +160,26 @@ class SourceSync:
         """
         self._known = await self._store.sources.list_items(self._record.id)
         self._space = await self._find_space()
-        found = await scan_source(self._source, self._record.cursor)
+        found = await self._scan(is_confirmed=forget_missing)
         await self._forget_withheld(found.items.values())
         async with aclosing(self._read_all(self._list_due(found))) as steps:
             async for step in steps:
                 yield step
         await self._forget_gone(found, is_confirmed=forget_missing)
         await self._summarize(found.end)
+        cursor = self._record.cursor if self.report.held else found.end.cursor  # what is kept is compared again
         await self._store.sources.record_success(
-            self._record, found.end.cursor, self._context.clock.now(), describe_trouble(self.report)
+            self._record, cursor, self._context.clock.now(), describe_trouble(self.report)
         )
+
+    async def _scan(self, *, is_confirmed: bool) -> ScannedSource:
+        """What is there now. Once losses are confirmed: all of it, also if the source missed something."""
+        found = await scan_source(self._source, self._record.cursor)
+        if not is_confirmed or found.end.is_complete:
+            return found
+        anew = await scan_source(self._source, "")
+        anew.removed |= found.removed
+        return anew
 
     def _list_due(self, found: ScannedSource) -> list[SourceItem]:
         """The documents to read: new and changed ones, and those that failed for a reason that may have passed."""
@@ -165,7 +187,8 @@ class SourceSync:
         if found.end.is_complete:
             return due
         unlisted = (each for each in self._known.values() if each.id not in found.items.keys() | found.removed)
-        return due + [SourceItem(each.id, name=each.id) for each in unlisted if each.problem and not each.stamp]
+        again = (each for each in unlisted if each.problem and not (each.stamp or each.is_forgotten))
+        return due + [SourceItem(each.id, name=each.id) for each in again]
 
     def _is_due(self, item: SourceItem) -> bool:
         known = self._known.get(item.id)
@@ -190,7 +213,7 @@ class SourceSync:
             if fetched is not None:
                 await self._add(item, fetched)
         except ItemForgotten:
-            return
+            await self._save_unread(item, FORGOTTEN, _mark_failed(item.stamp))
         except ItemGone:
             self._gone.add(item.id)
         except (ItemNotReadNow, ModelError, OSError) as error:  # it may be read the next time
@@ -202,19 +225,23 @@ class SourceSync:
             await self._store.unread_files.delete(build_item_key(self._record.id, item.id))
 
     async def _add(self, item: SourceItem, fetched: FetchedItem) -> None:
-        """Add the documents of an item, and forget what an earlier version had besides."""
+        """Add the documents of an item, and forget what an earlier version had besides. Raises ItemForgotten."""
         key, keys = build_item_key(self._record.id, item.id), set[str]()
-        before, changed = (await self._list_stored()).get(key, []), False
+        before, changed, skipped = (await self._list_stored()).get(key, []), False, False
         parser = self._context.engine_context.parser
         async with aclosing(parser.stream(fetched.name, fetched.data, origin=self._record.id)) as parts:
             async for parsed in parts:
                 document = self._build_document(f"{key}#{parsed.key}" if parsed.key else key, item, fetched, parsed)
                 async with self._documents.lock(self._record.room):
-                    await self._check_wanted(item.id)
+                    if not await self._is_wanted(document):
+                        skipped = True
+                        continue
                     changed |= await self._documents.replace_document(document)
                 keys.add(document.key)
         await self._forget_keys([each for each in before if each not in keys])
         self.report.changed += changed
+        if skipped and not keys:
+            raise ItemForgotten
 
     def _build_document(self, key: str, item: SourceItem, fetched: FetchedItem, parsed: ParsedFile) -> Document:
         title = fetched.title if fetched.title and not parsed.key else parsed.title
@@ -231,13 +258,12 @@ class SourceSync:
             coverage=parsed.coverage,
         )
 
-    async def _check_wanted(self, item: str) -> None:
-        """Raise SourceRemoved if the source was removed, and ItemForgotten if somebody had the document forgotten."""
-        if await self._store.sources.get(self._record.id) is None:
+    async def _is_wanted(self, document: Document) -> bool:
+        """Whether nobody had a document forgotten. Raises SourceRemoved if the source was removed."""
+        sources, id_ = self._store.sources, self._record.id
+        if await sources.get(id_) is None:
             raise SourceRemoved
-        known = await self._store.sources.get_item(self._record.id, item)
-        if known is not None and known.is_forgotten:
-            raise ItemForgotten
+        return not await sources.is_forgotten(id_, build_forgotten_key(document.key, document.title))
 
     async def _record_unread(self, item: SourceItem, error: Exception, stamp: str) -> None:
         """Name a document that was not read; an earlier version of it stays."""
@@ -253,21 +279,25 @@ class SourceSync:
         await self._store.unread_files.save(unread)
 
     async def _forget_withheld(self, items: Iterable[SourceItem]) -> None:
-        """Forget what may not be read any more, and name it."""
+        """Forget what may not be read any more, and name it; name what somebody had forgotten."""
         for item in items:
             known = self._known.get(item.id)
+            if known is not None and known.is_forgotten and known.problem != FORGOTTEN:
+                await self._save_unread(item, FORGOTTEN, item.stamp)
             if not item.withheld or (known is not None and (known.is_forgotten or known.problem == item.withheld)):
                 continue
             if known is not None:
                 await self._forget_documents(item.id)
-            await self._save_unread(item, item.withheld, f"withheld {item.stamp}")
+            await self._save_unread(item, item.withheld, f"{WITHHELD} {item.stamp}")
 
     async def _forget_gone(self, found: ScannedSource, *, is_confirmed: bool) -> None:
         """Forget what is gone; if that is too much, nothing until somebody confirms it."""
         gone = found.find_gone(self._known) | (self._gone & self._known.keys())
-        left = len((self._known.keys() | found.items.keys()) - gone - self._gone)
-        if not (is_confirmed or found.end.is_certain) and is_too_much(len(gone), len(self._known), left):
-            self.report.held = len(gone)
+        readable = {id_ for id_, each in self._known.items() if not each.is_withheld}
+        left = (readable | found.items.keys()) - gone - self._gone - found.find_withheld()
+        lost = len(gone & readable)
+        if not (is_confirmed or found.end.is_certain) and is_too_much(lost, len(readable), len(left)):
+            self.report.held = lost
             return
         await self._forget_items(gone)
         if self._stored is not None and found.end.is_complete:

@@ -22,6 +22,7 @@ _COLUMNS = (
 )
 _ITEM_COLUMNS = "item, stamp, validator, problem, forgotten"
 PREFIX = "source:"  # of the keys of documents
+WITHHELD = "withheld"  # the first word of the stamp of a document that is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,21 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class SourceItemRecord:
-    """What is known of a document of a source. `problem`: why it was not read. `is_forgotten`: a person had it so."""
+    """What is known of a document of a source. `problem`: why it was not read.
+
+    `is_forgotten`: a person had all of it forgotten.
+    """
 
     id: str
     stamp: str = ""
     validator: str = ""
     problem: str = ""
     is_forgotten: bool = False
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether the source only named it, and does not have it read."""
+        return self.stamp.startswith(f"{WITHHELD} ")
 
 
 class Sources:
@@ -124,7 +133,9 @@ class Sources:
     async def delete(self, id_: str) -> None:
         """Delete a source and what is known of its documents."""
         await self._database.execute_all(
-            ("DELETE FROM source_item WHERE source = ?", (id_,)), ("DELETE FROM source WHERE id = ?", (id_,))
+            ("DELETE FROM source_item WHERE source = ?", (id_,)),
+            ("DELETE FROM source_forgotten WHERE source = ?", (id_,)),
+            ("DELETE FROM source WHERE id = ?", (id_,)),
         )
 
     async def list_items(self, id_: str) -> dict[str, SourceItemRecord]:
@@ -133,13 +144,6 @@ class Sources:
             f"SELECT {_ITEM_COLUMNS} FROM source_item WHERE source = ? ORDER BY item", (id_,)
         )
         return {row[0]: _to_item(*row) for row in rows}
-
-    async def get_item(self, id_: str, item: str) -> SourceItemRecord | None:
-        """What is known of one document of a source, or None."""
-        row = await self._database.fetch_one(
-            f"SELECT {_ITEM_COLUMNS} FROM source_item WHERE source = ? AND item = ?", (id_, item)
-        )
-        return _to_item(*row) if row else None
 
     async def count_items(self) -> dict[str, tuple[int, int]]:
         """How many documents of each source are known, and how many of these were not read."""
@@ -153,10 +157,25 @@ class Sources:
         await self._database.write(_save_item, source, item)
 
     async def forget_item(self, source: str, item: str) -> None:
-        """Record that a person had a document forgotten."""
+        """Record that a person had all of a document forgotten."""
         await self._database.execute(
             "UPDATE source_item SET forgotten = true, problem = '' WHERE source = ? AND item = ?", (source, item)
         )
+
+    async def add_forgotten(self, source: str, key: str) -> None:
+        """Store the key of what a person had forgotten of a source."""
+        await self._database.execute(
+            "INSERT INTO source_forgotten (source, key) SELECT id, ? FROM source WHERE id = ?"
+            " ON CONFLICT (source, key) DO NOTHING",
+            (key, source),
+        )
+
+    async def is_forgotten(self, source: str, key: str) -> bool:
+        """Whether a person had forgotten what has this key."""
+        row = await self._database.fetch_one(
+            "SELECT 1 FROM source_forgotten WHERE source = ? AND key = ?", (source, key)
+        )
+        return row is not None
 
     async def delete_items(self, source: str, items: Collection[str]) -> None:
         """Delete what is known of documents that are gone."""

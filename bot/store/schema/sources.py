@@ -24,7 +24,7 @@ DOCUMENT_SOURCE = Table(
     (Index("source_due_at", "due_at"), Index("source_room", "room")),
 )
 # Documents of sources. stamp, validator: by which a change is recognized. problem: why it was not read, a sentence in
-# English. forgotten: a person had it forgotten, so that it is not read again.
+# English. forgotten: a person had all of it forgotten, so that it is not read again.
 SOURCE_ITEM = Table(
     "source_item",
     (
@@ -33,4 +33,11 @@ SOURCE_ITEM = Table(
         Column("forgotten", BOOL, default=False),
     ),
     key="source, item",
+)
+# What persons had forgotten of sources, so that it is not stored again. key: of the document; of a file within another
+# one, a hash of its name in place of its number.
+SOURCE_FORGOTTEN = Table(
+    "source_forgotten",
+    (Column("source", TEXT, references="source ON DELETE CASCADE"), Column("key", TEXT)),
+    key="source, key",
 )

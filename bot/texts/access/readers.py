@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bot.i18n import N_, gettext
 from bot.text.format import pluralize
@@ -17,6 +17,16 @@ ADULT_MEMBERS = N_("Every member who can see age-restricted channels can find th
 SHARED_READERS = N_("Everyone in #{channel} can find this, people of other organizations included.")
 ONLY_MEMBERS = N_("Only the {members} of #{channel} can find this, also in digests and catch-ups.")
 CHANNEL_READERS = N_("Everyone who can read this channel can find this, also in digests and catch-ups.")
+SourceAudience = Literal["terminal", "workspace", "open", "adult", "shared", "members", "unknown"]
+# Of a source that is read for a workspace or a channel; unknown: the channel cannot be looked up now.
+SOURCE_READERS: dict[SourceAudience, str] = {
+    "workspace": N_("Every full member of the workspace {name}"),
+    "open": N_("Every full member of the workspace and everyone in #{name}"),
+    "adult": N_("Every full member who can see age-restricted channels and everyone in #{name}"),
+    "shared": N_("Everyone in #{name}, people of other organizations included,"),
+    "members": N_("Everyone in #{name}"),
+    "unknown": N_("Everyone in #{name} and, if that is an open channel, every full member of the workspace"),
+}
 
 
 def describe_readers(channel: Channel | None) -> str:
@@ -32,6 +42,16 @@ def describe_readers(channel: Channel | None) -> str:
         return gettext(CHANNEL_READERS)
     members = pluralize(len(channel.members), "{count} member", "{count} members")
     return gettext(ONLY_MEMBERS).format(members=members, channel=name)
+
+
+def name_readers(audience: SourceAudience, name: str) -> str:
+    """Who can find what is read for a place, as the beginning of a sentence.
+
+    `name`: of the channel, the workspace or the space of the terminal.
+    """
+    if audience == "terminal":
+        return f"Whoever uses the space {name}"  # seen at the terminal alone
+    return gettext(SOURCE_READERS[audience]).format(name=name.removeprefix("#"))
 
 
 def describe_own_readers(*, is_space: bool) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sources.folder import CHANGED_MOUNT, FolderSource, open_folder
+from adapters.sources.file_names import SEPARATE
+from adapters.sources.folder import BELOW_MISSING, CHANGED_MOUNT, FolderSource, open_folder
 from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from bot.platform.document_source import SourceItem
 from tests.support.source_tools import MAX_SIZE, build_tools, read, scan
@@ -128,9 +129,21 @@ async def test_a_folder_that_is_not_there_is_no_empty_folder(town: Path) -> None
     assert "{path}" in CHANGED_MOUNT
 
 
-async def test_a_drive_below_the_folder_that_is_gone_makes_deletions_uncertain(town: Path) -> None:
-    _, end = await scan(open_source(town), f"{(await scan(open_source(town)))[1].cursor} 987654321")
-    assert (end.is_complete, end.is_certain) == (True, False)
+async def test_a_drive_below_the_folder_that_is_gone_makes_the_list_incomplete(town: Path) -> None:
+    mounted = f"{(await scan(open_source(town)))[1].cursor} 987654321"
+    for _ in range(2):
+        found, end = await scan(open_source(town), mounted)
+        assert list(found) == ["ferry.md", "quay/mina.txt"]
+        assert (end.is_complete, end.is_certain) == (False, False)
+        assert end.problems == (BELOW_MISSING.format(path=town),)
+        assert sorted(end.cursor.split()) == sorted(mounted.split())
+        mounted = end.cursor
+
+
+async def test_a_drive_that_is_mounted_anew_with_another_number_is_no_missing_one(town: Path) -> None:
+    (_, now), (_, end) = await scan(open_source(town)), await scan(open_source(town), "987654321")
+    assert (end.is_complete, end.is_certain, end.problems) == (True, False, ())
+    assert end.cursor == now.cursor
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root lists every folder")
@@ -166,7 +179,11 @@ async def test_the_data_of_the_program_is_not_read(town: Path) -> None:
     tools = replace(build_tools(town), data_dir=town / "data")
     found, _ = await scan(open_folder(str(town), {}, tools))
     assert list(found) == ["ferry.md", "quay/mina.txt"]
-    for address in (str(town / "data"), str(town / "data" / "x"), "town"):
+    run_git(town, "init", "--quiet")
+    found, _ = await scan(open_folder(str(town), {}, tools))
+    assert list(found) == ["ferry.md", "quay/mina.txt"]
+    (town / "door").symlink_to(town / "data")
+    for address in (str(town / "data"), str(town / "data" / "x"), str(town / "door"), "town"):
         with pytest.raises(BadSetting):
             open_folder(address, {}, tools)
 
@@ -201,6 +218,24 @@ async def test_of_a_working_tree_nothing_is_read_that_git_ignores(town: Path) ->
     found, _ = await scan(open_source(town))
     assert list(found) == ["ferry.md", "new.md", "quay/mina.txt"]
     assert not mark.exists()
+
+
+async def test_repositories_within_a_working_tree_are_named(town: Path) -> None:
+    for each in (town, town / "quay", town / "boat"):
+        each.mkdir(exist_ok=True)
+        run_git(each, "init", "--quiet")
+        (each / "note.md").write_text("agate")
+        run_git(each, "add", "note.md")
+        run_git(each, "commit", "--quiet", "--message", "a note")
+    run_git(town, "add", "boat")
+    found, end = await scan(open_source(town))
+    assert {name: each.withheld for name, each in found.items()} == {
+        "ferry.md": "",
+        "note.md": "",
+        "boat": SEPARATE,
+        "quay": SEPARATE,
+    }
+    assert (end.is_complete, end.problems) == (True, ())
 
 
 async def test_a_broken_working_tree_is_named(town: Path) -> None:

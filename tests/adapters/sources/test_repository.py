@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from adapters.sources.file_names import SEPARATE
 from adapters.sources.git_program import GitRepository
 from adapters.sources.repository import REPOSITORY, RepositorySource, check_address, open_repository
 from bot.errors import BadSetting, SourceUnavailable
-from tests.support.git_server import GitServer, open_git_server
+from tests.support.git_server import GitServer, open_git_server, run_git
 from tests.support.source_tools import build_tools, read, scan
 
 
@@ -60,6 +61,17 @@ async def test_links_hidden_files_and_submodules_are_no_files(server: GitServer,
     found, _ = await scan(open_source(server, tmp_path))
     assert list(found) == ["ferry.md", "large.txt", "live.env", "quay/mina.txt"]
     assert {name for name, each in found.items() if each.withheld} == {"large.txt", "live.env"}
+
+
+async def test_submodules_are_named(server: GitServer, tmp_path: Path) -> None:
+    (server.work / "boat").mkdir()
+    run_git(server.work / "boat", "init", "--quiet")
+    run_git(server.work / "boat", "commit", "--quiet", "--allow-empty", "-m", "a boat")
+    server.commit()
+    source = open_source(server, tmp_path)
+    found, _ = await scan(source)
+    assert list(found) == ["boat", "ferry.md", "quay/mina.txt"]
+    assert found["boat"].withheld == SEPARATE
 
 
 async def test_history_that_was_rewritten_is_followed(server: GitServer, tmp_path: Path) -> None:

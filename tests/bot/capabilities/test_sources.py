@@ -78,7 +78,7 @@ async def test_a_source_of_a_channel_is_read_by_its_readers_and_moves_with_it(
     bot: BotFixture, roof: Location, town: Path
 ) -> None:
     said, _ = await own(bot, AddSource(str(town), roof.room, confirmed=True))
-    assert said.text.startswith("Everyone in #roof can find what is in ")
+    assert said.text.startswith("Every full member of the workspace and everyone in #roof can find what is in ")
     assert await list_titles(bot, OPEN) == ["ferry.md", "mina.txt"]
     found = await bot.engine.documents.list(Scope.of(OPEN))
     assert {each.link for each in found} == {""}  # nobody there learns of the paths of this computer
@@ -88,6 +88,24 @@ async def test_a_source_of_a_channel_is_read_by_its_readers_and_moves_with_it(
     (town / "new.md").write_text("The new note.")
     await own(bot, SyncSource("town"))
     assert (await list_titles(bot, OPEN), len(await list_titles(bot, roof.room))) == ([], 3)
+
+
+async def test_who_finds_the_documents_of_a_channel_is_said_as_it_is_now(
+    bot: BotFixture, roof: Location, town: Path
+) -> None:
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"adult": True}, "Every full member who can see age-restricted channels and everyone in #roof can find "),
+        ({"adult": False, "shared": True}, "Everyone in #roof, people of other organizations included, can find "),
+        ({"shared": False, "kind": "closed"}, "Everyone in #roof can find "),
+    ]
+    for change, words in changes:
+        bot.change_channel(roof, **change)
+        [said] = await own(bot, AddSource(str(town), roof.room))
+        assert said.text.startswith(words)
+    location = Location("slack", "T1", "AWAY")
+    await bot.store.channels.upsert(location, "away")
+    [said] = await own(bot, AddSource(str(town), location.room))
+    assert said.text.startswith("Everyone in #away and, if that is an open channel, every full member of the workspace")
 
 
 async def test_a_source_for_the_workspace_is_read_by_all_of_its_members(
@@ -207,7 +225,9 @@ async def test_managers_see_sources_of_what_they_read_without_paths(
     await own(bot, AddSource(str(town), roof.room, confirmed=True))
     await own(bot, AddSource(str(town), attic.room, "secret", confirmed=True))
     [listing] = await manage(bot, roof, ListSources())
-    assert [(row[0], row[2], row[3]) for row in listing.rows] == [("town", "", "Everyone in #roof")]
+    assert [(row[0], row[2], row[3]) for row in listing.rows] == [
+        ("town", "", "Every full member of the workspace and everyone in #roof")
+    ]
     with pytest.raises(NotFound):
         await manage(bot, roof, RemoveSource("secret", confirmed=True))
     [said] = await manage(bot, roof, RemoveSource("town", confirmed=True))

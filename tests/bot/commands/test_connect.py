@@ -42,7 +42,8 @@ async def list_titles(workspace: Workspace, space: str) -> list[str]:
 @ALLOWED
 async def test_a_website_is_read_once_its_audience_was_confirmed(workspace: Workspace, web: WebServer) -> None:
     card = await workspace.command("ada", f"connect <{web.url()}>")
-    assert card.text == f"Everyone in #roof can find what is in `{web.url()}`: 2 pages."
+    readers = "Every full member of the workspace and everyone in #roof"
+    assert card.text == f"{readers} can find what is in `{web.url()}`: 2 pages."
     [button] = card.buttons
     assert "/ferry" not in web.paths()
     card = await workspace.command("ada", f"{button.action} {button.value}")
@@ -54,7 +55,7 @@ async def test_a_website_is_read_once_its_audience_was_confirmed(workspace: Work
     [record] = await workspace.context.store.sources.list_all()
     assert (record.room, record.added_by) == (ROOF.room, "slack:T1:ada")
     listed = await workspace.command("ada", "connect")
-    assert " · Everyone in #roof · 1 · 1 · " in listed.text
+    assert f" · {readers} · 1 · 1 · " in listed.text
 
 
 @ALLOWED

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
 import pytest
 
+from adapters.sources.folder import BELOW_MISSING, open_folder
 from bot.errors import ItemNotRead, SourceUnavailable
-from bot.ingest.sources.sync import SourceRemoved, build_item_key, is_too_much
+from bot.ingest.sources.sync import FORGOTTEN, SourceRemoved, build_item_key, is_too_much
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
 from engine import Scope
 from engine.errors import InvalidDocument, ModelUnreachable
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.memory_source import RECORD, MemorySource, synchronize
+from tests.support.source_tools import build_tools
 
 SCOPE = Scope.of("console:local")
 
@@ -26,6 +32,15 @@ async def list_unread(bot: BotFixture) -> dict[str, str]:
 
 def build_source(*names: str) -> MemorySource:
     return MemorySource({name: f"The ferry {name} leaves at noon." for name in names})
+
+
+def pack(files: dict[str, str]) -> bytes:
+    """An archive of these files."""
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
 
 
 async def test_what_is_new_or_changed_is_read_and_what_is_gone_is_forgotten(bot: BotFixture) -> None:
@@ -129,6 +144,56 @@ async def test_much_that_is_gone_at_once_is_kept_until_somebody_confirms_it(bot:
     assert (report.held, report.removed, await list_keys(bot)) == (0, 2, [])
 
 
+async def test_what_is_kept_is_kept_until_it_is_confirmed(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    source.end = ScanEnd("one")
+    await synchronize(bot, source)
+    source.changes, source.end = [RemovedItem("a.md"), RemovedItem("b.md")], ScanEnd("two", is_complete=False)
+    for _ in range(3):
+        assert (await synchronize(bot, source)).held == 2
+    assert source.cursors == ["", "one", "one", "one"]
+    report = await synchronize(bot, source, forget_missing=True)
+    assert source.cursors[-2:] == ["one", ""]  # the changes are not all of it
+    assert (report.held, report.removed, await list_keys(bot)) == (0, 2, [])
+
+
+async def test_a_drive_that_is_not_mounted_loses_nothing_until_that_is_confirmed(
+    bot: BotFixture, tmp_path: Path
+) -> None:
+    (tmp_path / "town").mkdir()
+    for name in ("ferry.md", "mina.md"):
+        (tmp_path / "town" / name).write_text(f"The {name} of the town.")
+    folder = open_folder(str(tmp_path / "town"), {}, build_tools(tmp_path))
+    await synchronize(bot, folder)
+    record = await bot.store.sources.get(RECORD.id)
+    assert record is not None
+    mounted = f"{record.cursor} 987654321"
+    await bot.store.sources.record_success(record, mounted, bot.clock.now())
+    (tmp_path / "town" / "mina.md").unlink()
+    for _ in range(2):
+        report = await synchronize(bot, folder)
+        assert (report.removed, report.problems) == (0, (BELOW_MISSING.format(path=folder.path),))
+    assert await list_keys(bot) == ["ferry.md", "mina.md"]
+    report = await synchronize(bot, folder, forget_missing=True)
+    assert (report.removed, report.problems, await list_keys(bot)) == (1, (), ["ferry.md"])
+
+
+async def test_what_is_named_and_not_read_is_no_document_that_is_left(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    await synchronize(bot, source)
+    source.texts, source.withheld = {"elsewhere": ""}, {"elsewhere": "It is on another host."}
+    for _ in range(2):
+        assert (await synchronize(bot, source)).held == 2
+    assert await list_keys(bot) == ["a.md", "b.md"]
+    source.texts = {"a.md": "The ferry leaves.", **dict.fromkeys(map(str, range(30)), "")}
+    source.withheld = dict.fromkeys(map(str, range(30)), "It is on another host.")
+    report = await synchronize(bot, source)
+    assert (report.held, await list_keys(bot)) == (0, ["a.md"])
+    source.texts = {"a.md": "The ferry leaves."}
+    report = await synchronize(bot, source)
+    assert (report.held, report.removed) == (0, 30)
+
+
 async def test_a_source_that_is_sure_of_its_deletions_is_believed(bot: BotFixture) -> None:
     source = build_source("a.md", "b.md")
     await synchronize(bot, source)
@@ -190,6 +255,57 @@ async def test_what_a_person_had_forgotten_is_not_read_again(bot: BotFixture) ->
     source.texts["a.md"] = "Changed."
     await synchronize(bot, source)
     assert (await list_keys(bot), source.fetched) == (["b.md"], [])
+
+
+async def test_a_document_that_was_forgotten_as_a_whole_is_named(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    await synchronize(bot, source)
+    await bot.ingest_service.forget_document("source:s1:a.md")
+    for _ in range(2):
+        assert (await synchronize(bot, source)).unread == {"a.md": FORGOTTEN}
+        assert (await list_unread(bot), source.fetched) == ({"a.md": FORGOTTEN}, [])
+    source.changes, source.end = [], ScanEnd(is_complete=False)
+    assert (await synchronize(bot, source)).unread == {"a.md": FORGOTTEN}
+    assert source.fetched == []
+
+
+async def test_of_an_archive_only_the_forgotten_file_stays_away(bot: BotFixture) -> None:
+    source = MemorySource({"a.zip": pack({"one.md": "The ferry leaves.", "two.md": "The mill is old."})})
+    await synchronize(bot, source)
+    [two] = [each.key for each in await bot.engine.documents.list(SCOPE) if each.title.endswith("two.md")]
+    await bot.ingest_service.forget_document(two)
+    assert (await synchronize(bot, source)).unread == {}
+    files = {"new.md": "A bridge.", "one.md": "The ferry leaves at ten.", "two.md": "The mill is new."}
+    source.texts["a.zip"] = pack(files)  # the files have other numbers now
+    await synchronize(bot, source)
+    titles = sorted(each.title.rpartition("› ")[2] for each in await bot.engine.documents.list(SCOPE))
+    assert titles == ["a.zip", "new.md", "one.md"]
+    assert (await synchronize(bot, source)).unread == {}
+
+
+async def test_what_was_forgotten_stays_away_when_it_comes_back(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    await synchronize(bot, source)
+    await bot.ingest_service.forget_document("source:s1:a.md")
+    text = source.texts.pop("a.md")
+    await synchronize(bot, source)
+    assert await list_unread(bot) == {}
+    source.texts["a.md"] = text
+    assert (await synchronize(bot, source)).unread == {"a.md": FORGOTTEN}
+    assert await list_keys(bot) == ["b.md"]
+
+
+async def test_a_document_that_is_forgotten_while_it_is_read_stays_away(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    source.at_once = 1
+
+    async def forget() -> None:
+        await bot.ingest_service.forget_document("source:s1:a.md")
+
+    await bot.store.sources.insert(RECORD)
+    run_before(source, "fetch", forget)
+    assert (await synchronize(bot, source)).unread == {"a.md": FORGOTTEN}
+    assert await list_keys(bot) == ["b.md"]
 
 
 async def test_a_source_that_is_removed_while_it_is_read_gets_nothing_more(bot: BotFixture) -> None:
