@@ -94,9 +94,12 @@ async def check_model_roles(context: CheckContext) -> list[Finding]:
         return [Finding("models", "failed", str(error), error.hint)]
     except TimeoutError:
         return [Finding("models", "failed", "They did not answer within a minute.", "Run threadlore check.")]
+    told = dict[tuple[str, str], str]()  # a problem is told once, though several roles have the model
     for each in checks:
         problems = " ".join(f"{problem.text} {problem.hint}".strip() for problem in each.problems)
-        text = f"{each.model}: {problems or summarize_facts(each.facts) or 'it can be used.'}"
+        first = told.setdefault((each.model, problems), each.role)
+        shown = f"the same as for {first}." if problems and first != each.role else problems
+        text = f"{each.model}: {shown or summarize_facts(each.facts) or 'it can be used.'}"
         state: FindingState = "failed" if not each.works else "warning" if each.problems else "ok"
         findings.append(Finding(f"model: {each.role}", state, text, "threadlore check" if problems else ""))
     return findings or [Finding("models", "ok", "None is set: answers quote, vectors are made here.")]

@@ -15,6 +15,7 @@ from bot.rpc.socket import socket_path
 from bot.settings import Settings, load_settings
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.minilm import weights as minilm_weights
+from engine.llm.traits.model_check import ModelCheck, Problem
 from tests.support.slack_server import FakeSlack
 
 
@@ -66,3 +67,17 @@ async def test_missing_weights_and_a_model_without_a_server_are_failures(
     [found] = await services.check_model_roles(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
     assert (found.state, "threadlore setup" in found.hint) == ("failed", True)
     assert not weights.is_installed()
+
+
+async def test_a_key_that_several_roles_lack_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def find(*_: object, **__: object) -> list[ModelCheck]:
+        missing = Problem("No key is set.", "Set one.")
+        return [ModelCheck(role, "openai/small", problems=(missing,)) for role in ("answers", "extraction")]
+
+    monkeypatch.setattr(services, "check_models", find)
+    found = await services.check_model_roles(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
+    assert [each.state for each in found] == ["failed", "failed"]
+    assert [each.text for each in found] == [
+        "openai/small: No key is set. Set one.",
+        "openai/small: the same as for answers.",
+    ]
