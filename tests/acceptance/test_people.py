@@ -19,7 +19,7 @@ from engine.errors import InvalidQuestion, PeopleNotKept
 from engine.models import Document, Passage
 from engine.options import EngineOptions
 from engine.storage.ledger import Ledger
-from engine.storage.ledger.content import people_removal
+from engine.storage.ledger.content import facts, people_removal
 from engine.text.message_line import render_message_line
 from tests.support.engine_fixture import HERE, export_state, is_clean, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder
@@ -136,3 +136,41 @@ async def test_people_are_entities_again_after_a_change_to_more(tmp_path: Path) 
         assert list_people([line async for line in engine.maintenance.export("jsonl", HERE)]) == set()
     async with opened(tmp_path, ()) as engine:
         assert await export_state(engine) == before
+
+
+def file(key: str, text: str) -> Document:
+    return Document(key, "here", "hall", key, (Passage("1", text, position=0),))
+
+
+def said_by(author: str) -> Document:
+    line = render_message_line(START, author, "Hello, the kettle is hot.")
+    passage = Passage("m1", line, author, author=author, time=START, position=0)
+    return Document(f"said by {author}", "here", "hall", "Thread", (passage,), kind="conversation")
+
+
+async def list_graph(engine: Engine) -> set[str]:
+    rows = [json.loads(line) for line in await export_state(engine)]
+    return {row["canonical"] for row in rows if row["kind"] == "entity"}
+
+
+async def test_what_members_call_themselves_removes_no_organization_and_comes_back_with_their_texts_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts, "PEOPLE_BATCH", 1)
+    async with opened(tmp_path, EVERYWHERE) as engine:
+        for number in range(3):
+            text = f"The Lantern Works deliver part {number} of the Beacon Project to the Harbor Office on Friday."
+            await engine.documents.add(file(f"file {number}", text))
+        before = await export_state(engine)
+        for author in ("Lantern Works", "Harbor Office", "Beacon Lover"):
+            await engine.documents.add(said_by(author))
+        assert await list_graph(engine) == {"harbor office", "beacon project"}
+        for author in ("Lantern Works", "Harbor Office", "Beacon Lover"):
+            await engine.documents.forget(f"said by {author}")
+        await engine.wait_until_indexed()
+        assert await export_state(engine) == before
+        assert await is_clean(engine)
+        await engine.documents.add(said_by("Lantern Works"))
+        await engine.wait_until_indexed()
+    async with opened(tmp_path, ()) as engine:
+        assert "lantern works" in await list_graph(engine)
