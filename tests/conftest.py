@@ -221,20 +221,20 @@ def only_loopback() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Folders for tests that have none of their own; to make one for each of ten thousand takes a while."""
-    base = tmp_path_factory.mktemp("homes")
+    base = tmp_path_factory.mktemp("home_folders")
     return (base / str(number) for number in itertools.count())
 
 
 # One fixture without others below it: each costs a tenth of the time of a small test.
 @pytest.fixture(autouse=True)
-def own_home(request: pytest.FixtureRequest, homes: Iterator[Path]) -> Iterator[None]:
+def own_home(request: pytest.FixtureRequest, home_folders: Iterator[Path]) -> Iterator[None]:
     """No test sees the settings or the data of the person who runs it, and none sets up a log for those after it."""
-    home = request.getfixturevalue("tmp_path") / "home" if "tmp_path" in request.fixturenames else next(homes)
+    home = request.getfixturevalue("tmp_path") / "home" if "tmp_path" in request.fixturenames else next(home_folders)
     logging, before = structlog.get_config(), take_settings()
     os.environ["THREADLORE_DATA_DIR"] = str(home)
-    os.environ["THREADLORE_DISK_RESERVE_MB"] = "0"  # many homes at once
+    os.environ["THREADLORE_DISK_RESERVE_MB"] = "0"  # many home_folders at once
     yield
     take_settings()
     os.environ.update(before)

@@ -31,6 +31,7 @@ REASONS = {
     "bot/rpc/lifecycle.py": "its end cancels the block, and the timer ends the process",
     "bot/monitoring/probes.py": "whoever asks is told of the failure",
     "bot/rpc/session.py": "its end is observed, and raised in the block",
+    "bot/capabilities/maintenance/archive_key.py": "its failure is raised where the stream is read or closed",
     "bot/capabilities/ingest/ingest.py": "every result is taken, or awaited at the end",
     "bot/ingest/sync/queue.py": "its end is awaited, and raises what failed",
     "bot/answers/delivery.py": "failures of writes are logged, and the end of the answer awaits it",

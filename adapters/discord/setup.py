@@ -19,6 +19,7 @@ from bot.platform.setups import AccessCheck, AppVariant, Credential, RecognizedT
 if TYPE_CHECKING:
     from bot.settings import Settings
 
+_ID = re.compile(r"\d{15,20}")
 CHECK_SECONDS = 10.0  # for all calls of a check
 APPLICATIONS_PAGE = "https://discord.com/developers/applications"
 TOKEN = Credential("discord_bot_token", "bot token", "three parts with dots between them", "Bot: Reset Token")
@@ -41,7 +42,7 @@ def read_application_id(token: str) -> int:
         text = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode("ascii")
     except ValueError:
         return 0
-    return int(text) if re.fullmatch(r"\d{15,20}", text) else 0
+    return int(text) if _ID.fullmatch(text) else 0
 
 
 class DiscordSetup:

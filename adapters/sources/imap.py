@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
+_ESCAPED = re.compile(r"\\(.)")
 TIMEOUT_SECONDS = 30.0  # without a byte
 MAX_RESPONSE = 64 * 2**20  # bytes of a literal that is no message
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -182,7 +183,7 @@ def _parse_listed(row: bytes | tuple[bytes, bytes]) -> str:
         return ""
     name = (literal or match["name"]).decode("ascii", "replace").strip()
     if not literal and name.startswith('"') and name.endswith('"') and len(name) > 1:
-        name = re.sub(r"\\(.)", r"\1", name[1:-1])
+        name = _ESCAPED.sub(r"\1", name[1:-1])
     return name if name.isprintable() else ""
 
 

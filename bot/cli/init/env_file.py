@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HEADER = "# Settings of Threadlore, written by `threadlore init`. Keep this file to yourself: it holds secrets.\n"
 _PLAIN = re.compile(r"[\w.:/@%+,=~?!*&-]*", re.ASCII)  # read the same by readers that know no quotes
+_COMMENT, _COMMENT_AFTER_QUOTES = re.compile(r"[ \t]#[^\n]*"), re.compile(r"[ \t]*#[^\n]*")
 _QUOTED = re.compile(r"""\s*=\s*(?:'(?:\\'|[^'])*'|"(?:\\"|[^"])*")""")
 
 
@@ -47,9 +48,9 @@ def _replace_value(line: str, name: str, value: str) -> str:
     if before.endswith("'") and after.startswith("'"):  # a name may be quoted, too
         before, after = before[:-1], after[1:]
     if quoted := _QUOTED.match(after):
-        comment = re.match(r"[ \t]*#[^\n]*", after[quoted.end() :])
+        comment = _COMMENT_AFTER_QUOTES.match(after[quoted.end() :])
     else:
-        comment = re.search(r"[ \t]#[^\n]*", after)
+        comment = _COMMENT.search(after)
     return f"{before}{name}={_quote(value)}{' ' + comment[0].strip() if comment else ''}\n"
 
 

@@ -16,6 +16,7 @@ _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WORD = r"[A-Za-z_][A-Za-z0-9_]{3,}"
 # Of one case and with "_", as no key is that has a "=" in it: BOT_TOKEN, api_key.
 _VARIABLE = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|(?i:token|key|secret|password|model)"
+_KIND, _BLANK = re.compile(r"[a-z]{2,5}[-_]"), re.compile(r"\s")
 _ASSIGNMENT = re.compile(rf"^(?:(?:export\s+|set\s+|-e\s+){_WORD}|{_VARIABLE})(?:\s*=\s*|:\s+)(?=[^\s=])")
 _SCHEME = re.compile(r"^(?:Authorization:\s*)?(?:Bot|Bearer)\s+(?=\S)", re.IGNORECASE)
 _QUOTES = "\"'`“”‘’«»<>,;"
@@ -36,7 +37,7 @@ def mask(value: str) -> str:
     """What may be shown of a secret: its kind and its last characters."""
     if len(value) < _CUT_SECRET // 2:
         return "…" if value else ""
-    start = re.match(r"[a-z]{2,5}[-_]", value)
+    start = _KIND.match(value)
     return f"{start[0] if start else ''}…{value[-4:]}"
 
 
@@ -76,7 +77,7 @@ def describe_secret(value: str, setups: Iterable[PlatformSetup]) -> str:
 def _find_common_mistake(value: str) -> str:
     if _MASK.search(value):
         return "This is hidden or cut off by dots: use the button that copies it."
-    if re.search(r"\s", value):
+    if _BLANK.search(value):
         return "There is a blank in it: copy it in one piece."
     if not value.isascii() or not value.isprintable():
         return "There are characters in it that no token has: copy it again."

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bot.plugins import PlatformSetup, SetupStep
     from bot.settings import Settings
 
+_SEPARATORS = re.compile(r"[\s,;+&]+")
 LOCAL = "local"
 MAX_LINK = 200  # characters that are shown of a page that is open, too
 SHOW_COMMAND = "BROWSER=none threadlore init"  # no program has this name
@@ -57,7 +58,7 @@ def choose_platforms(talk: Conversation, setups: Mapping[str, PlatformSetup]) ->
 
 def parse_choice(answer: str, names: Sequence[str]) -> list[str]:
     """The names in an answer of numbers and names. Raises ValueError with a sentence. Pure."""
-    words = [each for each in re.split(r"[\s,;+&]+", answer.casefold()) if each and each != "and"]
+    words = [each for each in _SEPARATORS.split(answer.casefold()) if each and each != "and"]
     found = list[str]()
     for word in words:
         by_number = [names[int(word) - 1]] if word.isdigit() and 0 < int(word) <= len(names) else []
