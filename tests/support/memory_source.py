@@ -19,7 +19,8 @@ RECORD = SourceRecord("s1", "notes", "memory", "memory:", (), "console:local", "
 class MemorySource:
     """Texts by id. `fails` raises what a fetch raises, by id; `withheld` as in SourceItem.
 
-    `scan_error` ends scans. `packed`: what is fetched, in place of a text. `changes`: what the next scan yields, in place of everything.
+    `scan_error` ends scans. `packed`: what is fetched, in place of a text.
+    `changes`: what the next scan yields, in place of everything.
     """
 
     texts: dict[str, str]
