@@ -17,16 +17,18 @@ RECORD = SourceRecord("s1", "notes", "memory", "memory:", (), "console:local", "
 
 @dataclass
 class MemorySource:
-    """Texts, or bytes, by id. `fails` raises what a fetch raises, by id; `withheld` as in SourceItem.
+    """Texts by id. `fails` raises what a fetch raises, by id; `withheld` as in SourceItem.
 
-    `scan_error` ends scans. `changes`: what the next scan yields, in place of everything.
+    `scan_error` ends scans. `packed`: what is fetched, in place of a text.
+    `changes`: what the next scan yields, in place of everything.
     """
 
-    texts: dict[str, str | bytes]
+    texts: dict[str, str]
     at_once: int = 2
     fails: dict[str, Callable[[], Exception]] = field(default_factory=dict)
     withheld: dict[str, str] = field(default_factory=dict)
     stamps: dict[str, str] = field(default_factory=dict)
+    packed: dict[str, bytes] = field(default_factory=dict)
     scan_error: Exception | None = None
     end: ScanEnd = field(default_factory=ScanEnd)
     changes: list[Scanned] | None = None
@@ -42,7 +44,7 @@ class MemorySource:
                 yield each
         else:
             for id_, text in self.texts.items():
-                yield SourceItem(id_, self.stamps.get(id_, str(text)), id_, self.withheld.get(id_, ""))
+                yield SourceItem(id_, self.stamps.get(id_, text), id_, self.withheld.get(id_, ""))
         yield self.end
 
     async def fetch(self, item: SourceItem, validator: str) -> FetchedItem | None:
@@ -52,8 +54,7 @@ class MemorySource:
             raise make_error()
         if item.id not in self.texts:
             raise ItemGone("It is gone.")
-        content = self.texts[item.id]
-        return FetchedItem(item.id, content.encode() if isinstance(content, str) else content)
+        return FetchedItem(item.id, self.packed.get(item.id) or self.texts[item.id].encode())
 
     async def close(self) -> None:
         pass

@@ -1,12 +1,14 @@
-"""Which places a caller may give documents to, and which sources they may see."""
+"""Which places a caller may give documents to and read them from, and which sources they may see."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.document_lookup import resolve_path
 from bot.errors import NotAllowed, PlatformError
 from bot.i18n import gettext
 from bot.ingest.sources.places import OPEN, SourcePlace, is_own_room, parse_place
+from bot.platform.document_source import SECRET_FILE
 from bot.platform.export_readers import list_adapter_names
 from bot.platform.models import Location
 from engine.errors import InvalidQuestion, NotFound
@@ -63,3 +65,8 @@ async def can_see(parts: BotParts, caller: Caller, record: SourceRecord) -> bool
         return caller.kind == "person" and await parts.access.can_read_room(caller.subject, record.room)
     except PlatformError:
         return False
+
+
+def resolve_option(name: str, value: str, here: str) -> str:
+    """The value of an option as it is kept: the path of a secret is absolute, since it is read from other folders."""
+    return str(resolve_path(value, here)) if name == SECRET_FILE and value else value

@@ -132,11 +132,10 @@ def find_exit_code(results: Sequence[OperationResult]) -> int:
 
 
 def parse_option(text: str) -> tuple[str, str]:
-    """The name and the value of an option; the path of a secret is absolute. Raises BadParameter."""
-    from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
-    from bot.platform.document_source import SECRET_FILE  # noqa: PLC0415  - keeps --help fast
+    """The name and the value of an option."""
+    from bot.capabilities.sources.places import resolve_option  # noqa: PLC0415  - keeps --help fast
 
     name, equals, value = (each.strip() for each in text.partition("="))
     if not (name and equals):
         raise typer.BadParameter("Expected NAME=VALUE.")
-    return name, str(resolve_path(value, str(Path.cwd()))) if name == SECRET_FILE and value else value
+    return name, resolve_option(name, value, str(Path.cwd()))

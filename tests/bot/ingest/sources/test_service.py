@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,7 +40,8 @@ def source(monkeypatch: pytest.MonkeyPatch) -> CachingSource:
     """The only source of the kind of folders."""
     made = CachingSource({"a.md": "The ferry leaves at noon."})
 
-    def open_source(_address: str, _options: object, tools: SourceTools) -> CachingSource:
+    def open_source(address: str, options: Mapping[str, str], tools: SourceTools) -> CachingSource:
+        assert (address, options) == ("/town", {})
         made.cache = tools.cache
         return made
 

@@ -270,13 +270,14 @@ async def test_a_document_that_was_forgotten_as_a_whole_is_named(bot: BotFixture
 
 
 async def test_of_an_archive_only_the_forgotten_file_stays_away(bot: BotFixture) -> None:
-    source = MemorySource({"a.zip": pack({"one.md": "The ferry leaves.", "two.md": "The mill is old."})})
+    source = build_source("a.zip")
+    source.packed["a.zip"] = pack({"one.md": "The ferry leaves.", "two.md": "The mill is old."})
     await synchronize(bot, source)
     [two] = [each.key for each in await bot.engine.documents.list(SCOPE) if each.title.endswith("two.md")]
     await bot.ingest_service.forget_document(two)
     assert (await synchronize(bot, source)).unread == {}
     files = {"new.md": "A bridge.", "one.md": "The ferry leaves at ten.", "two.md": "The mill is new."}
-    source.texts["a.zip"] = pack(files)  # the files have other numbers now
+    source.texts["a.zip"], source.packed["a.zip"] = "2", pack(files)  # the files have other numbers now
     await synchronize(bot, source)
     titles = sorted(each.title.rpartition("› ")[2] for each in await bot.engine.documents.list(SCOPE))
     assert titles == ["a.zip", "new.md", "one.md"]
