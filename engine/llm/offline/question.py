@@ -29,7 +29,7 @@ _DEGREE = re.compile(_MEASURE, re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow\s+many\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
 # "In which room sits the person who …".
 _RELATIVE_WHO = re.compile(
-    r"\W*(?:(?:in|at|on|from|until|since|to|by) )?(?:which|what|where|when|how)\b", re.IGNORECASE
+    r"\W{0,9}(?:(?:in|at|on|from|until|since|to|by) )?(?:which|what|where|when|how)\b", re.IGNORECASE
 )
 _MUCH_OF = (
     r"how\s+much\s+(?!(?:is|are|was|were|does|do|did|will|would|can|could|should|has|have|had|money|for|per|to|we|i|you|it"

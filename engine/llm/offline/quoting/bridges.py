@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores
 
-_WHERE_IS = re.compile(r"\W*where (?:is|are|was|were)\b", re.IGNORECASE)
+_WHERE_IS = re.compile(r"\W{0,9}where (?:is|are|was|were)\b", re.IGNORECASE)
 _IS_IN = re.compile(
     r"\b(?:is|are|was|were|lives?|sits?|stands?|hangs?|lies|located) (?:in|at|on|near)\b", re.IGNORECASE
 )
