@@ -28,7 +28,7 @@ from tests.adapters.recording_bot import MemoryStore
 from tests.support.discord_server import FakeDiscord
 from tests.support.patience import PATIENCE
 
-README = Path(__file__).parents[3] / "README.md"
+START = Path(__file__).parents[3] / "docs" / "start.md"
 COMMANDS = ("PUT", "/applications/{app}/commands")
 
 
@@ -79,13 +79,13 @@ async def test_commands_that_are_refused_do_not_prevent_a_connection(fake: FakeD
         assert not any(name.startswith("commands") for _, name in bot.store.adapter_state.values)
 
 
-async def test_the_invite_link_is_printed_and_in_the_readme(fake: FakeDiscord, tmp_path: Path) -> None:
+async def test_the_invite_link_is_printed_and_in_the_papers(fake: FakeDiscord, tmp_path: Path) -> None:
     with capture_logs() as logs:
         async with connected(fake, tmp_path):
             await until(lambda: any(each["event"] == "discord.invite_link_created" for each in logs))
     [link] = {each["link"] for each in logs if each["event"] == "discord.invite_link_created"}
     assert f"client_id={fake.world.app.id}&" in link
-    assert link.replace(f"client_id={fake.world.app.id}", "client_id=APPLICATION_ID") in README.read_text()
+    assert link.replace(f"client_id={fake.world.app.id}", "client_id=APPLICATION_ID") in START.read_text()
 
 
 async def test_an_api_that_cannot_be_reached_is_explained(fake: FakeDiscord, tmp_path: Path) -> None:
