@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from bot.commands.context import CommandContext
+from bot.commands.learn import learn_command
 from bot.errors import NotAllowed
+from bot.platform.events import CommandInvoked
 from bot.platform.models import Location
 from bot.store.audit.log import AuditFilter
 from engine.errors import InvalidQuestion, NotFound
-from tests.bot.commands.conftest import ATTIC, Workspace
+from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF
 
 
@@ -97,7 +100,8 @@ async def test_a_link_that_leads_nowhere_is_not_found(workspace: Workspace, link
 async def test_the_audit_log_counts_what_goes_from_direct_messages(workspace: Workspace) -> None:
     direct = workspace.platform.add_channel("D7", "bob", kind="direct")
     nails = workspace.platform.add_file("nails.txt", b"The nails come on Friday.")
-    await workspace.run("bob", "learn", direct, uploads=(nails,))
+    invoked = CommandInvoked("c1", direct, "bob", "learn", "", uploads=(nails,))
+    await learn_command(CommandContext.of(workspace, invoked, NOW))  # type: ignore[arg-type]
     await workspace.engine.wait_until_indexed()
     await workspace.text("bob", "forget nails.txt", direct)
     entries = await workspace.context.store.audit.list(AuditFilter())
