@@ -285,7 +285,8 @@ class Completed:
 class Forgotten(Completed):
     """Something was forgotten: one document with its title, or a message with its time, of a room.
 
-    `keys`: of the documents or the message.
+    `keys`: of the documents or the message; of what one person shared with the bot alone there is only the number,
+    `private`, because its keys name them.
     """
 
     title: str = ""
@@ -293,6 +294,7 @@ class Forgotten(Completed):
     room: str = ""
     time: datetime | None = None
     keys: tuple[str, ...] = ()
+    private: int = 0
 
 
 @dataclass(frozen=True, slots=True)

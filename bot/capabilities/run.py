@@ -87,7 +87,7 @@ async def _handle(
     ):
         async for result in results:
             if change is not None:
-                change.observe(describe_result(result))
+                change.observe(describe_result(caller, result))
             yield result
 
 

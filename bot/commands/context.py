@@ -11,10 +11,10 @@ from bot.capabilities.access.audit import describe_request
 from bot.capabilities.caller import Caller
 from bot.capabilities.run import run_for_person
 from bot.capabilities.table import find_row
-from bot.errors import NotAllowed, PlatformError
+from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.permissions.managers import is_workspace_manager, may_manage
-from bot.permissions.provenance import Provenance, can_read
+from bot.permissions.provenance import Provenance, can_read, provenance_of_answer
 from bot.store import Subject
 from bot.store.audit.chain import AuditEvent
 from engine import Scope
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Card, Location
     from bot.platform.traits import PlatformTraits
     from bot.settings import Settings
-    from bot.store import BotStore
+    from bot.store import BotStore, StoredAnswer
     from engine import Engine
 
 Result = TypeVar("Result")
@@ -121,16 +121,14 @@ class PersonAtPlace:
         """The person in this place, with what they may read now."""
         location, scope = self.location, await self.resolve_scope()
         subject = Subject(location.platform, location.workspace, self.person)
-        is_direct = await self._is_direct()
+        is_direct = await self.is_direct()
         return Caller(
             "person", subject, scope, location, self.may_post, time=self.now, door="chat", is_direct=is_direct
         )
 
-    async def _is_direct(self) -> bool:
-        try:
-            return (await self.services.context.audience.get_channel(self.location)).kind == "direct"
-        except PlatformError:
-            return False
+    async def is_direct(self) -> bool:
+        """Whether the place is, or might be, the caller's direct messages, which the audit log does not name."""
+        return await self.services.context.audience.is_direct(self.location)
 
     @asynccontextmanager
     async def recording(self, request: object, name: str = "") -> AsyncIterator[ChangeRecord]:
@@ -138,7 +136,7 @@ class PersonAtPlace:
 
         `request`: which the row of that change takes, or its `name`. For what no request carries out.
         """
-        location, is_direct = self.location, await self._is_direct()
+        location, is_direct = self.location, await self.is_direct()
         subject = Subject(location.platform, location.workspace, self.person)
         change = describe_request(name or find_row(type(request)).name, request, subject)
         place = "" if is_direct else location.room
@@ -159,6 +157,11 @@ class PersonAtPlace:
         """Whether the caller may read a room now, in whichever space it currently is."""
         used = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
         return bool(await can_read(self.services.context.audience, used, self.location, self.person))
+
+    async def can_read_answer(self, stored: StoredAnswer) -> bool:
+        """Whether the caller certainly may read now all that an answer rests on."""
+        audience = self.services.context.audience
+        return bool(await can_read(audience, provenance_of_answer(stored), self.location, self.person))
 
     async def find_last_message_time(self) -> datetime | None:
         """The time of the last stored message here; None if there is none, or the caller may not read it."""

@@ -49,7 +49,9 @@ async def learn_command(call: CommandContext) -> Card:
     message, uploads = call.invocation.message, call.invocation.uploads
     if message is not None:
         async with call.recording(None, "upload") as change:
-            change.observe({"documents": [message_key(message.location.room, message.id)]})
+            is_direct = await call.services.context.audience.is_direct(message.location)
+            key = message_key(message.location.room, message.id)
+            change.observe({"private": 1} if is_direct else {"documents": [key]})
             return Card("\n".join(await _ingest_message(call, message)))
     if not uploads:
         raise InvalidQuestion(
@@ -61,7 +63,8 @@ async def learn_command(call: CommandContext) -> Card:
     async with call.recording(None, "upload") as change:
         outcomes = await files.ingest_from_command(call.invocation, call.now, private=private)
         filed = [each.document for each in outcomes if isinstance(each, FileRecord)]
-        change.observe({"documents": [] if private else filed, "count": len(filed)})
+        is_named = not (private or await call.is_direct())
+        change.observe({"documents": filed if is_named else [], "count": len(filed)})
     lines = await _report_files(call, uploads, outcomes)
     if not all(isinstance(each, RejectedFile) for each in outcomes):
         lines.append(await _describe_readers(call, private=private))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.errors import NotAllowed
 from bot.i18n import gettext
+from bot.permissions.managers import may_post
 from bot.store import FileRecord
 from engine.errors import InvalidQuestion
 
@@ -52,11 +53,8 @@ class ManualFacts:
         return key
 
     async def _check_may_post(self, location: Location, poster: Poster) -> None:
-        """Raise NotAllowed unless a person may post; where the platform lists members, they must be one of them."""
-        members = (await self._context.audience.get_channel(location)).members
-        is_allowed = poster.person in members if members else poster.may_post
-        if poster.may_post is False or not is_allowed:
-            raise NotAllowed(gettext(texts.CANNOT_WRITE), hint=gettext("Join it, or ask someone who can post there."))
+        if not await may_post(self._context.audience, location, poster.person, said=poster.may_post):
+            raise NotAllowed(gettext(texts.CANNOT_WRITE), hint=gettext(texts.JOIN_HINT))
 
     async def _check_allowed(self, location: Location, person: str) -> None:
         store = self._context.store

@@ -46,6 +46,7 @@ from bot.platform.events import (
     WorkspaceLeft,
 )
 from bot.platform.history_source import SourcePlatform
+from bot.store import Subject
 from engine import Scope
 from engine.errors import NotFound
 
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from bot.platform.events import PlatformEvent
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Location, Message
-    from bot.store import Subject
     from bot.store.schedules.retention import HeldDeletion
     from engine import Document, DocumentInfo
 
@@ -231,6 +231,7 @@ class IngestService:
             await store.digests.delete_person(platform, where, person)
             await store.verified_answers.delete_by_person(platform, where, person)
             await store.experts.delete_person(platform, where, person)
+            await store.sources.forget_person(Subject(platform, where, person))
             await store.audit.forget_person(platform, where, person)
 
     # History.

@@ -1,4 +1,4 @@
-"""Who may manage a channel, and correct what is known in a space: the same in the chat and for access tokens."""
+"""Who may manage a channel, post in it, and correct what is known in a space: in the chat and for access tokens."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ async def may_manage(audience: AudienceResolver, location: Location, person: str
     if (await audience.get_channel(location)).kind == "direct":
         return True
     return is_workspace_manager(await audience.get_person(location.platform, location.workspace, person))
+
+
+async def may_post(audience: AudienceResolver, location: Location, person: str, *, said: bool | None = None) -> bool:
+    """Whether a person may post in a channel; where the platform lists members, they must be one of them.
+
+    `said`: whether the platform lets them post there; None if it did not say. Raises PlatformError.
+    """
+    members = (await audience.get_channel(location)).members
+    return said is not False and bool(person in members if members else said)
 
 
 async def list_correctable(

@@ -63,6 +63,13 @@ class AudienceResolver:
         await self.shared.synchronize()
         return await self._channels.get(location)
 
+    async def is_direct(self, location: Location) -> bool:
+        """Whether a place is a person's direct messages, or might be one: outside of channels, or if it is unknown."""
+        try:
+            return not location.channel or (await self.get_channel(location)).kind == "direct"
+        except PlatformError:
+            return True
+
     async def get_channel_info(self, location: Location) -> Channel | ListedChannel:
         """The facts of a channel, perhaps from a list and without its members. Raises as `get_channel` does."""
         await self.shared.synchronize()

@@ -80,6 +80,7 @@ ONLY_SINCE = N_("This covers what was written since {day}. For more, name a peri
 REBUILDING = N_("I'm rebuilding my index, so this answer may miss something. Ask again later.")
 NO_SOURCE_FOUND = N_("This answer isn't backed by any source.")
 CANNOT_WRITE = N_("Only people who can post in this channel can add to what I know about it.")
+JOIN_HINT = N_("Join it, or ask someone who can post there.")
 LINKS_NOT_READ = N_("This channel does not allow me to read links.")
 MESSAGE_CHANGED = N_("The message was edited or deleted in the meantime.")
 CHANNEL_NOT_INDEXED = N_("I'm not indexing this channel.")

@@ -151,7 +151,7 @@ class AnswerService:
 
     async def ask(self, question: Question, *, use_cache: bool = True) -> Answer:
         """Retrieve the context and return the answer, ready to stream; as in Engine.ask."""
-        meter, question = UsageMeter(), self._fit_question(question)
+        meter, question = UsageMeter(), self._fit_question(replace(question, for_prompt=True))
         try:
             recalled = replace(await self._retrieve(question, meter), use_cache=use_cache)
         except BaseException:
@@ -207,7 +207,7 @@ class AnswerService:
 
     async def build_messages(self, question: Question) -> list[LLMMessage]:
         """The messages that the model would receive."""
-        question = self._fit_question(question)
+        question = self._fit_question(replace(question, for_prompt=True))
         return self.runtime.language.build_answer_messages(
             self._build_prompt(question, await self._retrieve_context(question))
         )
@@ -282,6 +282,8 @@ class AnswerService:
     def _trim_history(self, question: Question) -> Question:
         """The question with the newest turns of its history that fit."""
         check_question(question)
+        if not question.for_prompt:
+            return replace(question, history=())
         question = self._limit_prompt(self.runtime.options.context_window.fit_question(question))
         if not question.history:
             return question

@@ -235,6 +235,7 @@ class Question:
     asking. `is_unaddressed`: the model first decides whether the message is meant for the program. `overview`:
     summarize everything that the filters leave. `writers`: names of the people whose messages alone are used.
     `filter_lookup`: set if the model may propose further filters. `zone`: of the person asking, whose days it means.
+    `for_prompt`: False if no model reads what is found, so that the size of a prompt does not limit it.
     """
 
     text: str
@@ -260,6 +261,7 @@ class Question:
     writers: tuple[str, ...] = ()
     filter_lookup: FilterLookup | None = None
     zone: tzinfo = UTC
+    for_prompt: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,6 +237,8 @@ class FakePlatform:
 
     async def fetch_channel(self, place: Location) -> Channel:
         self.record_call("channel")
+        if not place.channel:
+            raise ValueError("A channel has an id.")  # as Discord's ids are read
         if place.channel not in self.channels:
             raise PermissionDenied(f"There is no channel {place.channel}.")
         return self.channels[place.channel]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.audit.questions import describe_sources
-from bot.errors import PlatformError
 from bot.store import Subject
 from bot.store.audit.chain import SYSTEM, AuditEvent
 
@@ -40,9 +39,5 @@ async def describe_sharing(context: BotContext, stored: StoredAnswer, shared: st
 
 
 async def find_place(context: BotContext, location: Location) -> str:
-    """The room of a place; none for direct messages, which would tell who writes there."""
-    try:
-        is_direct = (await context.audience.get_channel(location)).kind == "direct"
-    except PlatformError:
-        is_direct = False
-    return "" if is_direct else location.room
+    """The room of a place; none for direct messages, which would tell who writes there, nor if the lookup fails."""
+    return "" if await context.audience.is_direct(location) else location.room

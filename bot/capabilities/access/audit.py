@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.audit.changes import Change, ChangeRecord, recording
-from bot.audit.ids import clean_id, hide_person
+from bot.audit.ids import clean_id, hide_person, is_personal
 from bot.audit.questions import describe_sources
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.documents.results import UploadResult
@@ -88,20 +88,21 @@ def _find_target(request: object, actor: Subject) -> Subject:
     return NOBODY
 
 
-def describe_result(result: object) -> Mapping[str, str | int | list[str]]:
-    """What the log says of a result besides: what came into being, or went."""
+def describe_result(caller: Caller, result: object) -> Mapping[str, str | int | list[str]]:
+    """What the log says of a result besides: what came into being, or went; what is of one person alone is counted."""
     found: dict[str, str | int | list[str]] = {}
     match result:
-        case Forgotten(keys=keys, passages=passages):
-            found = {"documents": [hide_person(each) for each in keys], "passages": passages}
+        case Forgotten(keys=keys, private=private, passages=passages):
+            found = {"documents": [*keys], "private": private, "passages": passages}
         case Corrected(space=space, undo=undo) | CorrectionMade(space=space, undo=undo):
             found = {"space": hide_person(space), "correction": undo}
         case FactAdded(key=key):
-            found = {"documents": [hide_person(key)]}
+            found = {"private": 1} if caller.is_direct else {"documents": [hide_person(key)]}
         case TokenCreated(token=token):
             found = {"token": token.id}
         case UploadResult(documents=documents):
-            found = {"documents": [hide_person(each.key) for each in documents]}
+            named = [each.key for each in documents if not is_personal(each.space)]
+            found = {"documents": named, "private": len(documents) - len(named)}
         case IngestResult(documents=documents, changed=changed):
             found = {"count": documents, "changed": changed}
         case HistoryImportResult(channels=channels, messages=messages):

@@ -41,6 +41,7 @@ class _Record:
     answer: Answer | None = None
     drawn: DrawsOn | None = None
     pieces: list[str] = field(default_factory=list)
+    is_kept: bool = False
 
     def observe(self, result: HandlerResult) -> None:
         """Learn from a result."""
@@ -92,7 +93,7 @@ async def keep_answer(
                         continue
                 yield result
     finally:
-        if record is not None:
+        if record is not None and not record.is_kept:
             await _discard_unfinished(store, record.request.id)
 
 
@@ -139,10 +140,10 @@ def _build_history(earlier: list[StoredAnswer]) -> History:
 async def _finish(store: BotStore, record: _Record, end: AnswerEnd) -> str:
     """Store the answer; its id, or "" if it is not kept, for example because a source was removed meanwhile."""
     try:
-        is_kept = await store.answers.finish(record.request.id, await record.build_result(end))
+        record.is_kept = await store.answers.finish(record.request.id, await record.build_result(end))
     except WRITES_REFUSED:
         return ""
-    return record.request.id if is_kept else ""
+    return record.request.id if record.is_kept else ""
 
 
 async def _discard_unfinished(store: BotStore, id_: str) -> None:

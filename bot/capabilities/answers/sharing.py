@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bot.capabilities.deps import Deps
     from bot.store import StoredAnswer
 
+NO_SHARED_ANSWER = "There is no shared answer at this link that you can read."
 ID_BYTES = 16  # of a link, which nobody can guess
 
 
@@ -69,8 +70,10 @@ async def get_shared_answer(deps: Deps, caller: Caller, request: GetSharedAnswer
     parts = await deps.parts.open()
     stored = await parts.store.answers.get(await parts.store.shared_answers.get_answer(request.share))
     if stored is None or stored.state != "done" or not await _may_read(parts.access, caller, stored):
-        raise NotFound("There is no shared answer at this link that you can read.")
+        raise NotFound(NO_SHARED_ANSWER)
     name = await _find_name(parts.access, caller, stored)
+    if await parts.store.answers.get(await parts.store.shared_answers.get_answer(request.share)) != stored:
+        raise NotFound(NO_SHARED_ANSWER)  # it was changed, or its link ended, during the lookups
     own = stored.id if is_own(stored, caller.subject) else ""
     sources = tuple(map(to_source, stored.sources))
     yield SharedAnswer(stored.question, stored.text, sources, name, stored.time, own)

@@ -20,12 +20,14 @@ class SearchHit:
 class SearchResult:
     """A page of passages, of `total`. `is_similar`: none has the words, they are the closest in meaning.
 
-    `corrected`: what was searched instead of misspelled words. `gap` as in AnswerEnd.
+    `is_truncated`: there may be more, which search did not look through. `corrected`: what was searched instead of
+    misspelled words. `gap` as in AnswerEnd.
     """
 
     hits: tuple[SearchHit, ...]
     total: int
     is_similar: bool = False
+    is_truncated: bool = False
     corrected: tuple[str, ...] = ()
     gap: str = ""
 

@@ -33,11 +33,15 @@ NO_DOCUMENT = "?"  # no key is this
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """The passages that are shown, the best first. `is_similar`: none of them has the words."""
+    """The passages that are shown, the best first. `is_similar`: none of them has the words.
+
+    `is_truncated`: there may be more that match.
+    """
 
     sources: tuple[Source, ...]
     words: SoughtWords
     is_similar: bool = False
+    is_truncated: bool = False
 
 
 async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[SearchResult]:
@@ -53,6 +57,7 @@ async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[
         tuple(_build_hit(each, ranked.words, kinds.get(each.document, "")) for each in shown),
         len(ranked.sources),
         is_similar=ranked.is_similar,
+        is_truncated=ranked.is_truncated,
         corrected=corrected,
     )
 
@@ -76,6 +81,7 @@ async def _build_question(deps: Deps, caller: Caller, request: Search, listed: S
         chunk_top_k=MAX_CHUNKS,
         max_total_tokens=MAX_TOKENS,
         rerank=False,
+        for_prompt=False,
         zone=zone,
     )
     rooms = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
@@ -98,11 +104,12 @@ def _rank(question: Question, context: Context) -> _Ranked:
     """The passages with most of the words first; without words to search for, the newest."""
     if question.overview is not None:
         newest = sorted(context.sources, key=lambda each: each.time.timestamp() if each.time else 0.0, reverse=True)
-        return _Ranked(tuple(newest), SoughtWords())
+        return _Ranked(tuple(newest), SoughtWords(), is_truncated=bool(context.overview and context.overview.truncated))
     words = SoughtWords.parse(f"{question.text} {' '.join(each for _, each in context.question.corrections)}")
     counts = {each: words.count(f"{each.title} {each.author} {each.text}") for each in context.sources}
     if matching := sorted((each for each in counts if counts[each]), key=lambda each: -counts[each]):
-        return _Ranked(tuple(matching), words)
+        is_truncated = len({each.chunk for each in context.sources}) >= MAX_CHUNKS
+        return _Ranked(tuple(matching), words, is_truncated=is_truncated)
     return _Ranked(context.sources[:MAX_SIMILAR], words, is_similar=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot.audit.ids import is_personal
 from bot.capabilities.document_lookup import list_with_inner, resolve_documents
 from bot.capabilities.results import Forgotten, ProgressUpdate
 from bot.errors import NotAllowed
@@ -65,11 +66,13 @@ def say_forgotten(deps: Deps, what: str) -> str:
 
 
 def _describe(deps: Deps, words: str, documents: list[DocumentInfo]) -> Forgotten:
-    keys = tuple(each.key for each in documents)
+    keys = tuple(each.key for each in documents if not is_personal(each.space))
+    private = len(documents) - len(keys)
     if len(documents) > 1:
-        return Forgotten(say_forgotten(deps, f"{len(documents)} conversations of {words}"), keys=keys)
+        return Forgotten(say_forgotten(deps, f"{len(documents)} conversations of {words}"), keys=keys, private=private)
     [document] = documents
-    return Forgotten(say_forgotten(deps, document.key), document.title, document.passages, document.room, keys=keys)
+    told = say_forgotten(deps, document.key)
+    return Forgotten(told, document.title, document.passages, document.room, keys=keys, private=private)
 
 
 async def _find_authors(deps: Deps, caller: Caller, document: DocumentInfo) -> set[str]:
@@ -96,8 +99,10 @@ async def _forget_message(deps: Deps, caller: Caller, address: str) -> Forgotten
     await _check_may_forget(deps, caller, {found.record.author}, gettext("That message"))
     await parts.ingest.forget_message(found.place, found.record.id)
     what = f"the message of {format_utc(found.record.time)} and its files"
-    room, key = found.place.room, message_key(found.place.room, found.record.id)
-    return Forgotten(say_forgotten(deps, what), room=room, time=found.record.time, keys=(key,))
+    room, told = found.place.room, say_forgotten(deps, what)
+    if await parts.access.audience_of(caller.subject).is_direct(found.place):
+        return Forgotten(told, room=room, time=found.record.time, private=1)
+    return Forgotten(told, room=room, time=found.record.time, keys=(message_key(room, found.record.id),))
 
 
 @dataclass(frozen=True, slots=True)

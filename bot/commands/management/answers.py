@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bot import texts
 from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.improvements import is_verified
 from bot.answers.review.rights import can_read_room
@@ -14,7 +15,9 @@ from bot.capabilities.answers.lookup import find_own_answer
 from bot.capabilities.management.results import AnswerActions, ExpertChoice, ReviewPlace
 from bot.capabilities.results import Completed
 from bot.commands.review.verify import is_reviewer
-from bot.errors import PlatformError
+from bot.errors import NotAllowed, PlatformError
+from bot.i18n import N_, gettext
+from bot.permissions.managers import may_post
 from bot.texts.search_notices import is_closest
 from engine.errors import NotFound
 
@@ -27,14 +30,20 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.store import StoredAnswer
 
+CANNOT_ASK_THERE = N_("Only people who can post in this channel can ask an expert there.")
 MAX_PLACES, MAX_EXPERTS = 200, 50
 
 
 async def list_actions(manager: Manager, request: GetAnswerActions) -> AnswerActions:
-    """What the person may do with an answer of theirs, as the card in the chat lists it. Raises NotFound."""
+    """What the person may do with an answer of theirs, as the card in the chat lists it.
+
+    Raises NotFound, also if they may not read anymore what it rests on.
+    """
     stored = await find_own_answer(manager.services.context.store, manager.subject, request.answer)
     if stored.state != "done":
         return AnswerActions()
+    if not await manager.can_read_answer(stored):
+        raise NotFound(gettext(texts.NO_ANSWER))
     places = [] if is_verified(stored) else [each async for each in _list_places(manager)]
     experts = [each async for each in _list_experts(manager)]
     has_sources = bool(stored.sources or source_keys_of(stored)) and not is_closest(stored.text)
@@ -43,11 +52,20 @@ async def list_actions(manager: Manager, request: GetAnswerActions) -> AnswerAct
 
 
 async def ask_expert(manager: Manager, request: AskExpert) -> Completed:
-    """Mention an expert in a channel, with the question of an answer. Raises NotFound."""
+    """Mention an expert in a channel, with the question of an answer.
+
+    Raises NotFound, and NotAllowed for a person who may not post there.
+    """
     stored = await find_own_answer(manager.services.context.store, manager.subject, request.answer)
     call = await manager.open_channel(request.channel)
+    if not await _may_post(manager, call.location):
+        raise NotAllowed(gettext(CANNOT_ASK_THERE), hint=gettext(texts.JOIN_HINT))
     requests = ExpertRequests(manager.services.context)
     return Completed(await requests.ask(_to_channel(stored, call), request.person, manager.subject.person))
+
+
+async def _may_post(manager: Manager, location: Location) -> bool:
+    return await may_post(manager.services.context.audience, location, manager.subject.person)
 
 
 def _to_channel(stored: StoredAnswer, call: PersonAtPlace) -> StoredAnswer:
@@ -68,14 +86,15 @@ async def _list_places(manager: Manager) -> AsyncGenerator[ReviewPlace]:
 
 
 async def _list_experts(manager: Manager) -> AsyncGenerator[ExpertChoice]:
-    """The experts of channels that both they and the person can read, each in the channel where they were named."""
+    """The experts of channels that they can read and the person may post in, each where they were named."""
     subject, context, found = manager.subject, manager.services.context, 0
     for each in await context.store.experts.list_in_workspace(subject.platform, subject.workspace):
         if each.person == subject.person or found >= MAX_EXPERTS:
             continue
         with suppress(NotFound, PlatformError):
             location = (await manager.open_channel(each.location.room)).location
-            if await can_read_room(context, location.room, location, each.person):
+            is_reached = await can_read_room(context, location.room, location, each.person)
+            if is_reached and await _may_post(manager, location):
                 person = await context.audience.get_person(location.platform, location.workspace, each.person)
                 found += 1
                 name = await _name_channel(manager, location)

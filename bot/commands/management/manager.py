@@ -13,7 +13,7 @@ from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from bot.commands.context import BotServices
-    from bot.store import Subject
+    from bot.store import StoredAnswer, Subject
 
 UNKNOWN_CHANNEL = "There is no channel with this id that you can read."
 
@@ -30,6 +30,10 @@ class Manager:
         subject, now = self.subject, self.services.context.clock.now()
         place = location or Location(subject.platform, subject.workspace, "")
         return PersonAtPlace(self.services, place, subject.person, now)
+
+    async def can_read_answer(self, stored: StoredAnswer) -> bool:
+        """Whether the person certainly may read now all that an answer rests on."""
+        return await self.stand().can_read_answer(stored)
 
     async def open_channel(self, room: str) -> PersonAtPlace:
         """The person in a channel of their workspace, or in their direct messages.

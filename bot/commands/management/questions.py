@@ -139,9 +139,9 @@ async def _describe_group(call: PersonAtPlace, group: Group) -> QuestionEntry:
 
 
 async def _find_text(call: PersonAtPlace, answer: str) -> str:
-    """What the bot answered, if the caller may verify it; empty if it found nothing."""
+    """What the bot answered, if the caller may verify it; empty if it found nothing, or outside of channels."""
     stored: StoredAnswer | None = await call.store.answers.get(answer)
-    if stored is None or not stored.sources or is_closest(stored.text):
+    if stored is None or not stored.location.channel or not stored.sources or is_closest(stored.text):
         return ""
     with suppress(EngineError):
         await AnswerVerifier(call.services.context, call.now).check(stored, call.person)

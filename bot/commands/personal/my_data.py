@@ -70,14 +70,16 @@ def _format_counts(files: int, counts: Mapping[str, int]) -> list[str]:
     number = Counter(counts)
     unread, asked, votes = number["unread_file"], number["question"], number["vote"]
     verified, digests, tokens = number["verified_answer"], number["digest"], number["access_token"]
-    entries = number["audit_entry"]
+    entries, shared, sources = number["audit_entry"], number["shared_answer"], number["source"]
     kinds = (
         (files, pluralize(files, "{count} file", "{count} files")),
         (unread, pluralize(unread, "{count} file that I could not read", "{count} files that I could not read")),
         (asked, pluralize(asked, "{count} question to me", "{count} questions to me")),
         (votes, pluralize(votes, "{count} vote on an answer", "{count} votes on answers")),
+        (shared, pluralize(shared, "{count} answer that you share", "{count} answers that you share")),
         (verified, _count_verified(verified)),
         (digests, pluralize(digests, "{count} scheduled digest", "{count} scheduled digests")),
+        (sources, pluralize(sources, "{count} source that you added", "{count} sources that you added")),
         (tokens, pluralize(tokens, "{count} access token or login", "{count} access tokens and logins")),
         (entries, pluralize(entries, "{count} entry of the audit log", "{count} entries of the audit log")),
     )

@@ -1,6 +1,7 @@
 """List the questions that found nothing or whose answer was voted down, grouped by what they ask, for managers.
 
-A question of a closed channel is listed only there, a private one nowhere.
+A question of a closed channel is listed only there. One that was asked outside of the chat is listed for managers who
+may read all that its answer rests on; a private one of the chat is listed nowhere.
 """
 
 from __future__ import annotations
@@ -71,13 +72,13 @@ async def find_unanswered(
     """At most `limit` groups of questions without a good answer, and the verified answers to look at again.
 
     Those of the channel where the command was sent, and those of open channels that the caller can read; for a manager
-    alone those, too, that were asked outside of the chat.
+    alone those, too, that were asked outside of the chat, if the caller may read what their answers rest on.
     """
     shown, place = await _Rooms.load(call), call.location
     found = await call.store.unanswered.list_since(
         *(place.platform, place.workspace, call.now - PERIOD, MAX_QUESTIONS), outside_of_channels=outside_of_channels
     )
-    asked = [each for each in found if each.question != texts.DIGEST_QUESTION and await shown.contains(each.location)]
+    asked = [each for each in found if each.question != texts.DIGEST_QUESTION and await shown.contains_question(each)]
     groups = await _remove_verified(call, await _group(call, asked), limit)
     withdrawn = await call.store.verified_answers.list_withdrawn(place.platform, place.workspace)
     return groups, [each for each in withdrawn if await shown.contains(each.location)]
@@ -95,10 +96,14 @@ class _Rooms:
         room = call.location.room
         return cls(call, {room: await call.can_read(room)} if call.location.channel else {})
 
+    async def contains_question(self, question: UnansweredQuestion) -> bool:
+        if question.location.channel:
+            return await self.contains(question.location)
+        stored = await self.call.store.answers.get(question.answer)  # of the page; it is listed without its asker
+        return stored is not None and await self.call.can_read_answer(stored)
+
     async def contains(self, location: Location) -> bool:
         room = location.room
-        if not location.channel:
-            return True  # it was asked outside of the chat, and is listed without its asker
         if room not in self.known:
             self.known[room] = False
             with suppress(PlatformError):

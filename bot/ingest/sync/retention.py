@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import structlog
 
 from bot import texts
+from bot.errors import BrokenAuditLog
 from bot.i18n import gettext
 from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.store.audit.chain import SYSTEM, AuditEvent
@@ -33,6 +34,10 @@ BATCH = 500  # messages removed in one transaction
 MAX_UNCONFIRMED = 100  # documents that one run deletes without being asked
 MAX_SHARE = 0.1  # of all documents: one run deletes so many without being asked, if that is more
 MAX_LEAP = timedelta(days=30)  # of the clock since the newest event and the last run
+AUDIT_KEPT = (
+    "The audit log is broken: {problem}. Nothing of it is deleted by age. Compare it with a backup; `threadlore verify`"
+    " shows its state."
+)
 TELL_INTERVAL_SECONDS = 600.0  # between two attempts to tell the managers
 
 
@@ -46,7 +51,8 @@ class Retention:
         self._store = context.store
         self._held: HeldDeletion | None = None
         self._told_at: float | None = None
-        context.engine_context.engine.supervisor.add_problem_source(self._describe_held)
+        self._broken_log = ""  # what is wrong with the audit log, of which nothing is deleted then
+        context.engine_context.engine.supervisor.add_problem_source(self._list_problems)
 
     async def close_idle(self, now: datetime) -> None:
         """Close the conversations without a message for 15 minutes."""
@@ -77,7 +83,7 @@ class Retention:
                 await self._delete_before(oldest)
         if self._context.settings.audit_days and not is_doubted:
             oldest = now.replace(hour=0, minute=0, second=0, microsecond=0)  # once a day
-            await self._store.audit.delete_before(oldest - timedelta(days=self._context.settings.audit_days))
+            await self._delete_entries_before(oldest - timedelta(days=self._context.settings.audit_days))
         self._held = None
         if not leapt or (days and record.confirmed):
             vouched = not leapt or (record.held is not None and record.held.reason == "clock")
@@ -127,8 +133,18 @@ class Retention:
         await self._store.retention.save(replace(latest, held=held))
         await self._tell_managers(held)
 
-    def _describe_held(self) -> list[str]:
-        return [] if self._held is None else [describe_held(self._held)]
+    def _list_problems(self) -> list[str]:
+        held = [] if self._held is None else [describe_held(self._held)]
+        return [*held, AUDIT_KEPT.format(problem=self._broken_log)] if self._broken_log else held
+
+    async def _delete_entries_before(self, oldest: datetime) -> None:
+        """Delete old entries of the audit log; if it is broken, say so, and keep it to be looked at."""
+        try:
+            await self._store.audit.delete_before(oldest)
+            self._broken_log = ""
+        except BrokenAuditLog as error:
+            self._broken_log = str(error)
+            log.error("audit.broken", problem=self._broken_log)  # noqa: TRY400 - no bug
 
     async def _delete_before(self, oldest: datetime) -> None:
         counted = dict.fromkeys(("messages", "files"), 0)

@@ -84,14 +84,21 @@ def compute_hash(content: Sequence[str | int], previous: str) -> str:
     return sha256(canonical.encode()).hexdigest()
 
 
-def follow_chain(start: ChainPoint, entries: Iterable[AuditEntry]) -> tuple[ChainPoint, str]:
-    """Follow the entries after a point in their order; returns the last good one, and what is wrong after it, if so."""
+def follow_chain(
+    start: ChainPoint, entries: Iterable[AuditEntry], last: ChainPoint | None = None
+) -> tuple[ChainPoint, str]:
+    """Follow the entries after a point in their order; returns the last good one, and what is wrong after it, if so.
+
+    `last`: an entry of the chain by its number, with the hash that it had when it was added.
+    """
     point = start
     for each in entries:
         if each.number != point.number + 1:
             return point, f"entry {point.number + 1} is missing"
         if each.hash != compute_hash(list_content(each), point.hash):
             return point, f"entry {each.number} was changed"
+        if last is not None and each.number == last.number and each.hash != last.hash:
+            return point, f"entry {each.number} was changed, or one before it"
         point = ChainPoint(each.number, each.hash)
     return point, ""
 

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from bot.errors import BrokenAuditLog
 from bot.store.audit.chain import (
     NOBODY,
     SYSTEM,
@@ -94,11 +95,18 @@ class AuditLog:
         return (await self._database.read(_load_points))[1]
 
     async def check(self) -> ChainReport:
-        """Follow the whole chain."""
-        point, last = await self._database.read(_load_points)
+        """Follow the whole chain; again from its new beginning, if retention removed entries meanwhile."""
+        while True:
+            anchor, head = await self._database.read(_load_points)
+            report = await self._follow(anchor, head)
+            if not report.problem or (await self._database.read(_load_points))[0] == anchor:
+                return report
+
+    async def _follow(self, point: ChainPoint, last: ChainPoint) -> ChainReport:
+        """Follow the chain after a point; `last`: an entry that it must reach as it is."""
         entries = 0
         while found := await self._database.read(_list_after, point.number):
-            reached, problem = follow_chain(point, found)
+            reached, problem = follow_chain(point, found, last)
             entries += reached.number - point.number
             if problem:
                 return ChainReport(entries, reached, problem)
@@ -107,10 +115,15 @@ class AuditLog:
         return ChainReport(entries, point, "" if is_whole else f"entry {point.number + 1} is missing")
 
     async def delete_before(self, time: datetime) -> int:
-        """Delete the oldest entries, all from before a time; returns how many. None go while the chain is broken."""
+        """Delete the oldest entries, all from before a time; returns how many.
+
+        Raises BrokenAuditLog while the chain is broken; then none go.
+        """
         oldest = await self._database.fetch_one("SELECT time FROM audit_entry ORDER BY number LIMIT 1")
-        if oldest is None or oldest[0] >= to_micros(time) or (await self.check()).problem:
+        if oldest is None or oldest[0] >= to_micros(time):
             return 0
+        if problem := (await self.check()).problem:
+            raise BrokenAuditLog(problem)
         return await self._database.write(_delete_before, time, self._clock.now())
 
     async def forget_person(self, platform: str, workspace: str, person: str) -> None:

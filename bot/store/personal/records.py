@@ -36,9 +36,15 @@ QUERIES = (
     ),
     RecordQuery(
         "vote",
-        ("answer", "channel", "time", "up", "reason"),
-        "SELECT id, room, time, up, reason FROM answer JOIN feedback ON answer = id"
+        ("answer", "channel", "time", "up", "reason", "comment"),
+        "SELECT id, room, time, up, reason, comment FROM answer JOIN feedback ON answer = id"
         " WHERE platform = ?1 AND workspace = ?2 AND person = ?3 AND ?4 = ?4 ORDER BY time, id",
+    ),
+    RecordQuery(
+        "shared_answer",
+        ("id", "answer", "time"),
+        "SELECT s.id, s.answer, s.time FROM shared_answer s JOIN answer a ON a.id = s.answer"
+        " WHERE platform = ?1 AND workspace = ?2 AND asker = ?3 AND ?4 = ?4 ORDER BY s.time, s.id",
     ),
     # The words of others are left out: a question that somebody else asked, a text that somebody else wrote.
     RecordQuery(
@@ -72,6 +78,12 @@ QUERIES = (
         ("channel", "schedule"),
         "SELECT room, schedule FROM digest WHERE platform = ?1 AND workspace = ?2 AND person = ?3 AND ?4 = ?4"
         " ORDER BY room",
+    ),
+    RecordQuery(
+        "source",
+        ("id", "name", "address", "channel"),
+        "SELECT id, name, address, room FROM source WHERE added_by = ?1 || ':' || ?2 || ':' || ?3 AND ?4 = ?4"
+        " ORDER BY name, id",
     ),
     RecordQuery(
         "access_token",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.store.database import Database
+    from bot.store.models import Subject
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = (
@@ -29,8 +30,9 @@ WITHHELD = "withheld"  # the first word of the stamp of a document that is not r
 class SourceRecord:
     """A configured source. `space`, `room`: of its documents. `added_by`: a person, empty for the owner.
 
-    `every`: seconds between two synchronizations; `due_at`: of the next one, seconds since 1970. `problem`: why the
-    last one did not do everything; `failures`: how many failed in a row. `synced_at`: the end of the last good one.
+    `added_by` is empty for people who were forgotten, too. `every`: seconds between two synchronizations; `due_at`: of
+    the next one, seconds since 1970. `problem`: why the last one did not do everything; `failures`: how many failed in
+    a row. `synced_at`: the end of the last good one.
     """
 
     id: str
@@ -183,6 +185,10 @@ class Sources:
             "DELETE FROM source_item WHERE source = ? AND item IN (SELECT value FROM json_each(?))",
             (source, text_list(items)),
         )
+
+    async def forget_person(self, person: Subject) -> None:
+        """Forget who added the sources that a person added; they stay, because others read their documents."""
+        await self._database.execute("UPDATE source SET added_by = '' WHERE added_by = ?", (str(person),))
 
     async def _select(self, condition: str, *parameters: Any) -> list[SourceRecord]:
         rows = await self._database.fetch_all(

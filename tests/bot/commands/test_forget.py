@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from bot.commands.context import CommandContext
+from bot.commands.learn import learn_command
 from bot.errors import NotAllowed
+from bot.platform.events import CommandInvoked
 from bot.platform.models import Location
+from bot.store.audit.log import AuditFilter
 from engine.errors import InvalidQuestion, NotFound
-from tests.bot.commands.conftest import ATTIC, Workspace
+from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF
 
 
@@ -91,3 +95,17 @@ async def test_nothing_to_forget_is_answered_with_an_example(workspace: Workspac
 async def test_a_link_that_leads_nowhere_is_not_found(workspace: Workspace, link: str) -> None:
     with pytest.raises(NotFound):
         await workspace.command("ada", f"forget {link}")
+
+
+async def test_the_audit_log_counts_what_goes_from_direct_messages(workspace: Workspace) -> None:
+    direct = workspace.platform.add_channel("D7", "bob", kind="direct")
+    nails = workspace.platform.add_file("nails.txt", b"The nails come on Friday.")
+    invoked = CommandInvoked("c1", direct, "bob", "learn", "", uploads=(nails,))
+    await learn_command(CommandContext.of(workspace, invoked, NOW))  # type: ignore[arg-type]
+    await workspace.engine.wait_until_indexed()
+    await workspace.text("bob", "forget nails.txt", direct)
+    entries = await workspace.context.store.audit.list(AuditFilter())
+    forgotten, _, learned, _ = entries
+    assert (forgotten.action, learned.action) == ("forget", "upload")
+    assert ('"private":1' in forgotten.details, '"count":1' in learned.details) == (True, True)
+    assert not any(word in repr(entries) for word in ("D7", "nails", "bob"))

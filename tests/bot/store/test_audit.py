@@ -6,13 +6,16 @@ import asyncio
 import json
 import re
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bot.errors import BrokenAuditLog
 from bot.store import BotStore, Subject
-from bot.store.audit.chain import OWNER, AuditEvent
+from bot.store.audit.chain import OWNER, AuditEvent, compute_hash, list_content
 from bot.store.audit.log import AuditFilter
 from tests.support.clock import ManualClock
 from tests.support.fake_platform import START
@@ -59,7 +62,32 @@ async def test_the_first_entry_that_was_changed_or_removed_is_named(store: BotSt
     await fill(store)
     await store._database.execute(harm)
     assert (await store.audit.check()).problem == named
-    assert await store.audit.delete_before(START + timedelta(days=1)) == 0, "what is broken is kept to be looked at"
+    with pytest.raises(BrokenAuditLog, match=named):  # what is broken is kept to be looked at
+        await store.audit.delete_before(START + timedelta(days=1))
+
+
+async def test_a_newest_entry_that_was_rewritten_with_its_hash_is_named(store: BotStore) -> None:
+    await fill(store)
+    exported, named, _ = await store.audit.list(AuditFilter())
+    forged = replace(exported, state="refused")
+    hash_ = compute_hash(list_content(forged), named.hash)
+    await store._database.execute("UPDATE audit_entry SET state = 'refused', hash = ? WHERE number = 3", (hash_,))
+    assert (await store.audit.check()).problem == "entry 3 was changed, or one before it"
+
+
+async def test_retention_during_the_check_is_no_problem(store: BotStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(store)
+    read = store._database.read
+
+    async def delete_and_read(task: Any, *given: Any) -> Any:
+        found = await read(task, *given)
+        monkeypatch.setattr(store._database, "read", read)
+        assert await store.audit.delete_before(START + timedelta(days=1)) == 3
+        return found
+
+    monkeypatch.setattr(store._database, "read", delete_and_read)
+    report = await store.audit.check()
+    assert (report.entries, report.problem) == (1, "")
 
 
 async def test_a_forgotten_person_is_named_no_more_and_the_chain_stays_whole(store: BotStore) -> None:

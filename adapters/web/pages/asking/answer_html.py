@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 CITATION = re.compile(r"\[(\d{1,4})\]")
 # Numbers on a line of their own, below a line of text that they can end.
 _LONELY = re.compile(r"(?<=[^\s`|>])[ \t]*+\n\s*+(?=(?:\[\d{1,4}\][ \t]*)++(?:\n|$))")
+_LINE_END = re.compile(r"\r\n?|\n")  # as the parser counts lines
+CODE = ("fence", "code_block")
 NO_BREAK, JOINER = "\u00a0", "\u2060"  # a blank, and nothing, at which no line breaks
 NEW_TAB = 'target="_blank" rel="noopener noreferrer nofollow"'
 EXTERNAL = {"target": "_blank", "rel": "noopener noreferrer nofollow"}
@@ -29,7 +31,17 @@ EXTERNAL = {"target": "_blank", "rel": "noopener noreferrer nofollow"}
 
 def render_answer(text: str, sources: Mapping[int, SourceItem] | None = None, prefix: str = "") -> str:
     """The HTML of an answer. `sources`: by number, once they are known; `prefix`: of the ids in the list of sources."""
-    return str(_parser.render(_LONELY.sub(" ", text), {"sources": sources or {}, "prefix": prefix}))
+    return str(_parser.render(_join_lonely(text), {"sources": sources or {}, "prefix": prefix}))
+
+
+def _join_lonely(text: str) -> str:
+    """The text with lonely numbers on the line that they end; blocks of code stay as they are."""
+    blocks = [each.map for each in _parser.parse(text) if each.type in CODE and each.map]
+    lines, joined, at = [f"{each}\n" for each in _LINE_END.split(text)], list[str](), 0
+    for begin, end in blocks:
+        joined += [_LONELY.sub(" ", "".join(lines[at:begin])), *lines[begin:end]]
+        at = end
+    return "".join([*joined, _LONELY.sub(" ", "".join(lines[at:]))])
 
 
 def _render_text(

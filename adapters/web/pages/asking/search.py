@@ -25,6 +25,7 @@ router = APIRouter(include_in_schema=False)
 
 ENTRY = NavigationEntry("/search", "Search", "search", "read")
 PAGE_SIZE = 20
+NOT_ALL = "There is more than one search looks through. More words or filters narrow it."
 KINDS = {"conversation": "Messages", "file": "Files"}
 
 
@@ -62,13 +63,18 @@ async def show_search(http: Request, access: PageAccess, form: Annotated[SearchF
     return await render_page(http, access, "search.html", names=names, kinds=KINDS, **found)
 
 
+def _list_notices(found: SearchResult) -> list[str]:
+    gap = [texts.GAP_NOTICES[found.gap]] if found.gap else []
+    return [*gap, NOT_ALL] if found.is_truncated else gap
+
+
 async def _search(http: Request, access: Access, form: SearchForm) -> dict[str, Any]:
     """What is found, and the address of the search without its page."""
     shown: dict[str, Any] = {"found": None, "problem": None, "notices": []}
     if form.is_filled or form.kind:
         try:
             found = await get_result(http, access, form.to_request(), SearchResult)
-            shown |= {"found": found, "notices": [texts.GAP_NOTICES[found.gap]] if found.gap else []}
+            shown |= {"found": found, "notices": _list_notices(found)}
         except InvalidQuestion as error:
             shown["problem"] = error
     query = urlencode({name: value for name, value in form.model_dump(exclude={"offset"}).items() if value})

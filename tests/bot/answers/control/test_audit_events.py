@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from bot.answers.control.audit_events import find_place
+from bot.errors import PlatformUnavailable
 from bot.platform.events import ButtonPressed
 from bot.store.audit.chain import AuditEntry
 from bot.store.audit.log import AuditFilter
@@ -68,6 +70,13 @@ async def test_direct_messages_are_no_place_and_what_one_person_shared_is_counte
     assert details(entry).keys() == {"answer", "private"}
     assert "D7" not in repr(entry)
     assert "bob" not in repr(entry)
+
+
+@started_with_tiles
+async def test_a_place_that_cannot_be_looked_up_is_not_named(bot: BotFixture) -> None:
+    bot.context.audience.invalidate(ROOF)
+    bot.platform.failing["channel"] = PlatformUnavailable("Down.")
+    assert await find_place(bot.context, ROOF) == ""
 
 
 @started_with_tiles

@@ -252,3 +252,16 @@ async def test_the_audit_log_has_a_period_of_its_own_and_records_what_age_delete
     await Retention(shorter, ConversationDocuments(shorter)).delete_expired(last + timedelta(days=1))
     assert "export" not in {each.action for each in await bot.store.audit.list(AuditFilter())}
     assert (await bot.store.audit.check()).problem == ""
+
+
+async def test_a_broken_audit_log_is_kept_and_told(bot: BotFixture) -> None:
+    await bot.store.audit.append(AuditEvent("export", "done", OWNER, "cli"))
+    await bot.store._database.execute("UPDATE audit_entry SET state = 'refused' WHERE number = 1")
+    _, context = open_retention(bot)
+    shorter = Retention(
+        replace(context, settings=context.settings.model_copy(update={"audit_days": 1})),
+        ConversationDocuments(context),
+    )
+    await shorter.delete_expired(START + timedelta(days=3))
+    assert len(await bot.store.audit.list(AuditFilter())) == 1
+    assert any("entry 1 was changed" in each for each in await bot.engine.maintenance.list_problems())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.web.models import SourceItem
-from adapters.web.pages.asking.answer_html import render_answer
+from adapters.web.pages.asking.answer_html import NO_BREAK, render_answer
 from tests.support.builders import make_source
 
 LINK = "https://t.example/roof"
@@ -95,3 +95,10 @@ def test_citations_are_tied_to_each_other_and_code_is_as_it_was() -> None:
     assert "</span>\u00a0<span" in render_answer("Noon [1] [2].")
     assert "<br />\n" in render_answer("One [1]\ntwo [2]")
     assert render_answer("```\na = b\n```\n[1]").startswith("<pre><code>a = b\n</code></pre>")
+
+
+@pytest.mark.parametrize("code", ["```\na = b\n[1]\n```", "~~~py\na\n\n[1]\n~~~", "    a = b\n    [1]"])
+def test_a_block_of_code_stays_as_it_is(code: str) -> None:
+    shown = render_answer(f"It is so.\n[2]\n\n{code}\n\nSo it is.\n[3]")
+    assert "[1]\n</code>" in shown
+    assert shown.count(f".{NO_BREAK}<") == 2

@@ -94,6 +94,17 @@ async def test_an_expert_is_asked_in_their_channel_and_only_once(visitors: Visit
     assert (closed.status_code, len(posts)) == (404, before + 1)
 
 
+async def test_an_expert_is_asked_only_where_the_person_may_post(visitors: Visitors) -> None:
+    visitors.become("bob")
+    id_ = (await visitors.ask(NOWHERE))["answer"]
+    visitors.bot.change_channel(ROOF, members=frozenset({"ada", "cleo"}))
+    visitors.running.context.audience.invalidate(ROOF)
+    posts = len(visitors.bot.platform.posts)
+    assert "Cleo – ferries" not in (await visitors.client.get(f"/ask/actions?answer={id_}")).text
+    refused = await visitors.send("/ask/expert", answer=id_, expert=f"{ROOF.room} cleo")
+    assert (refused.status_code, len(visitors.bot.platform.posts)) == (403, posts)
+
+
 async def test_an_answer_goes_with_its_source_and_with_what_came_before_it(visitors: Visitors) -> None:
     visitors.become("bob")
     first = await visitors.ask(FERRY)
@@ -116,3 +127,21 @@ async def test_what_a_person_asked_is_forgotten_with_them(visitors: Visitors) ->
     id_ = (await visitors.ask(NOWHERE))["answer"]
     await visitors.bot.forget_person("bob")
     assert await visitors.bot.store.answers.get(id_) is None
+
+
+async def test_an_answer_is_shown_only_while_its_asker_reads_what_it_rests_on(visitors: Visitors) -> None:
+    await visitors.bot.post_indexed(visitors.attic, "dan", "Perla bought the barge Zander.")
+    visitors.become("dan")
+    id_ = (await visitors.ask("Who bought the barge Zander?"))["answer"]
+    await visitors.send("/ask/rate", answer=id_, helpful="false", reason="wrong", comment="It was her sister.")
+    assert (await visitors.client.get(f"/ask/actions?answer={id_}")).status_code == 200
+    visitors.become("ada")
+    page = (await visitors.client.get("/questions")).text
+    assert ("Zander" in page, "sister" in page) == (False, False), "a manager who is not in the closed channel"
+    visitors.bot.change_channel(visitors.attic, members=frozenset({"ada"}))
+    visitors.running.context.audience.invalidate(visitors.attic)
+    page = (await visitors.client.get("/questions")).text
+    assert ("Zander" in page, "sister" in page) == (True, True)
+    visitors.become("dan")
+    left = await visitors.client.get(f"/ask/actions?answer={id_}")
+    assert (left.status_code, "Perla" in left.text) == (404, False)

@@ -7,7 +7,10 @@ from html import unescape
 
 import pytest
 
+from adapters.web.pages.asking.search import NOT_ALL
+from bot.capabilities.asking import search as search_module
 from engine.models import Document, Passage
+from engine.retrieval import overview
 from tests.adapters.web.pages.asking.conftest import Visitors
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START
@@ -88,6 +91,22 @@ async def test_results_come_by_page(town: Visitors) -> None:
     assert len({text for page in pages for text in page}) == 45
     first = (await town.client.get("/search?q=buoy")).text
     assert ("1–20 of 45 passages" in first, "q=buoy&amp;offset=20" in first) == (True, True)
+
+
+async def test_the_size_of_a_prompt_does_not_limit_it(town: Visitors) -> None:
+    long = " ".join(f"word{each}" for each in range(150))
+    passages = tuple(Passage(str(each), f"Beacon {each} {long} {each}.") for each in range(60))
+    await town.bot.engine.documents.add(Document("beacons", "slack:T1:open", ROOF.room, "beacons.md", passages, START))
+    await town.bot.engine.wait_until_indexed()
+    assert "1–20 of 60 passages" in (await town.client.get("/search?q=beacon")).text
+
+
+async def test_a_total_that_is_not_known_is_a_minimum(town: Visitors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overview, "MAX_OVERVIEW_CHUNKS", 1)
+    monkeypatch.setattr(search_module, "MAX_CHUNKS", 1)
+    for query in ("q=ferry", "channel=roof"):
+        page = (await town.client.get(f"/search?{query}")).text
+        assert ("of at least " in page, unescape(NOT_ALL) in page) == (True, True), query
 
 
 async def test_nobody_finds_or_is_offered_what_they_cannot_read(town: Visitors) -> None:

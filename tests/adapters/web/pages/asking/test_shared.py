@@ -6,9 +6,11 @@ import re
 
 import pytest
 
+from bot.platform.models import Person
 from bot.store import BotStore
 from engine.clock import SYSTEM_CLOCK
 from tests.adapters.web.pages.asking.conftest import Visitors
+from tests.support.builders import ROOF
 
 FERRY, PERLA = "When does the ferry Gudgeon leave?", "Who bought the barge Zander?"
 
@@ -50,6 +52,20 @@ async def test_others_are_told_the_same_as_of_an_unknown_link(visitors: Visitors
     visitors.bot.change_channel(visitors.attic, members=frozenset({"dan"}))
     visitors.running.context.audience.invalidate(visitors.attic)
     assert await look(visitors, "cleo", path) == unknown
+
+
+async def test_what_goes_during_the_lookups_is_not_shown(visitors: Visitors, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, answer = await share(visitors, "bob", FERRY)
+    fetch = visitors.bot.platform.fetch_person
+
+    async def unshare_and_fetch(workspace: str, person: str) -> Person:
+        if person == "bob":
+            await visitors.bot.store.shared_answers.remove(answer)
+        return await fetch(workspace, person)
+
+    monkeypatch.setattr(visitors.bot.platform, "fetch_person", unshare_and_fetch)
+    visitors.running.context.audience.invalidate(ROOF)
+    assert (await look(visitors, "cleo", path))[0] == 404
 
 
 async def test_it_ends_when_its_author_ends_it_and_nobody_else_can(visitors: Visitors) -> None:
