@@ -160,10 +160,14 @@ def _is_chatter(words: Sequence[str]) -> bool:
         phrases.GOOD.isdisjoint(words) or phrases.PARTS_OF_TIME.isdisjoint(words)
     ):
         return True
+    if "what" in words[:-1] and words[words.index("what") + 1] != "i":  # "well, what problem"
+        return False
     bare = [word for word in words if not _LAUGHTER.fullmatch(word)]
+    if "my" in bare and phrases.FAULTS.intersection(bare):  # "sorry, my mistake"
+        bare.remove("my")
     praise = frozenset[str]() if phrases.THANKS.isdisjoint(bare) else phrases.PRAISE  # "thanks, very helpful"
     known = (phrases.INTERJECTIONS | phrases.FILLERS | praise).issuperset(bare)
-    exclaims = len(bare) < len(words) or not phrases.INTERJECTIONS.isdisjoint(bare)
+    exclaims = any(map(_LAUGHTER.fullmatch, words)) or not phrases.INTERJECTIONS.isdisjoint(bare)
     return known and len(words) <= MAX_CHATTER_WORDS and exclaims
 
 

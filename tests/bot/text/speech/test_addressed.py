@@ -76,6 +76,7 @@ question: I can't open the shed | ich kann die Kasse nicht öffnen | no encuentr
 question: necesitamos la llave del patio | je n'arrive pas à entrer | don't forget list | das Bild vom Stall
 question: 鍵が見つからない | 門が開かない | 暗証番号を忘れた | 使い方がわかりません | 印刷できない
 statement: das Tor klemmt wieder | no abrimos el lunes | 月曜は印刷できない
+question: ok and what was my plan | well, what problem | no, what was it | sorry, have you my answer
 question: the ladders we sold | the state of the barn we rent | prices the baker gave after the harvest
 question: the gates painted last week | les bons signés hier | das Bild, das Rolf gestern gemalt hat
 question: the note Ilse gave us | minutes of the talk they held | list of the tools people took
