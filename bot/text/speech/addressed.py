@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bot.text.speech import passing_mentions, phrases
 from bot.text.speech.chat_sentences import split_sentences
-from bot.text.speech.finite_clauses import states
+from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.mentions import MENTION, strip_mention
 from bot.text.speech.question_rules import is_question_sentence, is_small_talk
 from bot.text.speech.unspaced_questions import is_unspaced, is_unspaced_greeting, states_unspaced
@@ -163,7 +163,7 @@ _COPULAS = phrases.parse_words("its it it’s c’est cest es é são das dies c
 _ASKING = phrases.QUESTION_WORDS | phrases.WHETHER - {"is", "si"} | phrases.parse_words("que that dass die der das")
 # "Please do not use the ladder" is told to people: nobody asks a bot to leave something.
 _FORBIDDING = re.compile(
-    r"(?:please |pls )?(?:dont|do not|never) (?!(?:forget|you|we|they|i|it|know)\b)\w|bitte (?:nicht|keine?n?) \w"
+    r"(?:please |pls )?(?:dont|do not|never) (?!forget \w+\Z|(?:you|we|they|i|it|know)\b)\w|bitte (?:nicht|keine?n?) \w"
     r"|(?:merci de |prière de )?ne (?:pas |plus )?\w"
 )
 _PLANNING = phrases.parse_phrases("i will, we will, i must, we must, we should")  # "we will need", but "ich will"
@@ -331,7 +331,7 @@ def _is_declarative(sentence: Sentence, *, ends_with_period: bool = False) -> bo
     if _STUCK.search(" ".join(sentence.words)) or _wants(words, is_contracted=(contracted := _contracts(sentence))):
         return False
     names = words[0] == "das" and _names_thing(sentence)
-    if contracted or (words[0] in phrases.SUBJECT_PRONOUNS and not names) or _find_verb(words) > 0:
+    if contracted or (words[0] in phrases.SUBJECT_PRONOUNS and not names) or _has_verb(words, sentence):
         return True
     return _may_state(words) and states(sentence, ends_with_period=ends_with_period)
 
@@ -360,6 +360,12 @@ def _may_state(words: Words) -> bool:
     verbs = phrases.AUXILIARIES | phrases.NEGATED | phrases.INVERTED | _IMPERATIVES | _WANTING
     asks = words[0] in verbs or _TO_READER.search(words[0])
     return not asks and phrases.QUESTION_WORDS.isdisjoint(words)
+
+
+def _has_verb(words: Words, sentence: Sentence) -> bool:
+    """Whether a known verb follows the subject; `words` are the last ones of the sentence."""
+    at, skipped = _find_verb(words), len(sentence.words) - len(words)
+    return at > 0 and not tells_of_noun(sentence, at + skipped)
 
 
 def _find_verb(words: Words) -> int:

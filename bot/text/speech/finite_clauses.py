@@ -42,10 +42,12 @@ _NUMERALS = phrases.parse_words(
 _SUBORDINATORS = phrases.parse_words(
     "der die das den dem denen deren dessen welche welcher welches welchen welchem dass weil wenn ob als nachdem bevor"
 )
+_RELATIVES = phrases.parse_words("que qui dont où")
 # English forms that need an object: at the end of a clause, what they did it to stands before them.
 _TRANSITIVE = phrases.parse_words(
     "took gave wrote stole threw wore ate drank forgot hid chose forbade had made got saw"
 )
+_NEEDS_OBJECT = phrases.parse_words("said told decided agreed changed paid owns uses needs")
 _FRENCH_ADJECTIVE = re.compile(r"(?:ées?|és?|[iu]s|(?:is|t|u|i)es)$")
 _FRENCH_PARTICIPLE = re.compile(r"(?:s|ée?|ue?|ie?|ite?|erte?)$")
 _MIN_WORDS = 3
@@ -68,6 +70,16 @@ def states(sentence: Sentence, *, ends_with_period: bool = False) -> bool:
     return False
 
 
+def tells_of_noun(sentence: Sentence, at: int) -> bool:
+    """Whether a verb of an English sentence belongs to the noun before its subject: "the thing Ada said about it"."""
+    words, raw = sentence.words, sentence.tokens
+    follows = words[at + 1 : at + 2]
+    has_object = not (ENGLISH.openers | ENGLISH.pronouns | {"that"}).isdisjoint(follows)
+    if len(raw) != len(words) or words[at] not in _NEEDS_OBJECT or has_object:
+        return False
+    return _Clause(words, raw, frozenset(), has_period=False).is_relative(at)
+
+
 def _find_grammars(words: Sequence[str]) -> list[Grammar]:
     """The languages that most function words belong to."""
     counts = {key: sum(word in each.closed for word in words) for key, each in GRAMMARS.items()}
@@ -77,7 +89,8 @@ def _find_grammars(words: Sequence[str]) -> list[Grammar]:
 
 def _is_subordinate(clause: Words, at: int, raw: Words) -> bool:
     """Whether a German clause at a position depends on a noun before it: ", die Anna gestern hochgeladen hat"."""
-    return at > 0 and clause[0] in _SUBORDINATORS and any(word[0].isupper() for word in raw[:at])
+    leads = clause[0] in _SUBORDINATORS or (clause[0] in GERMAN.links and clause[1:2] and clause[1] in _SUBORDINATORS)
+    return at > 0 and bool(leads) and any(word[0].isupper() for word in raw[:at])
 
 
 class _Clause:
@@ -104,18 +117,18 @@ class _Clause:
         return denies and self._is_content(1, grammar)
 
     def _is_verb(self, at: int, grammar: Grammar) -> bool:
-        if not self._may_be_verb(at, grammar):
+        if not self._may_be_verb(at, grammar) or self._follows_relative(at, grammar):
             return False
         word, before = self.words[at], self.words[at - 1]
         has_form = word in grammar.finite or bool(grammar.endings.search(word))
-        has_form = has_form and not (grammar is ENGLISH and self._is_relative(at))
+        has_form = has_form and not (grammar is ENGLISH and self.is_relative(at))
         if has_form and (at > 1 or not self._is_content(0, grammar) or at + 1 < len(self.words)):
             return True
         if self._follows_pronoun(at):
             return True
         if not self._has_noun_before(at, grammar):
             return False
-        if grammar is ENGLISH and self._is_relative(at):
+        if grammar is ENGLISH and self.is_relative(at):
             return self._has_name_before(at) and not ENGLISH.openers.isdisjoint(self.words[at + 1 : at + 2])
         is_led = before in grammar.leading - self.ambiguous - SUBJECTS and at > 1
         return is_led or self._opens_object(at, grammar) or self._disagrees(at, grammar) or self._ends_as(at, grammar)
@@ -195,11 +208,22 @@ class _Clause:
         closes = after[0] in ENGLISH.adverbs or not after[0].islower() if after else is_past
         return ((definite and third) or self.has_period) and closes
 
-    def _is_relative(self, at: int) -> bool:
+    def is_relative(self, at: int) -> bool:
         """Whether a verb tells of a noun before its subject: "the plan the board broke", "the number Ada gave us"."""
         if self._is_nested(at) or (self.words[at] in _TRANSITIVE and at + 1 == len(self.words)):
             return True
+        if at > 1 and self.words[at - 1] in SUBJECTS and self.words[0] not in ENGLISH.links:
+            return self._is_content(at - 2, ENGLISH)  # "the letters they wrote to Ada"
         return self._has_name_before(at)
+
+    def _follows_relative(self, at: int, grammar: Grammar) -> bool:
+        """Whether a relative pronoun behind a noun stands before: "o muro que a Rita pintou", not "Ana disse que"."""
+        return grammar in (FRENCH, SPANISH, PORTUGUESE) and any(
+            self.words[each] in _RELATIVES
+            and self._is_content(each - 1, grammar)
+            and (each == 1 or not self._is_content(each - 2, grammar))
+            for each in range(1, at)
+        )
 
     def _has_name_before(self, at: int) -> bool:
         """Whether a name stands behind another noun of the first noun phrase: "the number Ada"."""

@@ -44,6 +44,7 @@ FILLERS = parse_words(
     noch
     """
 )
+PRAISED = parse_words("bien bueno buena bom bon genial legal bonito")
 FAULTS = parse_words("mistake bad")
 # A greeting: one of GREETINGS, or a wish for a time of day.
 GREETINGS = parse_words("hi hello hey hiya yo hallo moin servus hola salut bonjour bonsoir coucou oi olá ola opa ciao")

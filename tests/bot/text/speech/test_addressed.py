@@ -77,6 +77,11 @@ question: necesitamos la llave del patio | je n'arrive pas à entrer | don't for
 question: 鍵が見つからない | 門が開かない | 暗証番号を忘れた | 使い方がわかりません | 印刷できない
 statement: das Tor klemmt wieder | no abrimos el lunes | 月曜は印刷できない
 question: ok and what was my plan | well, what problem | no, what was it | sorry, have you my answer
+question: letters they wrote to Ilse | o muro que a Rita pintou | die Kinder, mit denen Rolf gesungen hat
+question: the thing Rolf said about the barn | the lamp our baker changed last week
+statement: Paul dit que la grange est froide | Rita disse que o muro era alto
+statement: please don't forget that we bake at 4 | our baker Rolf said that we bake at 4
+thanks: ok have a lovely evening | gracias, qué bien | sorry, my bad
 question: the ladders we sold | the state of the barn we rent | prices the baker gave after the harvest
 question: the gates painted last week | les bons signés hier | das Bild, das Rolf gestern gemalt hat
 question: the note Ilse gave us | minutes of the talk they held | list of the tools people took
