@@ -299,6 +299,10 @@ COPULA = re.compile(
 
 # Verbs and nouns for one event: the release of something is when it ships.
 RELEASES = word_set("release ship launch publish rollout deploy deployment")
+# Say when a state holds, not what is in it.
+RETURN_WORDS = word_set(
+    "wieder heute hoy hoje aujourd'hui nouveau nuevo novo vez nuevamente novamente encore autre otra"
+)
 # Words between two words of one subject: "release of the app".
 LINK_WORDS = word_set(
     """

@@ -10,6 +10,7 @@ from engine.llm.offline.supersession.clauses import list_tokens
 from engine.llm.offline.supersession.holders import is_new_holder
 from engine.llm.offline.supersession.labels import has_same_label
 from engine.llm.offline.supersession.pairs import Meeting, Pair, conflict, differ_in_head, only_describes, pair_clauses
+from engine.llm.offline.words import stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,7 @@ MIN_COVERAGE = 0.5  # of the words of the shorter subject that the other one has
 MIN_SAME_SUBJECT = 0.8  # of all words of both subjects, if nothing says that something changed
 MAX_SUBJECT_OF_NUMBER = 2  # words up to the number of a thing: "the room 4"
 RELEASE = "release"  # the stem of all words for it
+_RETURNING = frozenset(map(stem, cues.RETURN_WORDS))
 _UNLASTING = frozenset({"time", "number", "code", "money"})
 
 
@@ -184,7 +186,7 @@ def _differ_in_state(pair: Pair) -> bool:
     ours, theirs = dict(pair.new.states), dict(pair.old.states)
     differs = any(scale in theirs and theirs[scale] != side for scale, side in ours.items())
     differs = differs and pair.new.negates == pair.old.negates  # "is never open" is no opposite of "is closed"
-    is_narrower = bool(pair.new.stems - pair.old.stems) or _find_which(pair.new) != _find_which(pair.old)
+    is_narrower = bool(pair.new.stems - pair.old.stems - _RETURNING) or _find_which(pair.new) != _find_which(pair.old)
     says = pair.changed or cues.RETURN.search(pair.new.text)
     lasts = says or not (pair.new.kinds & {"date", "time"} or pair.of.later.is_past)
     if not (differs and lasts) or (is_narrower and not pair.changed) or pair.of.elsewhere or _differ_in_number(pair):
