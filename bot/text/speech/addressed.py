@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bot.text.speech import passing_mentions, phrases
 from bot.text.speech.chat_sentences import split_sentences
-from bot.text.speech.finite_clauses import states
+from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.mentions import MENTION, strip_mention
 from bot.text.speech.question_rules import is_question_sentence, is_small_talk
 from bot.text.speech.unspaced_questions import is_unspaced, is_unspaced_greeting, states_unspaced
@@ -163,7 +163,7 @@ _COPULAS = phrases.parse_words("its it it’s c’est cest es é são das dies c
 _ASKING = phrases.QUESTION_WORDS | phrases.WHETHER - {"is", "si"} | phrases.parse_words("que that dass die der das")
 # "Please do not use the ladder" is told to people: nobody asks a bot to leave something.
 _FORBIDDING = re.compile(
-    r"(?:please |pls )?(?:dont|do not|never) (?!you\b|we\b|they\b|i\b|it\b|know\b)\w|bitte (?:nicht|keine?n?) \w"
+    r"(?:please |pls )?(?:dont|do not|never) (?!forget \w+\Z|(?:you|we|they|i|it|know)\b)\w|bitte (?:nicht|keine?n?) \w"
     r"|(?:merci de |prière de )?ne (?:pas |plus )?\w"
 )
 _PLANNING = phrases.parse_phrases("i will, we will, i must, we must, we should")  # "we will need", but "ich will"
@@ -172,6 +172,17 @@ _WHETHER_TRUE = re.compile(
 )
 _OR_NOT = phrases.parse_phrases("or not, oder nicht, ou pas, ou non, o no, ou não, or what, oder was")
 _TO_READER = re.compile(r"-(?:moi|nous|me|nos)$")  # "donne-moi", "diz-me"
+# Says in the first person what does not succeed, or what is needed: a call for help.
+_STUCK = re.compile(
+    r"\b(?:(?:i|we) (?:still )?(?:cant|cannot|can not|couldnt|am unable to|am not able to) (?:\w+ )?"
+    r"(?:log|login|sign in|find|open|access|connect|print|install|reset|download|upload|get in(?:to)?)\b"
+    r"|ich kann \b.{0,60}\bnicht (?:\w+ )?(?:einloggen|anmelden|verbinden|öffnen|finden|drucken|zugreifen)\b"
+    r"|ich komme (?:nicht|leider nicht) (?:in|ins|rein|auf|an)\b"
+    r"|je (?:narrive|n['’]arrive) (?:pas|plus)|je ne (?:peux|trouve|sais|comprends|parviens) (?:pas|plus)"
+    r"|no (?:me |lo |la )?(?:puedo|podemos|encuentro|encontramos|logro|logramos|consigo|sé|sabemos|entiendo)\b"
+    r"|não (?:consigo|conseguimos|posso|acho|encontro|encontramos|sei|sabemos|entendo)\b)"
+    r"|\A(?:necesitamos|buscamos|queremos|precisamos|procuramos|quisiéramos|gostaríamos)\b"
+)
 _POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 
@@ -317,11 +328,17 @@ def _is_declarative(sentence: Sentence, *, ends_with_period: bool = False) -> bo
     if len(words) < 3 or words[0] in _NO_SUBJECTS:
         is_placed = len(words) >= 4 and words[0] in phrases.PREPOSITIONS
         return is_placed and (_find_verb(words) > 1 or (_may_state(words) and states(sentence)))
-    if _wants(words, is_contracted=(contracted := _contracts(sentence))):
+    if _STUCK.search(" ".join(sentence.words)) or _wants(words, is_contracted=(contracted := _contracts(sentence))):
         return False
-    if contracted or words[0] in phrases.SUBJECT_PRONOUNS or _find_verb(words) > 0:
+    names = words[0] == "das" and _names_thing(sentence)
+    if contracted or (words[0] in phrases.SUBJECT_PRONOUNS and not names) or _has_verb(words, sentence):
         return True
     return _may_state(words) and states(sentence, ends_with_period=ends_with_period)
+
+
+def _names_thing(sentence: Sentence) -> bool:
+    """Whether a German noun follows the first word, which then is an article: "das Passwort"."""
+    return len(sentence.tokens) > 1 and sentence.tokens[1][:1].isupper()
 
 
 def _contracts(sentence: Sentence) -> bool:
@@ -343,6 +360,12 @@ def _may_state(words: Words) -> bool:
     verbs = phrases.AUXILIARIES | phrases.NEGATED | phrases.INVERTED | _IMPERATIVES | _WANTING
     asks = words[0] in verbs or _TO_READER.search(words[0])
     return not asks and phrases.QUESTION_WORDS.isdisjoint(words)
+
+
+def _has_verb(words: Words, sentence: Sentence) -> bool:
+    """Whether a known verb follows the subject; `words` are the last ones of the sentence."""
+    at, skipped = _find_verb(words), len(sentence.words) - len(words)
+    return at > 0 and not tells_of_noun(sentence, at + skipped)
 
 
 def _find_verb(words: Words) -> int:

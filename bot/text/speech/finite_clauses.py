@@ -39,7 +39,17 @@ _NUMERALS = phrases.parse_words(
     deux trois quatre cinq six sept huit neuf dix onze douze vingt cent mille midi minuit
     """
 )
-_QUANTIFIERS = phrases.parse_words("all each every half two three four five zwei drei vier fünf alle jeder jede halbe")
+_SUBORDINATORS = phrases.parse_words(
+    "der die das den dem denen deren dessen welche welcher welches welchen welchem dass weil wenn ob als nachdem bevor"
+)
+_RELATIVES = phrases.parse_words("que qui dont où")
+# English forms that need an object: at the end of a clause, what they did it to stands before them.
+_TRANSITIVE = phrases.parse_words(
+    "took gave wrote stole threw wore ate drank forgot hid chose forbade had made got saw"
+)
+_NEEDS_OBJECT = phrases.parse_words("said told decided agreed changed paid owns uses needs")
+_FRENCH_ADJECTIVE = re.compile(r"(?:ées?|és?|[iu]s|(?:is|t|u|i)es)$")
+_FRENCH_PARTICIPLE = re.compile(r"(?:s|ée?|ue?|ie?|ite?|erte?)$")
 _MIN_WORDS = 3
 
 
@@ -50,15 +60,24 @@ def states(sentence: Sentence, *, ends_with_period: bool = False) -> bool:
     if len(words) < _MIN_WORDS or len(raw) != len(words):
         return False
     grammars = _find_grammars(words)
-    if ends_with_period and _begins_closed(words, grammars):
-        return True
     at, ambiguous = 0, frozenset[str]().union(*(each.links for each in grammars))
     for clause in sentence.clauses:
         view = _Clause(clause, raw[at : at + len(clause)], ambiguous, has_period=ends_with_period)
-        if any(view.has_verb(grammar) for grammar in grammars):
+        depends = GERMAN in grammars and _is_subordinate(clause, at, raw)
+        if not depends and any(view.has_verb(grammar) for grammar in grammars):
             return True
         at += len(clause)
     return False
+
+
+def tells_of_noun(sentence: Sentence, at: int) -> bool:
+    """Whether a verb of an English sentence belongs to the noun before its subject: "the thing Ada said about it"."""
+    words, raw = sentence.words, sentence.tokens
+    follows = words[at + 1 : at + 2]
+    has_object = not (ENGLISH.openers | ENGLISH.pronouns | {"that"}).isdisjoint(follows)
+    if len(raw) != len(words) or words[at] not in _NEEDS_OBJECT or has_object:
+        return False
+    return _Clause(words, raw, frozenset(), has_period=False).is_relative(at)
 
 
 def _find_grammars(words: Sequence[str]) -> list[Grammar]:
@@ -68,10 +87,10 @@ def _find_grammars(words: Sequence[str]) -> list[Grammar]:
     return [GRAMMARS[key] for key, count in counts.items() if count == most > 0]
 
 
-def _begins_closed(words: Words, grammars: Sequence[Grammar]) -> bool:
-    """Whether words that end with a period begin with a function word: no request, and no name of what is sought."""
-    closed = len(words) > _MIN_WORDS and any(words[0] in each.closed for each in grammars)
-    return closed or words[0] in _QUANTIFIERS
+def _is_subordinate(clause: Words, at: int, raw: Words) -> bool:
+    """Whether a German clause at a position depends on a noun before it: ", die Anna gestern hochgeladen hat"."""
+    leads = clause[0] in _SUBORDINATORS or (clause[0] in GERMAN.links and clause[1:2] and clause[1] in _SUBORDINATORS)
+    return at > 0 and bool(leads) and any(word[0].isupper() for word in raw[:at])
 
 
 class _Clause:
@@ -98,17 +117,20 @@ class _Clause:
         return denies and self._is_content(1, grammar)
 
     def _is_verb(self, at: int, grammar: Grammar) -> bool:
-        if not self._may_be_verb(at, grammar):
+        if not self._may_be_verb(at, grammar) or self._follows_relative(at, grammar):
             return False
         word, before = self.words[at], self.words[at - 1]
         has_form = word in grammar.finite or bool(grammar.endings.search(word))
+        has_form = has_form and not (grammar is ENGLISH and self.is_relative(at))
         if has_form and (at > 1 or not self._is_content(0, grammar) or at + 1 < len(self.words)):
             return True
         if self._follows_pronoun(at):
             return True
         if not self._has_noun_before(at, grammar):
             return False
-        is_led = before in grammar.leading - self.ambiguous and at > 1
+        if grammar is ENGLISH and self.is_relative(at):
+            return self._has_name_before(at) and not ENGLISH.openers.isdisjoint(self.words[at + 1 : at + 2])
+        is_led = before in grammar.leading - self.ambiguous - SUBJECTS and at > 1
         return is_led or self._opens_object(at, grammar) or self._disagrees(at, grammar) or self._ends_as(at, grammar)
 
     def _follows_pronoun(self, at: int) -> bool:
@@ -149,6 +171,8 @@ class _Clause:
             after += 1
         if after >= len(self.words) or (grammar is ENGLISH and self.words[at] in _PARTICLES):
             return False
+        if grammar is FRENCH and _FRENCH_ADJECTIVE.search(self.words[at]):
+            return False
         if grammar is GERMAN and not (_GERMAN_VERB.search(self.words[at]) or self._is_small(at)):
             return False
         elided = grammar is FRENCH and bool(_ELIDED_ARTICLE.match(self.raw[after]))
@@ -182,10 +206,34 @@ class _Clause:
         definite = not ENGLISH.articles.isdisjoint(self.words[:at]) and not self._is_nested(at)
         after = self.raw[at + 1 : at + 2]
         closes = after[0] in ENGLISH.adverbs or not after[0].islower() if after else is_past
-        return (definite or self.has_period) and closes
+        return ((definite and third) or self.has_period) and closes
+
+    def is_relative(self, at: int) -> bool:
+        """Whether a verb tells of a noun before its subject: "the plan the board broke", "the number Ada gave us"."""
+        if self._is_nested(at) or (self.words[at] in _TRANSITIVE and at + 1 == len(self.words)):
+            return True
+        if at > 1 and self.words[at - 1] in SUBJECTS and self.words[0] not in ENGLISH.links:
+            return self._is_content(at - 2, ENGLISH)  # "the letters they wrote to Ada"
+        return self._has_name_before(at)
+
+    def _follows_relative(self, at: int, grammar: Grammar) -> bool:
+        """Whether a relative pronoun behind a noun stands before: "o muro que a Rita pintou", not "Ana disse que"."""
+        return grammar in (FRENCH, SPANISH, PORTUGUESE) and any(
+            self.words[each] in _RELATIVES
+            and self._is_content(each - 1, grammar)
+            and (each == 1 or not self._is_content(each - 2, grammar))
+            for each in range(1, at)
+        )
+
+    def _has_name_before(self, at: int) -> bool:
+        """Whether a name stands behind another noun of the first noun phrase: "the number Ada"."""
+        begins = self.words[0] in ENGLISH.articles and at > 2
+        return begins and self.raw[at - 1][0].isupper() and self._is_content(at - 2, ENGLISH)
 
     def _is_nested(self, at: int) -> bool:
         """Whether a second noun phrase stands before a word: "the plan the board rejected"."""
+        if self.words[0] in ENGLISH.links:
+            return False  # "on Monday the crane broke"
         return any(self.words[each] in ENGLISH.openers and self._is_content(each - 1, ENGLISH) for each in range(1, at))
 
     def _is_german(self, at: int) -> bool:
@@ -215,7 +263,8 @@ class _Clause:
             return bool(_PARTICIPLE.search(after[0])) and not self.raw[at + 1][0].isupper()
         definite = self.words[0] in FRENCH.articles or bool(_ELIDED_ARTICLE.match(self.raw[0]))
         is_time = after[0] in _TIMES or (after[0] == "à" and _is_number(self.words[at + 2 : at + 3]))
-        return definite and is_time and self._is_content(at - 1, FRENCH)
+        participle = after[0] != "demain" and _FRENCH_PARTICIPLE.search(self.words[at])
+        return definite and is_time and not participle and self._is_content(at - 1, FRENCH)
 
 
 def _is_number(words: Words) -> bool:

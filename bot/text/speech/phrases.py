@@ -38,12 +38,14 @@ FILLERS = parse_words(
     again helps helped help helpful me just what i needed wanted point idea stuff one job work bot answer info sir mate
     man guys folks then now too enough youre in on sounds looks by with and but though dir euch ihnen vielen herzlichen
     sehr das hat hilft mir schön für die und ihr te lo la por todo de nada muy beaucoup bonne ça marche va à tous pour
-    alors très mille tante ajudou ajudar ayudó muito ajuda aidé ma tudo mesmo mucho nacht night noite noches nuit qué
-    que have at gern enjoy was my thats cest cétait eso es fue schönes schönen buen feliz kein keine pas sem works
+    alors très mille tante ajudou ajudar ayudó muito ajuda aidé ma tudo mesmo mucho nacht night noite noches nuit
+    gern enjoy cest cétait eso es fue schönes schönen buen feliz kein keine pas sem works
     funktioniert funciona marche quick journée soirée dia día días tag abend guten gute bom boa bon buenos tarde tardes
     noch
     """
 )
+PRAISED = parse_words("bien bueno buena bom bon genial legal bonito")
+FAULTS = parse_words("mistake bad")
 # A greeting: one of GREETINGS, or a wish for a time of day.
 GREETINGS = parse_words("hi hello hey hiya yo hallo moin servus hola salut bonjour bonsoir coucou oi olá ola opa ciao")
 WISHES = parse_words("good guten gute buenos buenas bom boa")

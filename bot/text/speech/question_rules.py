@@ -156,14 +156,21 @@ def _is_chatter(words: Sequence[str]) -> bool:
     if start := _find_start(tuple(words), phrases.YOU_ARE):  # "you are the best, thanks"
         rest = words[len(start) :]
         return bool(rest) and (phrases.PRAISE | phrases.INTERJECTIONS | phrases.FILLERS).issuperset(rest)
-    if phrases.PARTING.issuperset(words) and not (
-        phrases.GOOD.isdisjoint(words) or phrases.PARTS_OF_TIME.isdisjoint(words)
+    wished = words[1:] if words[0] in phrases.INTERJECTIONS - phrases.GOOD else words  # "ok, have a good day"
+    if phrases.PARTING.issuperset(wished) and not (
+        phrases.GOOD.isdisjoint(wished) or phrases.PARTS_OF_TIME.isdisjoint(wished)
     ):
         return True
+    if "what" in words[:-1] and words[words.index("what") + 1] != "i":  # "well, what problem"
+        return False
     bare = [word for word in words if not _LAUGHTER.fullmatch(word)]
+    if "my" in bare and phrases.FAULTS.intersection(bare):  # "sorry, my mistake"
+        bare.remove("my")
+    if len(bare) > 1 and bare[-2] in {"qué", "que"} and bare[-1] in phrases.PRAISED:  # "gracias, qué bien"
+        del bare[-2]
     praise = frozenset[str]() if phrases.THANKS.isdisjoint(bare) else phrases.PRAISE  # "thanks, very helpful"
     known = (phrases.INTERJECTIONS | phrases.FILLERS | praise).issuperset(bare)
-    exclaims = len(bare) < len(words) or not phrases.INTERJECTIONS.isdisjoint(bare)
+    exclaims = any(map(_LAUGHTER.fullmatch, words)) or not phrases.INTERJECTIONS.isdisjoint(bare)
     return known and len(words) <= MAX_CHATTER_WORDS and exclaims
 
 

@@ -49,6 +49,14 @@ _INTERROGATIVES = re.compile(
 _STATED_FORMS = re.compile(
     r"(?:です|ます|でした|ました|である|だ|た|ている|てある|てる|ません|ない)(?:よ|ね|よね|から|ので|そうです|らしい)?$|[是为在]|改(?:为|到|成)|已经|不再|搬到"
 )
+# Says what does not succeed: a call for help. Behind a topic it tells what cannot be done.
+_STUCK = re.compile(
+    r"(?:(?:分か|わか|判)(?:らない|りません)|忘れ(?:た|ました|てしまった|ちゃった)|(?:見つか|つなが|繋が)ら(?:ない|なくて)"
+    r"|(?:見つか|つなが|繋が)りません|困って(?:いる|います|る|ます)|找不到|打不开|登不上|登录不了|忘了|不知道)"
+)
+_FAILS = re.compile(
+    r"(?:でき|出来|開け|開か|入れ|動か|届か|使え|映ら|され|見られ|見え)(?:ない|なくて|ません)|(?:動き|開き|届き)ません"
+)
 # "AがBする" says what somebody does; with "still" and "already" it is mostly asked.
 _SUBJECT_AND_VERB = re.compile(r"が(?!ある$|いる$).+[るくすうむぶぐつぬ](?:よ|ね)?$")
 _STILL = re.compile(r"まだ|もう(?!.*ません$)")
@@ -57,6 +65,8 @@ _STILL = re.compile(r"まだ|もう(?!.*ません$)")
 def states_unspaced(sentence: str) -> bool:
     """Whether it has the ending of a statement and no word that asks."""
     if _INTERROGATIVES.search(sentence) or _CLOSED.search(sentence):
+        return False
+    if _STUCK.search(sentence) or ("は" not in sentence and _FAILS.search(sentence)):
         return False
     if _STATED_FORMS.search(sentence):
         return True

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from engine.answers.citing.words import (
     ARTICLES,
+    FIRST_OF_ORDERS,
     KEY_WORDS,
     LINKING_WORDS,
     NUMBERED_SUFFIXES,
     NUMBERED_WORDS,
+    POINTING_WORDS,
     REPORTING_PHRASES,
     REPORTING_SUFFIXES,
     REPORTING_VERBS,
@@ -23,9 +24,6 @@ from engine.answers.citing.words import (
     TICKET_WORDS,
     UNIT_WORDS,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 MIN_WORDS = 4  # of a clause that a number in parentheses can support
 MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable
@@ -39,6 +37,7 @@ _AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|\Z"
 _CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
 _LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
 _LAST_WORDS = re.compile(r"(?:(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4})?(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4}\Z")
+_BEFORE_SENTENCE = frozenset(".!?:\n|>。！？-•#")
 _VARIABLE = re.compile(r"(?:\A|[\s(=+*<>,-])[a-z]\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z]\Z")
 _ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\+\+)")
@@ -94,7 +93,7 @@ def _is_numbered(before: str) -> bool:
         last = _LAST_WORD.search(head)
         if head.endswith("§"):
             return True
-    return (last is not None and last[1].casefold() in NUMBERED_WORDS) or _has_own_number(before, ARTICLES)
+    return (last is not None and last[1].casefold() in NUMBERED_WORDS) or _has_own_number(before)
 
 
 def can_be_raised(before: str, behind: str) -> bool:
@@ -128,24 +127,32 @@ def is_reported(before: str, behind: str) -> bool:
 
 
 def is_numbered_thing(before: str, written: str) -> bool:
-    """Whether a number in square brackets is that of the word before it: "Ticket [#3]", "in chapter [3]", "Press [2]".
+    """Whether a number in square brackets is that of the word before it: "Ticket [#3]", "Room [3] is", "Press [2]".
 
-    `before` ends before the bracket, `written` is what stands in it. With an article the thing is known already, and
-    the number is a citation: "the chapter [3]".
+    `before` ends before the bracket, `written` is what stands in it. Inside of a sentence, behind an article or a
+    preposition, the number is a citation: "the chapter [3]", "they met in room [2]". A citation that is lost is worse
+    than a number that looks like one.
     """
     last = _LAST_WORDS.search(before)
-    if "#" in written and last and last[2].casefold() in TICKET_WORDS:
+    if last is None:
+        return False
+    word, ahead = last[2].casefold(), (last[1] or "").casefold()
+    if "#" in written and word in TICKET_WORDS:
         return True
-    return _has_own_number(before)
+    start = before[: last.start(1) if ahead else last.start(2)].rstrip(" *_")
+    begins = not start or start[-1] in _BEFORE_SENTENCE
+    if word in KEY_WORDS:
+        return (ahead in FIRST_OF_ORDERS) if ahead else begins or start[-1] == ","
+    return word in SINGULAR_NUMBERED_WORDS and ((begins and not ahead) or ahead in KEY_WORDS or ahead in POINTING_WORDS)
 
 
-def _has_own_number(before: str, also_after: Collection[str] = ()) -> bool:
+def _has_own_number(before: str) -> bool:
     """Whether the last word names a numbered thing, and stands first or behind a word that tells nothing of it."""
     last = _LAST_WORDS.search(before)
     if last is None:
         return False
     word, ahead = last[2].casefold(), (last[1] or "").casefold()
-    is_bare = not ahead or ahead in LINKING_WORDS or ahead in KEY_WORDS or ahead in also_after
+    is_bare = not ahead or ahead in LINKING_WORDS or ahead in KEY_WORDS or ahead in ARTICLES
     return is_bare and (word in SINGULAR_NUMBERED_WORDS or word in KEY_WORDS or word in TICKET_WORDS)
 
 

@@ -93,7 +93,7 @@ SINGULAR_NUMBERED_WORDS = _words(
     "level line page equation eq part type class group question rank grade interval range coordinates rule appendix",
     "annex stage scene volume vol issue room form gate",
     "row column channel slide exercise bus button key track platform",
-    "floor lane shelf slot port ticket task bug habitación tecla touche quarto",
+    "floor lane shelf slot port pr ticket task bug habitación tecla touche quarto",
     "abschnitt absatz abs schritt abbildung abb tabelle kapitel artikel punkt stufe seite",
     "zeile teil gleichung nummer regel anhang frage raum zimmer formular folie spalte kanal aufgabe beispiel taste",
     "gleis stock bahnsteig linie regal sección paso figura tabla tableau capítulo artículo punto página apartado",
@@ -105,6 +105,9 @@ KEY_WORDS = _words(
     "drück wähle tippe pulsa presiona elige teclea appuyez choisissez",
     "tapez pressione aperte escolha digite",
 )
+# Before a key word it is an order still, and before a numbered word it points to that thing.
+FIRST_OF_ORDERS = _words("then now please just dann jetzt bitte ahora luego por favor puis maintenant agora depois")
+POINTING_WORDS = _words("see siehe vgl cf voir véase veja than open")
 TICKET_WORDS = _words(
     "ticket tickets issue issues bug bugs pr prs mr mrs",
     "request task tasks story case card todo vorgang aufgabe aufgaben",

@@ -77,6 +77,30 @@ async def test_a_choice_that_comes_back_has_nothing_to_read_again(tmp_path: Path
         assert (await engine.maintenance.measure_outdated()).chunks == 0
 
 
+async def test_what_waits_to_be_read_again_is_left_when_its_choice_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_memory_engine(tmp_path) as engine:
+        await fill(engine)
+    monkeypatch.setattr("engine.storage.ledger.content.readings.QUEUED", "o.queued AND 1 = 0")  # nothing takes them
+    async with open_memory_engine(tmp_path, ShortLanguage()) as engine:
+        await engine.maintenance.measure_outdated()
+        assert await engine._runtime.ledger.readings.queue() == 3
+    language = ToyLanguage()
+    async with open_memory_engine(tmp_path, language) as engine:
+        assert (await engine.maintenance.measure_outdated()).chunks == await count_outdated(engine) == 0
+        assert language.calls["extract"] == 0
+
+
+async def test_a_scope_counts_its_own_texts_alone(tmp_path: Path) -> None:
+    async with open_memory_engine(tmp_path) as engine:
+        await fill(engine)
+        await engine.documents.add(doc("barn", "Gus met Hal.", space="elsewhere"))
+        await engine.wait_until_indexed()
+    async with open_memory_engine(tmp_path, ShortLanguage()) as engine:
+        assert ((await engine.maintenance.measure_outdated()).chunks, await count_outdated(engine)) == (4, 3)
+
+
 async def test_a_stop_loses_nothing_and_documents_are_found_meanwhile(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await fill(engine)

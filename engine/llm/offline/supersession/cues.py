@@ -279,6 +279,12 @@ COUNT = re.compile(
     r"temos|há)\b|います|あります",
     re.IGNORECASE,
 )
+# At the beginning of a clause, tells its subject from a counterpart.
+COUNTERPART = re.compile(
+    r"(?:the |our |my |an? )?(front|back|rear|left|right|upper|lower|first|second|third|inner|outer|top|bottom|"
+    r"left-hand|right-hand|side|main|last|next|other|another) [^\W\d_]",
+    re.IGNORECASE,
+)
 # Says that a state holds from then on.
 RETURN = re.compile(
     r"\b(?:again|since|wieder|seit|depuis|de nouveau|à nouveau|otra vez|de nuevo|desde|de novo|outra vez|ya|já)\b|また|"
@@ -293,6 +299,10 @@ COPULA = re.compile(
 
 # Verbs and nouns for one event: the release of something is when it ships.
 RELEASES = word_set("release ship launch publish rollout deploy deployment")
+# Say when a state holds, not what is in it.
+RETURN_WORDS = word_set(
+    "wieder heute hoy hoje aujourd'hui nouveau nuevo novo vez nuevamente novamente encore autre otra"
+)
 # Words between two words of one subject: "release of the app".
 LINK_WORDS = word_set(
     """

@@ -10,6 +10,7 @@ from engine.llm.offline.supersession.clauses import list_tokens
 from engine.llm.offline.supersession.holders import is_new_holder
 from engine.llm.offline.supersession.labels import has_same_label
 from engine.llm.offline.supersession.pairs import Meeting, Pair, conflict, differ_in_head, only_describes, pair_clauses
+from engine.llm.offline.words import stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 MIN_COVERAGE = 0.5  # of the words of the shorter subject that the other one has
 MIN_SAME_SUBJECT = 0.8  # of all words of both subjects, if nothing says that something changed
+MAX_SUBJECT_OF_NUMBER = 2  # words up to the number of a thing: "the room 4"
 RELEASE = "release"  # the stem of all words for it
+_RETURNING = frozenset(map(stem, cues.RETURN_WORDS))
 _UNLASTING = frozenset({"time", "number", "code", "money"})
 
 
@@ -150,7 +153,7 @@ def _names_former(later: Parsed, earlier: Parsed, old: Statement, extra: frozens
 
 
 def _clause_replaces(pair: Pair) -> bool:
-    if pair.shared <= {RELEASE} or (pair.of.elsewhere and len(pair.shared) < 2):
+    if pair.shared <= {RELEASE} or (pair.of.elsewhere and len(pair.shared) < 2) or _are_numbered_apart(pair):
         return False
     if _differ_in_state(pair):
         return True
@@ -167,8 +170,7 @@ def _has_new_value(pair: Pair) -> bool:
     """Whether the later clause gives another value, or another holder, of the same."""
     kinds = _differing_kinds(pair)
     if not pair.changed:
-        whole = (kinds == {"date"} and _says_all(pair)) or _counts_same(pair)
-        return len(kinds) == 1 and (whole or _is_one_subject(pair))
+        return len(kinds) == 1 and (_counts_same(pair) or _is_one_subject(pair))
     if kinds and _is_same_subject(pair):
         return not (
             pair.of.later.is_temporary
@@ -183,10 +185,36 @@ def _differ_in_state(pair: Pair) -> bool:
     """Whether the clauses say opposite states of one thing: the gate is closed, the gate is open."""
     ours, theirs = dict(pair.new.states), dict(pair.old.states)
     differs = any(scale in theirs and theirs[scale] != side for scale, side in ours.items())
-    lasts = not (pair.new.kinds & {"date", "time"}) or pair.changed or cues.RETURN.search(pair.new.text)
-    if not (differs and lasts) or pair.of.elsewhere or _differ_in_number(pair):
+    differs = differs and pair.new.negates == pair.old.negates  # "is never open" is no opposite of "is closed"
+    is_narrower = bool(pair.new.stems - pair.old.stems - _RETURNING) or _find_which(pair.new) != _find_which(pair.old)
+    says = pair.changed or cues.RETURN.search(pair.new.text)
+    lasts = says or not (pair.new.kinds & {"date", "time"} or pair.of.later.is_past)
+    if not (differs and lasts) or (is_narrower and not pair.changed) or pair.of.elsewhere or _differ_in_number(pair):
         return False
     return bool(pair.shared) and _is_same_subject(pair) and not differ_in_head(pair)
+
+
+def _find_which(clause: Clause) -> str:
+    """The word that tells the subject from its counterpart: "back", of "the back door is closed"; "" for none."""
+    found = cues.COUNTERPART.match(clause.text)
+    return found[1].casefold() if found else ""
+
+
+def _are_numbered_apart(pair: Pair) -> bool:
+    """Whether two clauses that tell more have the numbers of different things: "room 4 has 8 seats"."""
+    ours, theirs = map(_find_numbered, (pair.new, pair.old))
+    if not ours or not theirs:
+        return "" != _find_which(pair.new) != _find_which(pair.old) != ""
+    return ours[0] == theirs[0] and ours[1] != theirs[1]
+
+
+def _find_numbered(clause: Clause) -> tuple[str, str] | None:
+    """The noun and the number at the beginning of a clause that has more values."""
+    first = next((value for value in clause.values if value.kind == "number"), None)
+    words = clause.text[: first.start].casefold().split() if first is not None else []
+    if first is None or len(clause.values) < 2 or not 0 < len(words) <= MAX_SUBJECT_OF_NUMBER:
+        return None
+    return words[-1], first.form.strip()
 
 
 def _differ_in_number(pair: Pair) -> bool:
@@ -241,25 +269,11 @@ def _is_one_subject(pair: Pair) -> bool:
     return share >= MIN_SAME_SUBJECT and not conflict(pair.new, pair.old, frozenset())
 
 
-def _says_all(pair: Pair) -> bool:
-    """Whether the later clause has all words of the earlier one, and calls nothing else by them."""
-    old, of = pair.old.stems, pair.of
-    is_whole = len(old) > 1 and old <= pair.new.stems and len(pair.new.values) == len(pair.old.values) == 1
-    holds = not (of.later.is_past or of.later.is_temporary or of.elsewhere or "–" in pair.new.values[0].form)
-    return is_whole and holds and not (conflict(pair.new, pair.old, frozenset()) or _has_own_head(pair))
-
-
 def _counts_same(pair: Pair) -> bool:
     """Whether both say how many of something there are, or "we" have."""
     counted = all(cues.COUNT.search(one.text) and len(one.values) == 1 for one in (pair.new, pair.old))
     named = pair.new.values[0].unit == pair.old.values[0].unit != "" if counted else False
-    return counted and named and pair.old.stems <= pair.new.stems and not (pair.of.later.is_past or pair.of.elsewhere)
-
-
-def _has_own_head(pair: Pair) -> bool:
-    """Whether the later clause uses the shared words to describe something of its own: the fair dance."""
-    own = pair.new.stems - pair.old.stems
-    return any(pair.new.find_noun(word) in own or pair.new.find_modifiers(word) & own for word in pair.old.stems)
+    return counted and named and pair.old.stems == pair.new.stems and not (pair.of.later.is_past or pair.of.elsewhere)
 
 
 def _differing_kinds(pair: Pair) -> set[str]:

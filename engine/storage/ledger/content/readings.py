@@ -59,8 +59,8 @@ class Readings(Topic[Place_co]):
         """Record which of the chunks another choice read; one that was read again meanwhile is left alone."""
         ids = [each.id for each in checked]
         self.db.execute(
-            "DELETE FROM outdated_extraction WHERE NOT queued AND chunk IN (SELECT value FROM json_each(?))",
-            (id_list(ids),),
+            "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM json_each(?))",
+            (id_list([each for each in ids if each not in outdated]),),
         )
         self.db.executemany(
             "INSERT INTO outdated_extraction (chunk, queued) SELECT id, false FROM chunk"
@@ -70,7 +70,9 @@ class Readings(Topic[Place_co]):
         Settings(self.db).set(CHECKED, max(ids))
 
     def count(self, scope_ids: ScopeIds) -> int:
-        """Chunks within a scope that another choice read."""
+        """Chunks within a scope that another choice read; for all spaces without a look at the chunks."""
+        if not (number := self._count_rows()) or self._is_everything(scope_ids):
+            return number
         [[number]] = self.db.execute_fetchall(
             "SELECT COUNT(*) FROM outdated_extraction o JOIN chunk c ON c.id = o.chunk"
             f" WHERE c.extraction IS NOT NULL AND {row_clause(scope_ids, 'c')}"
@@ -80,8 +82,15 @@ class Readings(Topic[Place_co]):
     @reading
     def count_all(self) -> int:
         """All chunks that another choice read."""
+        return self._count_rows()
+
+    def _count_rows(self) -> int:
         [[number]] = self.db.execute_fetchall("SELECT COUNT(*) FROM outdated_extraction")
         return int(number)
+
+    def _is_everything(self, scope_ids: ScopeIds) -> bool:
+        """Whether a scope has all spaces."""
+        return {row[0] for row in self.db.execute_fetchall("SELECT id FROM space")} <= scope_ids.spaces
 
     @reading
     def measure(self) -> OutdatedTexts:

@@ -71,7 +71,20 @@ statement: les vaches mangent dehors | Paul nettoie la grange | l'horloge n'avan
 statement: a Rita pintou o muro | os barcos voltam amanhã | já não vendemos mel | a bomba não funciona
 statement: please don't open the hatch | bitte nicht klingeln | 橋が壊れた | 花子が鍵を持ってくる | 橋は直りました
 statement: Ilse left. The barn is open at 5. | we will need two days | as of today we bake at six
-statement: every lamp of the street burns. | Drei Lampen flackern.
+question: The ladder for the Nord barn. | Le code de la cave. | Every key of Ilse. | Der Schlüssel zum Stall.
+question: I can't open the shed | ich kann die Kasse nicht öffnen | no encuentro el taladro | não consigo ligar o forno
+question: necesitamos la llave del patio | je n'arrive pas à entrer | don't forget list | das Bild vom Stall
+question: 鍵が見つからない | 門が開かない | 暗証番号を忘れた | 使い方がわかりません | 印刷できない
+statement: das Tor klemmt wieder | no abrimos el lunes | 月曜は印刷できない
+question: ok and what was my plan | well, what problem | no, what was it | sorry, have you my answer
+question: letters they wrote to Ilse | o muro que a Rita pintou | die Kinder, mit denen Rolf gesungen hat
+question: the thing Rolf said about the barn | the lamp our baker changed last week
+statement: Paul dit que la grange est froide | Rita disse que o muro era alto
+statement: please don't forget that we bake at 4 | our baker Rolf said that we bake at 4
+thanks: ok have a lovely evening | gracias, qué bien | sorry, my bad
+question: the ladders we sold | the state of the barn we rent | prices the baker gave after the harvest
+question: the gates painted last week | les bons signés hier | das Bild, das Rolf gestern gemalt hat
+question: the note Ilse gave us | minutes of the talk they held | list of the tools people took
 question: the tiles the barn lost | honey for the market | loaves cold | towers of the old mill
 question: the barn is open or not | der Zaun ist fertig oder nicht | Sunday class, who teaches it
 question: broken since when | kaputt seit wann | Kosten des Zauns | Schlüssel im Stall | dame la lista del patio

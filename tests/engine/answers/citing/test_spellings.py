@@ -126,6 +126,20 @@ def test_a_bracket_with_the_number_of_a_thing_does_not_look_like_a_citation(text
     assert cite(text) == cite(text, step=1) == (expected, ())
 
 
+@pytest.mark.parametrize(
+    "text",
+    """
+The potters met in room [1].¦Guests need a token to enter [1].¦Ada paid by card [1].¦The glaze is in line [1] with it.
+Members may not select [1].¦In case [1] of fire, leave.¦Der Zug steht auf Gleis [1].¦Il n'y a pas de règle [1].
+Ada works on tasks [1].¦It lists hall, shed and gate [1].¦If it is done, press enter [1].
+""".strip()
+    .replace("\n", "¦")
+    .split("¦"),
+)
+def test_a_citation_behind_a_noun_that_may_be_numbered_stays_one(text: str) -> None:
+    assert cite(text) == cite(text, step=1) == (text, (1,))
+
+
 def test_numbers_that_were_not_given_are_no_citations() -> None:
     assert cite(f"{KILN} (9).") == (f"{KILN} (9).", ())
     assert cite(f"{KILN} (2, 9), says Source 8.")[1] == ()
