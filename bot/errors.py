@@ -17,7 +17,6 @@ EngineError
 │   ├── ItemGone             it is no longer there
 │   └── ItemNotReadNow       this passes
 ├── AudienceChanged          what a caller may read became less during the answer
-├── BrokenAuditLog           an entry of the audit log was changed or removed
 ├── BadSetting               a setting has an invalid value, or cannot be read
 └── PortInUse                another program listens on the port: this passes
 """
@@ -126,12 +125,6 @@ class TooManyRequests(EngineError):
 
 class AudienceChanged(EngineError):
     """What a caller may read became less during the answer; its pieces so far are not to be used."""
-
-
-class BrokenAuditLog(EngineError):
-    """An entry of the audit log was changed or removed; the message says which."""
-
-    hint = "Compare it with a backup. `threadlore verify` shows the state of the log."
 
 
 class BadSetting(EngineError):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import structlog
 
 from bot import texts
-from bot.errors import BrokenAuditLog
 from bot.i18n import gettext
 from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.store.audit.chain import SYSTEM, AuditEvent
+from bot.store.audit.log import BrokenAuditLog
 from bot.store.schedules.retention import HeldDeletion, RetentionRecord
 from bot.text.format import pluralize
 from engine.errors import NotFound

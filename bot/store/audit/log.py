@@ -11,7 +11,6 @@ from dataclasses import astuple, dataclass, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from bot.errors import BrokenAuditLog
 from bot.store.audit.chain import (
     NOBODY,
     SYSTEM,
@@ -25,6 +24,7 @@ from bot.store.audit.chain import (
     list_content,
 )
 from bot.store.models import Subject
+from engine.errors import EngineError
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import to_micros
 
@@ -64,6 +64,12 @@ class ChainReport:
     entries: int
     head: ChainPoint
     problem: str = ""
+
+
+class BrokenAuditLog(EngineError):
+    """An entry of the audit log was changed or removed; the message says which."""
+
+    hint = "Compare it with a backup. `threadlore verify` shows the state of the log."
 
 
 class AuditLog:

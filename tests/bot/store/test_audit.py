@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from bot.errors import BrokenAuditLog
 from bot.store import BotStore, Subject
 from bot.store.audit.chain import OWNER, AuditEvent, compute_hash, list_content
-from bot.store.audit.log import AuditFilter
+from bot.store.audit.log import AuditFilter, BrokenAuditLog
 from tests.support.clock import ManualClock
 from tests.support.fake_platform import START
 
