@@ -121,7 +121,7 @@ ADD_LATER = (
     "ALTER TABLE alias ADD COLUMN shown TEXT NOT NULL DEFAULT ''",
     "CREATE TABLE incomplete_chunk (chunk INTEGER PRIMARY KEY, outcome TEXT)",
     "CREATE TABLE outdated_extraction (chunk INTEGER PRIMARY KEY)",
-    "CREATE TABLE person_name (chunk INT, hash BIGINT, evidence INT)",
+    "CREATE TABLE person_name (chunk INT, hash BIGINT, evidence INT, PRIMARY KEY (chunk, hash))",
     "CREATE TABLE name_split (space INT, name TEXT, rule TEXT, part TEXT, shown TEXT, room INT, document INT)",
 )
 DROP_LATER = (
