@@ -19,7 +19,7 @@ from mcp.client import Client
 
 from adapters.discord.interactions.commands import build_command_tree
 from adapters.mcp.server import build_server
-from adapters.web.app import build_app
+from adapters.web.app import build_app, build_routes
 from bot.__main__ import app
 from bot.capabilities.plugins import DOOR_NAMES, GROUP, load_rows
 from bot.capabilities.row import Capability, Surface, Who
@@ -34,7 +34,7 @@ from tests.support.plain_settings import plain_settings
 from tests.surfaces.world import LOCAL, SECRET, World, open_world
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "capability"
-CACHES = (list_rows, codec._list_request_types, codec._list_inner_types)
+CACHES = (build_routes, list_rows, codec._list_request_types, codec._list_inner_types)
 
 
 @pytest.fixture
