@@ -215,7 +215,7 @@ class Settings(BaseSettings):
     monitoring_port: int = Field(default=0, ge=0, le=65535)
     watchdog_seconds: float = Field(default=120.0, ge=0)
     traces: bool = False
-    update_url: str = Field(default="https://pypi.org/pypi/threadlore/json", pattern=r"^https?://[^\s/]+")
+    update_url: str = Field(default="", pattern=r"^(?:https?://[^\s/]+.*)?$")
 
     @property
     def data_path(self) -> Path:

@@ -20,6 +20,8 @@ RELEASE = re.compile(r"\d+(\.\d+){0,3}")
 
 async def describe_update(settings: Settings) -> str:
     """Whether there is a newer version, in a sentence; also if nobody can be asked."""
+    if not settings.update_url:
+        return "Whether there is a newer version is not known: THREADLORE_UPDATE_URL names nobody to ask."
     try:
         newest = await _fetch_newest(settings.update_url)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError, KeyError, TypeError) as error:

@@ -53,3 +53,7 @@ def test_the_index_is_asked_on_request_only_and_an_unreachable_one_is_no_failure
     assert "is not known" in shown.stdout
     assert CliRunner().invoke(app, ["--version"], env=environment).stdout.count("\n") == 1
     assert CliRunner().invoke(app, ["--debug"], env=environment).exit_code == 2
+
+
+async def test_without_an_address_nobody_is_asked() -> None:
+    assert "names nobody to ask" in await describe_update(Settings())
