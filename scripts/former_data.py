@@ -54,8 +54,8 @@ VERSIONS = (
     ),
     FormerVersion(
         "last-day",
-        "1fc8a1b03b7f960de200f94a7c1222a05bff5e41",
-        "the page, the HTTP API, MCP, access tokens, sources, the audit log",
+        "a282ff8e497089dbbf289386d24396d2327420f3",
+        "the page, the HTTP API, MCP, access tokens, corrections that can be undone",
     ),
 )
 
