@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from bot.audit.changes import recording
+from bot.audit import recording
 from bot.capabilities.access.audit import describe_request
 from bot.capabilities.caller import Caller
 from bot.capabilities.run import run_for_person
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.answers.service import AnswerService
-    from bot.audit.changes import ChangeRecord
+    from bot.audit import ChangeRecord
     from bot.capabilities.deps import Deps
     from bot.capabilities.requests import OperationRequest
     from bot.capabilities.results import HandlerResult

@@ -41,6 +41,7 @@ class Metrics:
         self._last_activity: dict[str, float] = {}
         self._tasks: _TaskCollector | None = None
         self._define_question_metrics()
+        self._define_event_metrics()
         self._define_ingest_metrics()
         ProcessCollector(registry=self.registry)
 
@@ -80,7 +81,7 @@ class Metrics:
             buckets=LATENCY_BUCKETS,
         )
 
-    def _define_ingest_metrics(self) -> None:
+    def _define_event_metrics(self) -> None:
         self._queue_depth = Gauge(
             "threadlore_event_queue_depth", "Platform events that are not handled yet.", registry=self.registry
         )
@@ -107,6 +108,14 @@ class Metrics:
             ("platform", "event"),
             registry=self.registry,
         )
+        self._last_event_age = Gauge(
+            "threadlore_platform_last_event_age_seconds",
+            "Seconds since the last event or ping of a platform.",
+            ("platform",),
+            registry=self.registry,
+        )
+
+    def _define_ingest_metrics(self) -> None:
         self._pending_documents = Gauge(
             "threadlore_ingest_pending_documents", "Documents that are not fully indexed yet.", registry=self.registry
         )
@@ -134,12 +143,6 @@ class Metrics:
             "threadlore_llm_replies",
             "Replies of models, by purpose and what they gave.",
             ("purpose", "outcome"),
-            registry=self.registry,
-        )
-        self._last_event_age = Gauge(
-            "threadlore_platform_last_event_age_seconds",
-            "Seconds since the last event or ping of a platform.",
-            ("platform",),
             registry=self.registry,
         )
 

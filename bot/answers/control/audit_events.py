@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.audit.questions import describe_sources
+from bot.audit import describe_sources
 from bot.store import Subject
 from bot.store.audit.chain import SYSTEM, AuditEvent
 

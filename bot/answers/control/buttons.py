@@ -21,7 +21,7 @@ from bot.answers.review.improvements import IMPROVE_ACTION, ONCE, Improvements, 
 from bot.answers.review.rights import check_room, is_manager
 from bot.answers.review.verification import AnswerVerifier
 from bot.answers.review.votes import record_vote
-from bot.audit.changes import Change, recording
+from bot.audit import Change, recording
 from bot.errors import NotAllowed, PermissionDenied
 from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer

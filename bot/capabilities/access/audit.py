@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.audit.changes import Change, ChangeRecord, recording
-from bot.audit.ids import clean_id, hide_person, is_personal
-from bot.audit.questions import describe_sources
+from bot.audit import Change, ChangeRecord, clean_id, describe_sources, hide_person, is_personal, recording
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.documents.results import UploadResult
 from bot.capabilities.management import requests as management

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.audit.ids import is_personal
+from bot.audit import is_personal
 from bot.capabilities.document_lookup import list_with_inner, resolve_documents
 from bot.capabilities.results import Forgotten, ProgressUpdate
 from bot.errors import NotAllowed

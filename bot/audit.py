@@ -1,24 +1,28 @@
-"""Write what somebody changes or copies to the audit log: before it is done, and when it ends.
+"""What is written to the audit log, and where: of requests that change or copy something, and of questions.
 
-The first entry is durable before anything happens, so that nothing changes without one, in whichever databases it does.
-The second one says how it ended, and what came into being or went. A first entry without a second one: the process
-ended in between.
+The first entry of a change is durable before anything happens, so that nothing changes without one, in whichever
+databases it does. The second one says how it ended, and what came into being or went. A first entry without a second
+one: the process ended in between.
+
+Ids stand in entries without texts, and without the people whom some of them name.
 """
 
 from __future__ import annotations
 
+import re
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
 from bot.errors import InvalidToken, NotAllowed, NotPermitted, TooManyRequests
 from bot.store.audit.chain import NOBODY, AuditEvent
+from bot.store.models import passage_key
 from engine.errors import EngineError, InvalidDocument, InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from bot.store import Subject
     from bot.store.audit.chain import AuditEntry, Details
@@ -27,6 +31,11 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 REFUSED = (InvalidDocument, InvalidQuestion, InvalidToken, NotAllowed, NotFound, NotPermitted, TooManyRequests)
+MAX_ID_LENGTH = 300  # characters
+_PERSONAL = re.compile(r"^([^:]+:[^:]*:)dm:[^:]+")
+_ID = re.compile(rf"[A-Za-z0-9_.:@/#=+~-]{{1,{MAX_ID_LENGTH}}}")
+UNKNOWN = "unknown"
+MAX_IDS = 200  # of one answer; the number of further ones is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +120,58 @@ def _build_event(change: Change, by: AuditEvent) -> AuditEvent:
     """The event of a change by somebody at a door."""
     details, place = {**by.details, **change.details}, change.place or by.place
     return replace(by, action=change.action, place=place, target=change.target, details=details)
+
+
+def is_personal(space: str) -> bool:
+    """Whether a space is of what one person shared with the bot alone; its name contains the person's id."""
+    return _PERSONAL.match(space) is not None
+
+
+def hide_person(id_: str) -> str:
+    """An id of a space, a room or a document; of a person's own space only that it is one."""
+    found = _PERSONAL.match(id_)
+    return f"{found[1]}dm" if found else id_
+
+
+def clean_id(given: str) -> str:
+    """An id that somebody typed; what may be a text is unknown."""
+    return hide_person(given) if not given or _ID.fullmatch(given) else UNKNOWN
+
+
+class Located(Protocol):
+    """A passage by its place in the engine."""
+
+    @property
+    def document(self) -> str: ...
+    @property
+    def room(self) -> str: ...
+    @property
+    def passage(self) -> str: ...
+    @property
+    def space(self) -> str: ...
+
+
+def describe_sources(cited: Iterable[Located], shown: Iterable[Located] = ()) -> Details:
+    """The messages and documents that an answer cites (`sources`), and the documents that were `shown` for it.
+
+    What one person shared with the bot alone is counted (`private`), not named: its ids name them.
+    """
+    cited, shown = list(cited), list(shown)
+    sources = {_identify(each) for each in cited if not is_personal(each.space)}
+    documents = {each.document for each in (*cited, *shown) if each.document and not is_personal(each.space)}
+    private = {each.document for each in (*cited, *shown) if is_personal(each.space)}
+    return {
+        name: value
+        for name, value in (
+            ("sources", sorted(sources)[:MAX_IDS]),
+            ("shown", sorted(documents - sources)[:MAX_IDS]),
+            ("private", len(private)),
+            ("omitted", max(0, len(sources) - MAX_IDS) + max(0, len(documents - sources) - MAX_IDS)),
+        )
+        if value
+    }
+
+
+def _identify(source: Located) -> str:
+    """The key of a message or a document; a message that is not indexed has no document."""
+    return passage_key(source.document or f"{source.room}:window:", source.room, source.passage)
