@@ -15,17 +15,13 @@ from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers.rows import ANSWER_ROWS
 from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
-from bot.capabilities.graph import requests as graph
+from bot.capabilities.graph.rows import GRAPH_ROWS
 from bot.capabilities.kept import (
     KEPT_ACCESS,
     KEPT_ASK,
     KEPT_AUDIT,
     KEPT_CHANNEL,
-    KEPT_CORRECTION,
     KEPT_DOCUMENTS,
-    KEPT_DUPLICATES,
-    KEPT_ENTITY,
-    KEPT_FACT,
     KEPT_FILTERS,
     KEPT_FORGET,
     KEPT_MY_DATA,
@@ -36,7 +32,6 @@ from bot.capabilities.kept import (
     KEPT_SEARCH,
     KEPT_STEP,
     KEPT_SUMMARIZE,
-    KEPT_UNDO,
     KEPT_UPLOAD,
     KEPT_VERIFIED,
 )
@@ -242,79 +237,7 @@ _ROWS = (
         kept=KEPT_MY_DATA,
     ),
     *SOURCE_ROWS,
-    # The graph.
-    Capability(
-        "entity",
-        requests.GetEntity,
-        ".asking.queries:get_entity",
-        CHAT | CLI | PROGRAMS,
-        permission="read",
-        kept=KEPT_ENTITY,
-    ),
-    Capability("names", graph.SearchEntities, ".graph.queries:search_entities", CHAT | HTTP | PAGE, permission="read"),
-    Capability(
-        "subgraph", graph.GetSubgraph, ".graph.queries:get_subgraph", PROGRAMS, permission="read", kept=KEPT_READING
-    ),
-    Capability(
-        "provenance",
-        graph.GetProvenance,
-        ".graph.queries:get_provenance",
-        HTTP | PAGE,
-        permission="read",
-        kept=KEPT_READING,
-    ),
-    Capability(
-        "duplicates",
-        requests.FindDuplicates,
-        ".graph.corrections:find_duplicates",
-        CHAT | CLI | HTTP,
-        permission="read",
-        kept=KEPT_DUPLICATES,
-    ),
-    Capability(
-        "corrections",
-        graph.ListCorrections,
-        ".graph.queries:list_corrections",
-        HTTP | PAGE,
-        Who.CORRECTOR,
-        "manage",
-        kept=KEPT_READING,
-    ),
-    *(
-        Capability(
-            name,
-            request,
-            f".graph.corrections:{handler}",
-            CHAT | CLI | HTTP | PAGE,
-            Who.CORRECTOR,
-            "manage",
-            kept=KEPT_CORRECTION,
-        )
-        for name, request, handler in (
-            ("merge", requests.Merge, "merge"),
-            ("separate", requests.Separate, "separate"),
-            ("split", requests.Split, "split"),
-            ("describe", requests.SetDescription, "set_description"),
-            ("hide", requests.Hide, "hide"),
-        )
-    ),
-    Capability(
-        "undo",
-        requests.UndoCorrection,
-        ".graph.corrections:undo_correction",
-        CHAT | CLI | HTTP | PAGE,
-        Who.CORRECTOR,
-        "manage",
-        kept=KEPT_UNDO,
-    ),
-    Capability(
-        "add-fact",
-        requests.AddFact,
-        ".graph.corrections:add_fact",
-        CHAT | CLI | HTTP,
-        permission="write",
-        kept=KEPT_FACT,
-    ),
+    *GRAPH_ROWS,
     # Management of a workspace.
     Capability("channels", management.ListChannels, MANAGE, HTTP | PAGE, Who.MANAGER, "manage", kept=KEPT_CHANNEL),
     Capability("questions", management.ListQuestions, MANAGE, CHAT | HTTP | PAGE, Who.MANAGER, "manage"),
