@@ -49,6 +49,7 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+LOGGING = structlog.get_config()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -232,13 +233,13 @@ def home_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def own_home(request: pytest.FixtureRequest, home_folders: Iterator[Path]) -> Iterator[None]:
     """No test sees the settings or the data of the person who runs it, and none sets up a log for those after it."""
     home = request.getfixturevalue("tmp_path") / "home" if "tmp_path" in request.fixturenames else next(home_folders)
-    logging, before = structlog.get_config(), take_settings()
+    before = take_settings()
     os.environ["THREADLORE_DATA_DIR"] = str(home)
     os.environ["THREADLORE_DISK_RESERVE_MB"] = "0"  # many home_folders at once
     yield
     take_settings()
     os.environ.update(before)
-    structlog.configure(**logging)
+    structlog.configure(**LOGGING)
 
 
 def take_settings() -> dict[str, str]:

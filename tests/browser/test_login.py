@@ -30,7 +30,7 @@ async def test_a_login_at_slack_leads_back_to_the_page_that_was_asked_for(
     context.set_default_timeout(PATIENCE * 1000)
     async with open_login_server() as server:
         options = LoginOptions({"slack": server.client("slack", site.url)}, {"slack": server.slack})
-        monkeypatch.setattr(site.app.state, "login_options", options)
+        monkeypatch.setitem(site.app.state._state, "login_options", options)
         page = await context.new_page()
         await page.goto(f"{site.url}/?q=1")
         await page.get_by_role("link", name="Sign in with Slack").click()

@@ -101,9 +101,11 @@ async def test_after_a_cut_of_all_connections_questions_are_answered_again(tmp_p
 
 @contextmanager
 def hanging(url: str) -> Iterator[None]:
-    """The processes of the server that serve this database do nothing meanwhile."""
+    """The server accepts no connection meanwhile, and its processes that serve this database do nothing."""
     with psycopg.connect(url, autocommit=True) as admin:
-        stopped = [pid for (pid,) in admin.execute(f"SELECT pid FROM pg_stat_activity WHERE {OTHERS}".encode())]
+        [[postmaster]] = admin.execute("SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)::integer")
+        serving = admin.execute(f"SELECT pid FROM pg_stat_activity WHERE {OTHERS}".encode())
+        stopped = [postmaster, *(pid for (pid,) in serving)]
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:
