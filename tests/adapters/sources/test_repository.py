@@ -82,6 +82,15 @@ async def test_history_that_was_rewritten_is_followed(server: GitServer, tmp_pat
     assert list(found) == ["quay/mina.txt"]
 
 
+async def test_a_folder_that_is_renamed_is_no_empty_folder(server: GitServer, tmp_path: Path) -> None:
+    source = open_source(server, tmp_path, path="quay")
+    await scan(source)
+    (server.work / "quay").rename(server.work / "harbor")
+    server.commit()
+    with pytest.raises(SourceUnavailable, match="no folder quay"):
+        await scan(source)
+
+
 async def test_nothing_stays_of_a_version_that_is_not_the_newest(server: GitServer, tmp_path: Path) -> None:
     folder = tmp_path / "cache" / "repository.git"
     (server.work / "wages.md").write_text("agate")
