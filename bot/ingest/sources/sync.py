@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
+from bot.errors import ItemClosed, ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
 from bot.ingest.file_families import find_failed_family
 from bot.ingest.sources.places import is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
@@ -151,6 +151,7 @@ class SourceSync:
         self._known: Mapping[str, SourceItemRecord] = {}
         self._space = record.space
         self._gone = set[str]()  # what was listed, and is not there
+        self._closed = list[tuple[SourceItem, str]]()  # what was listed, and may not be read, and why
         self.report = SyncReport()
 
     async def run(self, *, forget_missing: bool = False) -> AsyncGenerator[SyncProgress]:
@@ -166,6 +167,7 @@ class SourceSync:
             async for step in steps:
                 yield step
         await self._forget_gone(found, is_confirmed=forget_missing)
+        await self._name_closed()
         await self._summarize(found.end)
         cursor = self._record.cursor if self.report.held else found.end.cursor  # what is kept is compared again
         await self._store.sources.record_success(
@@ -214,8 +216,10 @@ class SourceSync:
                 await self._add(item, fetched)
         except ItemForgotten:
             await self._save_unread(item, FORGOTTEN, _mark_failed(item.stamp))
-        except ItemGone:
+        except ItemGone as error:
             self._gone.add(item.id)
+            if isinstance(error, ItemClosed):
+                self._closed.append((item, str(error)))
         except (ItemNotReadNow, ModelError, OSError) as error:  # it may be read the next time
             await self._record_unread(item, error, "")
         except (ItemNotRead, InvalidDocument) as error:
@@ -292,8 +296,9 @@ class SourceSync:
 
     async def _forget_gone(self, found: ScannedSource, *, is_confirmed: bool) -> None:
         """Forget what is gone; if that is too much, nothing until somebody confirms it."""
-        gone = found.find_gone(self._known) | (self._gone & self._known.keys())
         readable = {id_ for id_, each in self._known.items() if not each.is_withheld}
+        closed = {item.id for item, _ in self._closed if item.id in self._known} - readable  # since an earlier run
+        gone = (found.find_gone(self._known) | (self._gone & self._known.keys())) - closed
         left = (readable | found.items.keys()) - gone - self._gone - found.find_withheld()
         lost = len(gone & readable)
         if not (is_confirmed or found.end.is_certain) and is_too_much(lost, len(readable), len(left)):
@@ -302,6 +307,13 @@ class SourceSync:
         await self._forget_items(gone)
         if self._stored is not None and found.end.is_complete:
             await self._forget_orphans({build_item_key(self._record.id, each) for each in found.items})
+
+    async def _name_closed(self) -> None:
+        """Name what may not be read any more; it is tried again each time. What is kept until confirmed is not."""
+        for item, reason in self._closed:
+            is_kept = self.report.held and item.id in self._known and not self._known[item.id].is_withheld
+            if not is_kept:
+                await self._save_unread(item, reason, f"{WITHHELD} {item.stamp}")
 
     async def _forget_items(self, items: Collection[str]) -> None:
         for each in sorted(items):
