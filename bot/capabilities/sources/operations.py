@@ -111,6 +111,7 @@ async def sync_source(deps: Deps, caller: Caller, request: SyncSource) -> AsyncG
     parts = await deps.parts.open()
     chosen = [await _find(parts, caller, request.name)] if request.name else await _list_visible(parts, caller)
     if caller.is_owner:
+        await parts.ingest.sources.delete_unknown_copies()
         async for step in _sync_all(deps, chosen, forget_missing=request.forget_missing):
             yield step
         if not chosen:

@@ -7,7 +7,7 @@ off is repeated, with the same result.
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -149,7 +149,6 @@ class SourceSync:
         self._store = context.store
         self._stored: dict[str, list[str]] | None = None
         self._known: Mapping[str, SourceItemRecord] = {}
-        self._space = record.space
         self._gone = set[str]()  # what was listed, and is not there
         self._closed = list[tuple[SourceItem, str]]()  # what was listed, and may not be read, and why
         self.report = SyncReport()
@@ -160,7 +159,6 @@ class SourceSync:
         Raises SourceUnavailable, and SourceRemoved if somebody removed the source meanwhile.
         """
         self._known = await self._store.sources.list_items(self._record.id)
-        self._space = await self._find_space()
         found = await self._scan(is_confirmed=forget_missing)
         await self._forget_withheld(found.items.values())
         async with aclosing(self._read_all(self._list_due(found))) as steps:
@@ -240,7 +238,8 @@ class SourceSync:
                     if not await self._is_wanted(document):
                         skipped = True
                         continue
-                    changed |= await self._documents.replace_document(document)
+                    placed = replace(document, space=await self._find_space())
+                    changed |= await self._documents.replace_document(placed)
                 keys.add(document.key)
         await self._forget_keys([each for each in before if each not in keys])
         self.report.changed += changed
@@ -252,7 +251,7 @@ class SourceSync:
         unread = () if parsed.key else tuple(Omission(*each) for each in fetched.omissions)
         return Document(
             key,
-            self._space,
+            self._record.space,
             self._record.room,
             title or item.name or item.id,
             parsed.passages,
@@ -264,10 +263,13 @@ class SourceSync:
 
     async def _is_wanted(self, document: Document) -> bool:
         """Whether nobody had a document forgotten. Raises SourceRemoved if the source was removed."""
-        sources, id_ = self._store.sources, self._record.id
-        if await sources.get(id_) is None:
+        await self._check_exists()
+        key = build_forgotten_key(document.key, document.title)
+        return not await self._store.sources.is_forgotten(self._record.id, key)
+
+    async def _check_exists(self) -> None:
+        if await self._store.sources.get(self._record.id) is None:
             raise SourceRemoved
-        return not await sources.is_forgotten(id_, build_forgotten_key(document.key, document.title))
 
     async def _record_unread(self, item: SourceItem, error: Exception, stamp: str) -> None:
         """Name a document that was not read; an earlier version of it stays."""
@@ -276,11 +278,15 @@ class SourceSync:
         await self._save_unread(item, reason, stamp, find_failed_family(Upload("", item.name, 0, "", ""), error))
 
     async def _save_unread(self, item: SourceItem, reason: str, stamp: str, family: str = "") -> None:
+        """Store why a document is not read. Raises SourceRemoved if the source was removed."""
         record, key = self._record, build_item_key(self._record.id, item.id)
-        await self._store.sources.save_item(record.id, SourceItemRecord(item.id, stamp, problem=reason))
         time, name = self._context.clock.now(), item.name or item.id
-        unread = UnreadFile(key, self._space, record.room, "", record.id, "", time, name, family, reason)
-        await self._store.unread_files.save(unread)
+        async with self._documents.lock(record.room):
+            await self._check_exists()
+            await self._store.sources.save_item(record.id, SourceItemRecord(item.id, stamp, problem=reason))
+            space = await self._find_space()
+            unread = UnreadFile(key, space, record.room, "", record.id, "", time, name, family, reason)
+            await self._store.unread_files.save(unread)
 
     async def _forget_withheld(self, items: Iterable[SourceItem]) -> None:
         """Forget what may not be read any more, and name it; name what somebody had forgotten."""
@@ -346,7 +352,10 @@ class SourceSync:
         return self._stored
 
     async def _find_space(self) -> str:
-        """The space of the present readers; while they cannot be looked up, the one of the channel alone."""
+        """The space of the present readers; while they cannot be looked up, the one of the channel alone.
+
+        The caller holds the lock of the room, so that a channel which becomes private waits.
+        """
         if is_own_room(self._record):
             return self._record.space
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -10,6 +11,8 @@ import pytest
 
 from adapters.sources.folder import BELOW_MISSING, open_folder
 from bot.errors import ItemClosed, ItemNotRead, SourceUnavailable
+from bot.ingest.documents import ConversationDocuments
+from bot.ingest.sources.removal import SourceRemoval
 from bot.ingest.sources.sync import FORGOTTEN, SourceRemoved, build_item_key, is_too_much
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
 from engine import Scope
@@ -252,6 +255,36 @@ async def test_a_source_that_closes_all_its_documents_is_kept_until_somebody_con
         assert await list_keys(bot) == ["a.md", "b.md"]
     assert (await synchronize(bot, source, forget_missing=True)).removed == 2
     assert await list_keys(bot) == []
+
+
+async def test_a_source_that_is_removed_meanwhile_names_no_more_documents(bot: BotFixture) -> None:
+    source = build_source("a.md")
+    removal = SourceRemoval(bot.context, ConversationDocuments(bot.context))
+    source.before = {"a.md": lambda: removal.remove(RECORD)}
+    source.fails = {"a.md": lambda: ItemNotRead("It is torn.")}
+    with pytest.raises(SourceRemoved):
+        await synchronize(bot, source)
+    assert await list_unread(bot) == {}
+
+
+async def test_a_channel_that_becomes_private_meanwhile_shows_nothing_more_to_others(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    record = replace(RECORD, space="slack:T1:open", room=roof.room)
+    source = build_source("a.md", "b.md", "c.md")
+    source.at_once = 1
+
+    async def close() -> None:
+        bot.change_channel(roof, kind="closed")
+        await bot.reconcile()
+
+    source.before = {"b.md": close}
+    source.fails = {"b.md": lambda: ItemNotRead("It is torn.")}
+    await synchronize(bot, source, configured=record)
+    everyone, members = Scope.of(record.space), Scope.of(roof.room)
+    assert not await bot.engine.documents.list(everyone)
+    assert not await bot.store.unread_files.list_newest(everyone)
+    assert len(await bot.engine.documents.list(members)) == 2
+    assert [each.name for each in await bot.store.unread_files.list_newest(members)] == ["b.md"]
 
 
 async def test_a_run_that_was_cut_off_is_repeated_with_the_same_result(bot: BotFixture) -> None:
