@@ -35,8 +35,9 @@ RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
 
 FROM python:${PYTHON}-slim
 # Fonts for names in graph pictures: Chinese, Japanese, Korean, and other scripts that matplotlib lacks.
+# git and ssh read repositories, and git says what a folder ignores (docs/sources.md).
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends fonts-droid-fallback fonts-noto-core \
+ && apt-get install --yes --no-install-recommends fonts-droid-fallback fonts-noto-core git openssh-client \
  && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin threadlore \
  && install --directory --owner=threadlore --group=threadlore --mode=0700 /data

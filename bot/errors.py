@@ -81,6 +81,10 @@ class PageNotRead(EngineError):
     """A page that somebody linked to may not or cannot be read."""
 
 
+class PageClosed(PageNotRead):
+    """A page is not open to the public, or not to programs."""
+
+
 class PageUnreachable(PageNotRead):
     """The server of a page does not answer now."""
 
@@ -99,6 +103,10 @@ class ItemNotReadNow(ItemNotRead):
 
 class ItemGone(ItemNotRead):
     """A document of a source is no longer there."""
+
+
+class ItemClosed(ItemGone):
+    """A document of a source is not open any more to those who read the source."""
 
 
 class NotAllowed(EngineError):

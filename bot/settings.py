@@ -201,7 +201,7 @@ class Settings(BaseSettings):
     indexing_dollars_per_day: float = Field(default=0.0, ge=0)
     indexing_dollars_per_month: float = Field(default=0.0, ge=0)
     attachment_wait_seconds: float = Field(default=30.0, ge=0)
-    delete_data_on_uninstall: bool = False
+    delete_data_on_uninstall: bool | None = None  # None: in workspaces of others alone
     privacy_url: str = Field(default="", pattern=r"^(https?://[^\s<>()]+)?$", max_length=200)
     contact: str = Field(default="", pattern=r"^[^\r\n]*$", max_length=100)
     access_token: SecretStr = SecretStr("")

@@ -33,6 +33,11 @@ def test_only_settings_that_there_are_stand_in_the_files() -> None:
     assert {name.removeprefix(PREFIX).lower() for name in named} <= set(Settings.model_fields)
 
 
+def test_the_programs_that_sources_use_are_in_the_image() -> None:
+    [installed] = re.findall(r"--no-install-recommends (.+) \\$", DOCKERFILE, re.MULTILINE)
+    assert {"git", "openssh-client"} <= set(installed.split())
+
+
 def test_the_libraries_are_those_of_the_lock_and_nothing_runs_with_rights() -> None:
     assert re.findall(r"--require-hashes -r (.+)$", DOCKERFILE, re.MULTILINE) == [
         "tools.lock",

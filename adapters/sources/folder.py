@@ -7,6 +7,7 @@ import os
 import stat
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from adapters.sources.file_names import SEPARATE, find_withheld_reason, is_hidden
-from adapters.sources.git_program import list_tree_files
+from adapters.sources.git_program import is_tree, list_tree_files
 from adapters.sources.inner_files import find_inner_path, open_inner_file
 from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from bot.platform.document_source import FetchedItem, ScanEnd, SourceItem, SourceKind
@@ -36,10 +37,12 @@ CHANGED_MOUNT = "The folder {path} is empty, and not on the drive that it was: t
 class _Walk:
     """What was found below a folder. `devices`: numbers of the file systems; `problems`: what could not be listed.
 
-    `repositories`: folders that are repositories of their own.
+    `links`: to what they lead, by id, a path relative to the folder. `repositories`: folders that are repositories of
+    their own.
     """
 
     files: dict[str, Path] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
     repositories: set[str] = field(default_factory=set)
     devices: set[int] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
@@ -70,7 +73,7 @@ class FolderSource:
         devices, before = set(map(str, found.devices)), set(cursor.split())
         if not (found.files or before <= devices):
             raise SourceUnavailable(CHANGED_MOUNT.format(path=self.path), hint="Mount the drive.")
-        for item in await asyncio.to_thread(lambda: list(self._describe_all(found.files))):
+        for item in await asyncio.to_thread(lambda: list(_describe_all(found))):
             yield item
         for name in sorted(found.repositories):
             yield SourceItem(name, name=name, withheld=SEPARATE)
@@ -100,34 +103,49 @@ class FolderSource:
         if stat.S_ISREG(details.st_mode):
             found.files[_to_id(path.name)] = path
             return found
+        links, root, resolve = dict[str, Path](), path.resolve(), cache(Path.resolve)
         for each in self._list_files(found):
-            found.files[_to_id(each.relative_to(path).as_posix())] = each
-            if len(found.files) > MAX_FILES:
+            is_link = each.is_symlink() or resolve(each.parent) != root / each.parent.relative_to(path)
+            (links if is_link else found.files)[self._to_item(each)] = each
+            if len(found.files) + len(links) > MAX_FILES:
                 raise SourceUnavailable(f"{path} has more than {MAX_FILES:,} files.", hint="Choose a smaller folder.")
+        self._add_links(links, found)
         return found
 
+    def _add_links(self, links: Mapping[str, Path], found: _Walk) -> None:
+        """Add the links that lead to one of the files; others might show what is left out."""
+        files = set(found.files)
+        for item, path in links.items():
+            with suppress(OSError, ItemNotRead):
+                inside = find_inner_path(self.path, path)
+                if _to_id(inside) in files:
+                    found.files[item], found.links[item] = path, inside
+
     def _list_files(self, found: _Walk) -> Iterator[Path]:
-        """The files of a working tree that git does not ignore, or of any other folder."""
-        tracked = list_tree_files(self.path) if (self.path / ".git").exists() else None
+        """The files of a working tree that git does not ignore, or of any other folder, with links."""
+        tracked = list_tree_files(self.path)
         if tracked is None:
             return self._walk_folder(self.path, found)
-        return self._choose_tracked(tracked, found)
+        return self._choose_tracked(self.path, tracked, found)
 
-    def _choose_tracked(self, tracked: Iterable[str], found: _Walk) -> Iterator[Path]:
+    def _choose_tracked(self, folder: Path, tracked: Iterable[str], found: _Walk) -> Iterator[Path]:
         """The files that git lists; hidden ones and this program's own are left out, other repositories are named."""
-        root, own = self.path.resolve(), self.tools.data_dir.resolve()
+        root, own = folder.resolve(), self.tools.data_dir.resolve()
         for each in tracked:
             if is_hidden(each) or (root / each).is_relative_to(own):
                 continue
-            path = self.path / each
+            path = folder / each
             if path.is_dir() and not path.is_symlink():
-                found.repositories.add(_to_id(path.relative_to(self.path).as_posix()))
-            elif self._is_readable(path):
+                found.repositories.add(self._to_item(path))
+            elif _is_file(path):
                 found.devices.add(path.parent.stat().st_dev)
                 yield path
 
     def _walk_folder(self, folder: Path, found: _Walk) -> Iterator[Path]:
-        """The files below a folder in the order of their names; hidden ones and this program's own are left out."""
+        """The files below a folder in the order of their names; hidden ones and this program's own are left out.
+
+        What git ignores in a working tree below it is left out, too.
+        """
         try:
             with os.scandir(folder) as entries:
                 listed = sorted(entries, key=lambda each: each.name)
@@ -135,7 +153,7 @@ class FolderSource:
         except OSError as error:
             if folder == self.path:
                 raise SourceUnavailable(MISSING.format(path=folder), hint="Check the permissions.") from error
-            found.problems.append(f"{_to_id(str(folder.relative_to(self.path)))} cannot be listed: {error.strerror}.")
+            found.problems.append(f"{self._to_item(folder)} cannot be listed: {error.strerror}.")
             return
         for entry in listed:
             path = Path(entry.path)
@@ -143,28 +161,36 @@ class FolderSource:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if not _is_same(path, self.tools.data_dir):
-                    yield from self._walk_folder(path, found)
-            elif self._is_readable(path):
+                    yield from self._walk_tree(path, found) if is_tree(path) else self._walk_folder(path, found)
+            elif _is_file(path):
                 yield path
 
-    def _is_readable(self, path: Path) -> bool:
-        """Whether it is a regular file, or a link to one below the folder that is not hidden."""
-        with suppress(OSError, ItemNotRead):
-            if not path.is_symlink():
-                return path.is_file()
-            inside = self.path.resolve() / find_inner_path(self.path, path)
-            return inside.is_file() and self.tools.data_dir.resolve() not in inside.parents
-        return False
+    def _walk_tree(self, folder: Path, found: _Walk) -> Iterator[Path]:
+        """The files of a working tree below the folder; one that git cannot list is a problem."""
+        try:
+            tracked = list_tree_files(folder) or ()
+        except SourceUnavailable as error:
+            found.problems.append(str(error))
+            return
+        yield from self._choose_tracked(folder, tracked, found)
 
-    def _describe_all(self, files: Mapping[str, Path]) -> Iterator[SourceItem]:
-        for item, path in files.items():
-            with suppress(OSError):  # it was deleted meanwhile
-                yield SourceItem(item, compute_stamp(path.stat()), item, find_withheld_reason(item))
+    def _to_item(self, path: Path) -> str:
+        return _to_id(path.relative_to(self.path).as_posix())
+
+    def _check_link(self, item: SourceItem, inside: str) -> None:
+        """Raise ItemNotRead if a file lies elsewhere than it seems, and that is not read. `inside`: where it lies."""
+        if reason := find_withheld_reason(inside):
+            raise ItemNotRead(reason)
+        target = _to_id(inside)
+        if target not in {item.id, *self._paths} and self.path != self.root / item.id:
+            raise ItemNotRead("It is a link to a file that is not read.")
 
     def _read(self, item: SourceItem, validator: str) -> FetchedItem | None:
         path, limit = self._paths.get(item.id, self.root / item.id), self.tools.max_size
         try:
-            with open_inner_file(self.root, path) as file:
+            inside = find_inner_path(self.root, path)
+            self._check_link(item, inside)
+            with open_inner_file(self.root, inside) as file:
                 details = os.fstat(file.fileno())
                 stamp = compute_stamp(details)
                 if stamp == validator:
@@ -196,8 +222,24 @@ def _to_id(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+def _describe_all(found: _Walk) -> Iterator[SourceItem]:
+    for item, path in found.files.items():
+        reason = find_withheld_reason(item) or find_withheld_reason(found.links.get(item, item))
+        with suppress(OSError):  # it was deleted meanwhile
+            yield SourceItem(item, compute_stamp(path.stat()), item, reason)
+
+
+def _is_file(path: Path) -> bool:
+    with suppress(OSError):
+        return path.is_file()
+    return False
+
+
 def _is_same(path: Path, other: Path) -> bool:
-    return path.name == other.name and path.resolve() == other.resolve()
+    """Whether two paths are one folder, also through links, mounts and other spellings of its name."""
+    with suppress(OSError):
+        return path.samefile(other)
+    return False
 
 
 def open_folder(address: str, options: Mapping[str, str], tools: SourceTools) -> FolderSource:

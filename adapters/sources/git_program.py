@@ -33,7 +33,6 @@ SAFE = (
 )
 # Of what is set for git, only what says which servers are trusted and how they are reached.
 KEPT = frozenset({"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_SSL_CAINFO"})
-MAX_PACKS = 16  # after so many fetches, what is not needed any more is deleted
 
 
 def build_environment(further: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -61,23 +60,43 @@ def build_command(*words: str) -> list[str]:
     return [GIT, *(word for setting in SAFE for word in ("-c", setting)), *words]
 
 
+def is_tree(folder: Path) -> bool:
+    """Whether a folder is the first one of a working tree, also of a broken one whose repository is elsewhere."""
+    mark = folder / ".git"
+    return mark.is_file() or (mark / "HEAD").exists()
+
+
 def list_tree_files(folder: Path) -> list[str] | None:
-    """The files of a working tree that git does not ignore; None without git. May block. Raises SourceUnavailable."""
-    command = build_command("-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    """The files below a folder of a working tree that git does not ignore. May block. Raises SourceUnavailable.
+
+    None outside of working trees, and for a folder that git ignores as a whole: whoever names it wants it read.
+    """
+    tree = next(filter(is_tree, (folder.resolve(), *folder.resolve().parents)), None)
+    if tree is None or (
+        tree != folder.resolve() and not _run_in_tree(folder, "check-ignore", "--quiet", ".").returncode
+    ):
+        return None
+    done = _run_in_tree(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if done.returncode:
+        raise SourceUnavailable(f"git cannot list the files of {folder}.", hint="Try `git status` there.")
+    return sorted(set(filter(None, map(os.fsdecode, done.stdout.split(b"\0")))))
+
+
+def _run_in_tree(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     try:
-        done = subprocess.run(  # noqa: S603 - the words are ours; the folder follows an option
-            command,
+        return subprocess.run(  # noqa: S603 - the words are ours; the folder follows an option
+            build_command("-C", str(folder), *words),
             env=build_environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=LIST_SECONDS,
-            check=True,
+            check=False,
         )
-    except FileNotFoundError:
-        return None
+    except FileNotFoundError as error:
+        text = f"{folder} is in a working tree of git, and git is not installed: what git ignores is not known."
+        raise SourceUnavailable(text, hint="Install git.") from error
     except (OSError, subprocess.SubprocessError) as error:
         raise SourceUnavailable(f"git cannot list the files of {folder}.", hint="Try `git status` there.") from error
-    return sorted(set(filter(None, map(os.fsdecode, done.stdout.split(b"\0")))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +126,22 @@ class GitRepository:
         if not (self.folder / "HEAD").exists():
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             await self._run("init", "--quiet", "--bare", ".")
+        await self._delete_former()  # an attempt that was cut off left parts behind
         wanted = f"refs/heads/{branch}" if branch else "HEAD"
         options = ("--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--force")
         await self._run("fetch", *options, "--", address, f"+{wanted}:{HEAD}", seconds=self.fetch_seconds)
-        await self._check_size()
-        if len(list(self.folder.glob("objects/pack/*.pack"))) > MAX_PACKS:
-            await self._run("repack", "-a", "-d", "-q", seconds=self.fetch_seconds)
-            await self._run("prune", "--expire=now", seconds=self.fetch_seconds)
+        await self._delete_former()
+        await self._check_size(0)
         return (await self._run("rev-parse", "--verify", HEAD)).decode().strip()
+
+    async def _delete_former(self) -> None:
+        """Delete all that the last commit does not need, which others may have deleted on purpose."""
+        if not await asyncio.to_thread(_has_former, self.folder):
+            return
+        for each in self.folder.glob("objects/pack/*.keep"):
+            each.unlink(missing_ok=True)
+        await self._run("repack", "-a", "-d", "-q", seconds=self.fetch_seconds)
+        await self._run("prune", "--expire=now", seconds=self.fetch_seconds)
 
     async def list_files(self, commit: str) -> list[GitFile]:
         """The regular files and the submodules of a commit, no links. Raises SourceUnavailable."""
@@ -157,13 +184,15 @@ class GitRepository:
         return out
 
     async def _watch_size(self) -> None:
-        """Raise SourceUnavailable once the repository is too large."""
+        """Raise SourceUnavailable once a command adds too much; what is not needed any more goes after it."""
+        before = await asyncio.to_thread(_measure, self.folder)
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            await self._check_size()
+            await self._check_size(before)
 
-    async def _check_size(self) -> None:
-        if await asyncio.to_thread(_measure, self.folder) > self.max_size:
+    async def _check_size(self, further: int) -> None:
+        """Raise SourceUnavailable if the repository is too large. `further`: bytes that are allowed besides."""
+        if await asyncio.to_thread(_measure, self.folder) > self.max_size + further:
             raise SourceUnavailable(f"The repository has more than {self.max_size / 2**20:,.0f} MiB.")
 
 
@@ -175,6 +204,14 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         except ProcessLookupError:
             return
         await process.wait()
+
+
+def _has_former(folder: Path) -> bool:
+    """Whether a repository has more than one complete pack: former versions, or parts of an attempt."""
+    packs = [each.suffix for each in folder.glob("objects/pack/*")]
+    return (
+        packs.count(".pack") > 1 or not {".pack", ".idx", ".rev"}.issuperset(packs) or any(folder.glob("objects/??/*"))
+    )
 
 
 def _measure(folder: Path) -> int:

@@ -34,9 +34,9 @@ def find_inner_path(root: Path, path: Path) -> str:
 
 
 @contextmanager
-def open_inner_file(root: Path, path: Path) -> Iterator[BinaryIO]:
-    """Open a regular file below a folder. Raises ItemNotRead and OSError."""
-    *folders, name = find_inner_path(root, path).split("/")
+def open_inner_file(root: Path, inside: str) -> Iterator[BinaryIO]:
+    """Open a regular file by its path as `find_inner_path` says it. Raises ItemNotRead and OSError."""
+    *folders, name = inside.split("/")
     current = os.open(root.resolve(strict=True), FOLDER_FLAGS)
     try:
         for each in folders:

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from adapters.sources.file_names import SEPARATE, find_withheld_reason, is_hidden
 from adapters.sources.git_program import GitRepository
-from bot.errors import BadSetting, ItemGone, ItemNotRead
+from bot.errors import BadSetting, ItemGone, ItemNotRead, SourceUnavailable
 from bot.platform.document_source import SECRET_OPTIONS, FetchedItem, ScanEnd, SourceItem, SourceKind
 
 if TYPE_CHECKING:
@@ -45,7 +45,11 @@ class RepositorySource:
     async def scan(self, cursor: str) -> AsyncGenerator[Scanned]:  # noqa: ARG002 - a commit lists all of its files
         """Yield all files. The cursor is the commit. Raises SourceUnavailable."""
         commit = await self.repository.fetch(self.address, self.branch)
-        for each in await self.repository.list_files(commit):
+        files = await self.repository.list_files(commit)
+        if not any(each.path.startswith(self.folder) for each in files) and self.folder:
+            text = f"The repository has no folder {self.folder.rstrip('/')}. Nothing was forgotten."
+            raise SourceUnavailable(text, hint="Add it anew with the right --option path, and remove this source.")
+        for each in files:
             if is_hidden(each.path) or not each.path.startswith(self.folder):
                 continue
             if each.is_submodule:

@@ -11,9 +11,11 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from adapters.sources.sitemap import MAX_SIZE, find_sitemaps, parse_sitemap
 from bot.errors import (
     BadSetting,
+    ItemClosed,
     ItemGone,
     ItemNotRead,
     ItemNotReadNow,
+    PageClosed,
     PageNotRead,
     PageUnreachable,
     SourceUnavailable,
@@ -82,12 +84,14 @@ class WebsiteSource:
         yield ScanEnd(is_complete=not (problems or found.is_cut), problems=problems)
 
     async def fetch(self, item: SourceItem, validator: str) -> FetchedItem | None:
-        """A page. Raises ItemGone, ItemNotRead and SourceUnavailable."""
+        """A page. Raises ItemGone, ItemClosed, ItemNotRead and SourceUnavailable."""
         try:
             response = await self._get(item.id, validator=validator, types=TYPES)
         except PageUnreachable as error:
             self._count_failure(str(error))
             raise ItemNotReadNow(str(error)) from error
+        except PageClosed as error:
+            raise ItemClosed(str(error)) from error
         except PageNotRead as error:
             raise ItemNotRead(str(error)) from error
         if response.status >= 500 or response.status == 429:
@@ -191,12 +195,14 @@ class WebsiteSource:
 
 
 def _build_fetched(item: SourceItem, response: WebResponse) -> FetchedItem | None:
-    """The page of a response; None if it has not changed. Raises ItemGone and ItemNotRead."""
+    """The page of a response; None if it has not changed. Raises ItemGone, ItemClosed and ItemNotRead."""
     match response.status:
         case 304:
             return None
         case 404 | 410:
             raise ItemGone("The page is gone.")
+        case 401 | 403 | 451:
+            raise ItemClosed(f"The server does not show it to the public any more ({response.status}).")
         case 200:
             last = PurePosixPath(unquote(urlsplit(item.id).path)).stem or urlsplit(item.id).hostname or "page"
             name = f"{last[:100]}{TYPES[response.content_type]}"

@@ -216,7 +216,7 @@ class ChannelMembership:
 
     async def leave_workspace(self, ended: WorkspaceLeft) -> None:
         """The bot was removed from a workspace: hide its data, or delete it if the setting says so."""
-        purged = self._context.settings.delete_data_on_uninstall or ended.purge
+        purged = bool(self._context.settings.delete_data_on_uninstall) or ended.purge
         log.warning("workspace.left", platform=ended.platform, workspace=ended.workspace, deleted=purged)
         await self._store.hints.delete(ended.platform, ended.workspace, WELCOME_HINT)
         if purged:

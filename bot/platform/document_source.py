@@ -105,7 +105,8 @@ class DocumentSource(Protocol):
 
         The id of the item is enough: one that failed is fetched again although no scan lists it.
 
-        Raises ItemGone, ItemNotRead and InvalidDocument, which concern this document alone, and SourceUnavailable.
+        Raises ItemGone, ItemClosed, ItemNotRead and InvalidDocument, which concern this document alone, and
+        SourceUnavailable. Of one that is gone or closed, what was read before is forgotten; a closed one is named.
         """
 
     async def close(self) -> None:

@@ -46,6 +46,10 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / ".env"
 
 
+def test_a_copy_of_the_example_leaves_open_whether_data_of_others_are_deleted() -> None:
+    assert load_settings(EXAMPLE).delete_data_on_uninstall is None
+
+
 def test_the_example_names_all_settings_in_order_each_below_a_sentence() -> None:
     adapters = [f"{each.prefix}{name}" for each in (SlackSettings, DiscordSettings) for name in each.model_fields]
     own = list(Settings.model_fields)

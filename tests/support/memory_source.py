@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from bot.errors import ItemGone
@@ -17,7 +17,7 @@ RECORD = SourceRecord("s1", "notes", "memory", "memory:", (), "console:local", "
 
 @dataclass
 class MemorySource:
-    """Texts by id. `fails` raises what a fetch raises, by id; `withheld` as in SourceItem.
+    """Texts by id. `fails` raises what a fetch raises, by id, `before` happens before it; `withheld` as in SourceItem.
 
     `scan_error` ends scans. `packed`: what is fetched, in place of a text.
     `changes`: what the next scan yields, in place of everything.
@@ -32,6 +32,7 @@ class MemorySource:
     scan_error: Exception | None = None
     end: ScanEnd = field(default_factory=ScanEnd)
     changes: list[Scanned] | None = None
+    before: dict[str, Callable[[], Awaitable[object]]] = field(default_factory=dict)
     fetched: list[str] = field(default_factory=list)
     cursors: list[str] = field(default_factory=list)
 
@@ -49,6 +50,8 @@ class MemorySource:
 
     async def fetch(self, item: SourceItem, validator: str) -> FetchedItem | None:
         self.fetched.append(item.id)
+        if item.id in self.before:
+            await self.before[item.id]()
         if item.id in self.fails:
             make_error = self.fails[item.id]
             raise make_error()
@@ -60,10 +63,12 @@ class MemorySource:
         pass
 
 
-async def synchronize(bot: BotFixture, source: DocumentSource, *, forget_missing: bool = False) -> SyncReport:
+async def synchronize(
+    bot: BotFixture, source: DocumentSource, *, forget_missing: bool = False, configured: SourceRecord = RECORD
+) -> SyncReport:
     """Synchronize the source of the test once, as it is configured now."""
-    await bot.store.sources.insert(RECORD)
-    record = await bot.store.sources.get(RECORD.id)
+    await bot.store.sources.insert(configured)
+    record = await bot.store.sources.get(configured.id)
     assert record is not None
     running = SourceSync(bot.context, ConversationDocuments(bot.context), replace(record, every=60.0), source)
     if isinstance(source, MemorySource):

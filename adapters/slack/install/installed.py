@@ -237,7 +237,7 @@ class InstalledWorkspaces:
 
     def _is_purged(self, team: str) -> bool:
         """Whether the data of a workspace goes with the app: that of others, unless a setting says something else."""
-        return not self.is_own(team) and "delete_data_on_uninstall" not in self._bot.settings.model_fields_set
+        return not self.is_own(team) and self._bot.settings.delete_data_on_uninstall is not False
 
 
 def is_removal(body: Mapping[str, Any], installation: Installation) -> bool:

@@ -5,23 +5,20 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlsplit
+
+from bot.capabilities.maintenance.data_tag import find_former_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from bot.settings import Settings
 
 FOLDER = "backups"
 TIME_FORMAT = "%Y%m%dT%H%M%SZ"  # UTC
-OWNER_DIGITS = 8
 NAME = re.compile(r"threadlore-([0-9a-f]{8})-(\d{8}T\d{6}Z)\.tar\.gz(?:\.age)?")  # encrypted ones, too
 MAX_AHEAD = timedelta(minutes=1)  # by which the clock of another process may differ
-PLACE_WORDS = ("host", "hostaddr", "port", "dbname", "options")  # of an address, without credentials
-PLACE_PAIR = re.compile(rf"\b({'|'.join(PLACE_WORDS)})\s*=\s*('(?:[^'\\]|\\.)*'|\S+)")
 
 
 def find_backup_dir(settings: Settings) -> Path:
@@ -29,45 +26,30 @@ def find_backup_dir(settings: Settings) -> Path:
     return Path(settings.backup_dir).expanduser().absolute() if settings.backup_dir else settings.data_path / FOLDER
 
 
-def find_owner(settings: Settings) -> str:
-    """A tag of the data, which tells the backups of several bots in one folder apart.
-
-    Eight hexadecimal digits of a hash: of the address of the database without user and password, so that another
-    password changes nothing, or of the path of the data directory.
-    """
-    address = settings.database.get_secret_value()
-    place = describe_place(address) if address else str(settings.data_path.resolve())
-    return sha256(place.encode()).hexdigest()[:OWNER_DIGITS]
+def list_tags(settings: Settings, tag: str) -> tuple[str, ...]:
+    """The tags of the backups that are those of the data with this tag: in a folder of its own, earlier ones, too."""
+    return (tag,) if settings.backup_dir else (tag, find_former_tag(settings))
 
 
-def describe_place(address: str) -> str:
-    """The address of a database without credentials. Pure."""
-    if "://" not in address:  # words such as host=… dbname=…
-        return " ".join(f"{name}={value}" for name, value in sorted(PLACE_PAIR.findall(address)))
-    parts = urlsplit(address)
-    query = sorted(each for each in parse_qsl(parts.query) if each[0] in PLACE_WORDS)
-    return f"{parts.netloc.rpartition('@')[2].lower()}{parts.path}{query or ''}"
+def name_backup(tag: str, now: datetime, *, is_encrypted: bool = False) -> str:
+    """The name of a backup; those of a tag sort by time."""
+    return f"threadlore-{tag}-{now.strftime(TIME_FORMAT)}.tar.gz{'.age' if is_encrypted else ''}"
 
 
-def name_backup(owner: str, now: datetime, *, is_encrypted: bool = False) -> str:
-    """The name of a backup; those of an owner sort by time."""
-    return f"threadlore-{owner}-{now.strftime(TIME_FORMAT)}.tar.gz{'.age' if is_encrypted else ''}"
-
-
-def list_backups(folder: Path, owner: str) -> list[Path]:
-    """The scheduled backups of an owner in a folder, the oldest first; other files are not looked at.
+def list_backups(folder: Path, tags: Collection[str]) -> list[Path]:
+    """The scheduled backups with one of these tags in a folder, the oldest first; other files are not looked at.
 
     Raises OSError for a folder that cannot be read.
     """
     try:
-        found = [each for each in folder.iterdir() if _is_of(each, owner) and each.is_file()]
+        found = [each for each in folder.iterdir() if _is_of(each, tags) and each.is_file()]
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(found, key=lambda each: (read_time(each), each.name))
 
 
-def _is_of(path: Path, owner: str) -> bool:
-    if (match := NAME.fullmatch(path.name)) and match[1] == owner:
+def _is_of(path: Path, tags: Collection[str]) -> bool:
+    if (match := NAME.fullmatch(path.name)) and match[1] in tags:
         with suppress(ValueError):  # a day that does not exist
             return bool(read_time(path))
     return False

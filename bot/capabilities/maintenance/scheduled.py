@@ -10,11 +10,12 @@ import structlog
 from bot import texts
 from bot.capabilities.maintenance import archive
 from bot.capabilities.maintenance.archive_key import load_chosen_key
+from bot.capabilities.maintenance.data_tag import find_tag
 from bot.capabilities.maintenance.rotation import (
     find_backup_dir,
     find_newest,
-    find_owner,
     list_backups,
+    list_tags,
     name_backup,
     read_time,
     select_expired,
@@ -44,7 +45,8 @@ class ScheduledBackups:
 
     def __init__(self, engine: Engine, settings: Settings, notices: ManagerNotices | None = None) -> None:
         self._engine, self._settings = engine, settings
-        self._folder, self._owner = find_backup_dir(settings), find_owner(settings)
+        self._folder = find_backup_dir(settings)
+        self._tag = ""  # of the data, once it is known
         self._interval = settings.backup_seconds
         self._keep = settings.backup_keep
         self._notices = notices
@@ -80,18 +82,19 @@ class ScheduledBackups:
 
     def _is_due(self, now: datetime) -> bool:
         """Whether the newest backup is old enough; one of the future, before the clock was set back, does not count."""
-        newest = find_newest(list_backups(self._folder, self._owner), now)
+        newest = find_newest(self._list(), now)
         return newest is None or (now - read_time(newest)).total_seconds() >= self._interval
 
     async def _write_due(self, now: datetime) -> Path | None:
         """Write and verify a backup if it is due, then delete those that are not kept. Raises EngineError."""
+        self._tag = self._tag or await asyncio.to_thread(find_tag, self._settings, create=True)
         try:
             if not await asyncio.to_thread(self._is_due, now):
                 return None
         except OSError as error:
             raise disk_error("The folder of backups cannot be read", self._folder, error) from error
         key = load_chosen_key(self._settings)
-        path = self._folder / name_backup(self._owner, now, is_encrypted=key is not None)
+        path = self._folder / name_backup(self._tag, now, is_encrypted=key is not None)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             await archive.create_backup(self._engine, path, key)
@@ -100,8 +103,11 @@ class ScheduledBackups:
             raise file_write_error(path, error) from error
         return path
 
+    def _list(self) -> list[Path]:
+        return list_backups(self._folder, list_tags(self._settings, self._tag))
+
     def _delete_expired(self, now: datetime) -> None:
-        for each in select_expired(list_backups(self._folder, self._owner), self._keep, now):
+        for each in select_expired(self._list(), self._keep, now):
             each.unlink(missing_ok=True)
             log.info("backups.deleted", path=str(each))
 

@@ -10,6 +10,7 @@ from bot.capabilities.documents.forget import erase_bytes
 from bot.capabilities.ingest.progress import wait_until_indexed
 from bot.capabilities.results import Completed, IngestFailure, Listing, ProgressUpdate, SourceReport
 from bot.capabilities.sources.places import can_see, find_place
+from bot.errors import NotPermitted
 from bot.i18n import gettext
 from bot.ingest.sources.places import count_nouns
 from bot.ingest.sources.service import SourceDraft
@@ -107,17 +108,29 @@ async def remove_source(deps: Deps, caller: Caller, request: RemoveSource) -> As
 
 
 async def sync_source(deps: Deps, caller: Caller, request: SyncSource) -> AsyncGenerator[OperationResult]:
-    """Read sources now; for others than the owner in the background. Raises NotFound and SourceUnavailable."""
+    """Read sources now; for others than the owner in the background.
+
+    Raises NotFound, SourceUnavailable, and NotPermitted for others than the owner who confirm that much is gone.
+    """
     parts = await deps.parts.open()
     chosen = [await _find(parts, caller, request.name)] if request.name else await _list_visible(parts, caller)
     if caller.is_owner:
+        await parts.ingest.sources.delete_unknown_copies()
         async for step in _sync_all(deps, chosen, forget_missing=request.forget_missing):
             yield step
         if not chosen:
             yield Completed("There are no sources.")
         return
+    if request.forget_missing:
+        raise NotPermitted(
+            gettext("Only the operator can confirm that most of a source is gone."),
+            hint=f"threadlore source sync {request.name or 'NAME'} --forget-missing",
+        )
     for each in chosen:
         await parts.ingest.sources.request_sync(each)
+    if not chosen:
+        yield Completed(gettext("I read nothing outside of the chat for what you can read."))
+        return
     yield Completed(gettext("I'm reading it now; what is new can be found within minutes."))
 
 

@@ -7,7 +7,8 @@ import sys
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from bot.capabilities.maintenance.rotation import find_backup_dir, find_newest, find_owner, list_backups, read_time
+from bot.capabilities.maintenance.data_tag import find_tag
+from bot.capabilities.maintenance.rotation import find_backup_dir, find_newest, list_backups, list_tags, read_time
 from bot.capabilities.requests import AtSpace, GetStatus
 from bot.capabilities.results import StatusResult
 from bot.cli.doctor.finding import Finding
@@ -18,8 +19,11 @@ from bot.text.format import pluralize
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bot.cli.doctor.finding import CheckContext
     from bot.rpc.service import AdminService
+    from bot.settings import Settings
 
 DATABASE_SECONDS = 30.0  # until it answers
 LATE_FACTOR = 2.0  # intervals after which a backup is late
@@ -62,9 +66,15 @@ async def _count(service: AdminService, space: str) -> tuple[int, int]:
 
 async def check_backups(context: CheckContext) -> Finding:
     """Whether there is a backup, and how old the newest one is."""
+    try:
+        return _judge_backups(context, await asyncio.to_thread(_list_backups, context.settings))
+    except EngineError as error:
+        return Finding("backups", "unknown", f"Which are those of this bot is not known: {error}", error.hint)
+
+
+def _judge_backups(context: CheckContext, found: list[Path]) -> Finding:
     settings, name = context.settings, "backups"
     folder, now = find_backup_dir(settings), context.clock.now()
-    found = await asyncio.to_thread(list_backups, folder, find_owner(settings))
     if not found and settings.backup_seconds:
         return Finding(name, "warning", f"There is none in {folder} yet.", "The bot makes one while it runs.")
     if not found:
@@ -79,6 +89,10 @@ async def check_backups(context: CheckContext) -> Finding:
     if not settings.backup_seconds and age > WITHOUT_SCHEDULE_DAYS * 86400.0:
         return Finding(name, "warning", f"{text} None are scheduled any more. {ELSEWHERE}", SCHEDULE_HINT)
     return Finding(name, "ok", text)
+
+
+def _list_backups(settings: Settings) -> list[Path]:
+    return list_backups(find_backup_dir(settings), list_tags(settings, find_tag(settings)))
 
 
 def format_age(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,7 @@ OWN_VALUES = {
     "llm_api_key": "The API key of its provider.",
     "llm_api_base": "The address of a server of your own.",
 }
+SEEN_BY_OTHERS = "Others on this computer can see it while the command runs: better the file."
 
 
 class InitCommand(TyperCommand):
@@ -48,8 +50,7 @@ def _build_options() -> list[Any]:
         for each in setup.credentials:
             parameters += _build_value_options(each.setting, f"The {each.name} ({each.shape}).")
     for setting, text in OWN_VALUES.items():
-        found = _build_value_options(setting, text)
-        parameters += found if setting.endswith("key") else found[:1]
+        parameters += _build_value_options(setting, text, is_secret=setting.endswith("key"))
 
     def holder(**_: Any) -> None:
         """Has the options as its parameters, of which typer makes those of a command."""
@@ -61,11 +62,14 @@ def _build_options() -> list[Any]:
     return list(typer.main.get_command(app).params)
 
 
-def _build_value_options(setting: str, text: str) -> list[Parameter]:
+def _build_value_options(setting: str, text: str, *, is_secret: bool = True) -> list[Parameter]:
+    """An option; that of a secret has another one beside it for a file."""
     option = f"--{setting.replace('_', '-')}"
+    if not is_secret:
+        return [_build_option(option, text, ("values", setting))]
     return [
-        _build_option(option, text, ("values", setting)),
-        _build_option(f"{option}-file", "The same, from a file.", ("files", setting)),
+        _build_option(option, f"{text} {SEEN_BY_OTHERS}", ("values", setting)),
+        _build_option(f"{option}-file", "The same, from a file that only you can read.", ("files", setting)),
     ]
 
 
@@ -126,10 +130,12 @@ def _read_given(context: typer.Context, *, is_local: bool, checks: bool, yes: bo
 
 
 def _read_secret(path: Path) -> str:
-    """The content of a file that holds one value. Raises BadSetting."""
+    """The content of a file that holds one value, and that nobody else can read. Raises BadSetting."""
     from bot.errors import BadSetting  # noqa: PLC0415  - keeps --help fast
 
     try:
+        if path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+            raise BadSetting(f"Others can read {path}.", hint=f"Keep it to yourself: chmod 600 {path}")
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"

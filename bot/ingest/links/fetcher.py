@@ -17,7 +17,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from bot.errors import PageNotRead, PageUnreachable
+from bot.errors import PageClosed, PageNotRead, PageUnreachable
 from bot.ingest.links.addresses import DEFAULT_PORTS, is_public, join_url, parse_url
 from bot.ingest.links.encoding import to_utf8
 from bot.ingest.links.robots import may_read, parse_robots
@@ -134,9 +134,9 @@ class PageFetcher:
         for _ in range(MAX_REDIRECTS + 1):
             target = parse_url(url, self.ports)
             if one_host and target.host != host:
-                raise PageNotRead(f"It redirects to another host ({target.host}).")
+                raise PageClosed(f"It redirects to another host ({target.host}).")
             if not await self._is_allowed(target, url):
-                raise PageNotRead("The server does not allow programs to read it (robots.txt).")
+                raise PageClosed("The server does not allow programs to read it (robots.txt).")
             response = await self._request(target, url, wanted)
             if response.status not in _REDIRECTS:
                 return url, response
@@ -202,9 +202,9 @@ class PageFetcher:
 
 
 def _robots_text(response: _Response) -> str:
-    """The text of a robots.txt; of a server that fails, one that allows nothing."""
+    """The text of a robots.txt. Raises PageUnreachable: while the server fails, it allows nothing."""
     if response.status >= 500:
-        return "User-agent: *\nDisallow: /"
+        raise PageUnreachable("The server does not say now what programs may read (robots.txt).")
     return response.data.decode("utf-8", "replace") if response.status == 200 else ""
 
 

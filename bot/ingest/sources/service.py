@@ -117,7 +117,10 @@ class SourceService:
 
     async def delete_unknown_copies(self) -> None:
         """Delete what sources have on disk that are not stored, and that nobody adds or reads now."""
+        known = {each.id for each in await self.list_all()}
         for name in await self._removal.list_copies():
+            if name in known:
+                continue
             async with self._processes.try_lease(_lease_name(name)) as is_held:
                 if is_held:
                     await self._removal.delete_unknown_copy(name)
@@ -204,10 +207,11 @@ class SourceService:
             except EngineError as error:
                 await self._record_failure(current, str(error))
                 raise
+            finally:
+                await self._removal.delete_unknown_copy(record.id)
 
     async def run(self) -> None:
         """Synchronize what is due until cancelled."""
-        await self.delete_unknown_copies()
         while True:
             self.updated.clear()
             await self.run_due()
@@ -216,8 +220,9 @@ class SourceService:
                     await self.updated.wait()
 
     async def run_due(self) -> None:
-        """Finish removals, and synchronize the sources that are due and that no other process reads."""
+        """Finish removals, also of other processes, and synchronize what is due and what no other process reads."""
         await self._removal.finish()
+        await self.delete_unknown_copies()
         gate = asyncio.Semaphore(AT_ONCE)
         due = await self._store.sources.list_due(self._context.clock.time())
         await gather_or_cancel(*(self._run_one(each, gate) for each in due))

@@ -7,14 +7,14 @@ off is repeated, with the same result.
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
+from bot.errors import ItemClosed, ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
 from bot.ingest.file_families import find_failed_family
 from bot.ingest.sources.places import is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
@@ -149,8 +149,8 @@ class SourceSync:
         self._store = context.store
         self._stored: dict[str, list[str]] | None = None
         self._known: Mapping[str, SourceItemRecord] = {}
-        self._space = record.space
         self._gone = set[str]()  # what was listed, and is not there
+        self._closed = list[tuple[SourceItem, str]]()  # what was listed, and may not be read, and why
         self.report = SyncReport()
 
     async def run(self, *, forget_missing: bool = False) -> AsyncGenerator[SyncProgress]:
@@ -159,13 +159,13 @@ class SourceSync:
         Raises SourceUnavailable, and SourceRemoved if somebody removed the source meanwhile.
         """
         self._known = await self._store.sources.list_items(self._record.id)
-        self._space = await self._find_space()
         found = await self._scan(is_confirmed=forget_missing)
         await self._forget_withheld(found.items.values())
         async with aclosing(self._read_all(self._list_due(found))) as steps:
             async for step in steps:
                 yield step
         await self._forget_gone(found, is_confirmed=forget_missing)
+        await self._name_closed()
         await self._summarize(found.end)
         cursor = self._record.cursor if self.report.held else found.end.cursor  # what is kept is compared again
         await self._store.sources.record_success(
@@ -214,8 +214,10 @@ class SourceSync:
                 await self._add(item, fetched)
         except ItemForgotten:
             await self._save_unread(item, FORGOTTEN, _mark_failed(item.stamp))
-        except ItemGone:
+        except ItemGone as error:
             self._gone.add(item.id)
+            if isinstance(error, ItemClosed):
+                self._closed.append((item, str(error)))
         except (ItemNotReadNow, ModelError, OSError) as error:  # it may be read the next time
             await self._record_unread(item, error, "")
         except (ItemNotRead, InvalidDocument) as error:
@@ -236,7 +238,8 @@ class SourceSync:
                     if not await self._is_wanted(document):
                         skipped = True
                         continue
-                    changed |= await self._documents.replace_document(document)
+                    placed = replace(document, space=await self._find_space())
+                    changed |= await self._documents.replace_document(placed)
                 keys.add(document.key)
         await self._forget_keys([each for each in before if each not in keys])
         self.report.changed += changed
@@ -248,7 +251,7 @@ class SourceSync:
         unread = () if parsed.key else tuple(Omission(*each) for each in fetched.omissions)
         return Document(
             key,
-            self._space,
+            self._record.space,
             self._record.room,
             title or item.name or item.id,
             parsed.passages,
@@ -260,10 +263,13 @@ class SourceSync:
 
     async def _is_wanted(self, document: Document) -> bool:
         """Whether nobody had a document forgotten. Raises SourceRemoved if the source was removed."""
-        sources, id_ = self._store.sources, self._record.id
-        if await sources.get(id_) is None:
+        await self._check_exists()
+        key = build_forgotten_key(document.key, document.title)
+        return not await self._store.sources.is_forgotten(self._record.id, key)
+
+    async def _check_exists(self) -> None:
+        if await self._store.sources.get(self._record.id) is None:
             raise SourceRemoved
-        return not await sources.is_forgotten(id_, build_forgotten_key(document.key, document.title))
 
     async def _record_unread(self, item: SourceItem, error: Exception, stamp: str) -> None:
         """Name a document that was not read; an earlier version of it stays."""
@@ -272,11 +278,15 @@ class SourceSync:
         await self._save_unread(item, reason, stamp, find_failed_family(Upload("", item.name, 0, "", ""), error))
 
     async def _save_unread(self, item: SourceItem, reason: str, stamp: str, family: str = "") -> None:
+        """Store why a document is not read. Raises SourceRemoved if the source was removed."""
         record, key = self._record, build_item_key(self._record.id, item.id)
-        await self._store.sources.save_item(record.id, SourceItemRecord(item.id, stamp, problem=reason))
         time, name = self._context.clock.now(), item.name or item.id
-        unread = UnreadFile(key, self._space, record.room, "", record.id, "", time, name, family, reason)
-        await self._store.unread_files.save(unread)
+        async with self._documents.lock(record.room):
+            await self._check_exists()
+            await self._store.sources.save_item(record.id, SourceItemRecord(item.id, stamp, problem=reason))
+            space = await self._find_space()
+            unread = UnreadFile(key, space, record.room, "", record.id, "", time, name, family, reason)
+            await self._store.unread_files.save(unread)
 
     async def _forget_withheld(self, items: Iterable[SourceItem]) -> None:
         """Forget what may not be read any more, and name it; name what somebody had forgotten."""
@@ -292,8 +302,9 @@ class SourceSync:
 
     async def _forget_gone(self, found: ScannedSource, *, is_confirmed: bool) -> None:
         """Forget what is gone; if that is too much, nothing until somebody confirms it."""
-        gone = found.find_gone(self._known) | (self._gone & self._known.keys())
         readable = {id_ for id_, each in self._known.items() if not each.is_withheld}
+        closed = {item.id for item, _ in self._closed if item.id in self._known} - readable  # since an earlier run
+        gone = (found.find_gone(self._known) | (self._gone & self._known.keys())) - closed
         left = (readable | found.items.keys()) - gone - self._gone - found.find_withheld()
         lost = len(gone & readable)
         if not (is_confirmed or found.end.is_certain) and is_too_much(lost, len(readable), len(left)):
@@ -302,6 +313,13 @@ class SourceSync:
         await self._forget_items(gone)
         if self._stored is not None and found.end.is_complete:
             await self._forget_orphans({build_item_key(self._record.id, each) for each in found.items})
+
+    async def _name_closed(self) -> None:
+        """Name what may not be read any more; it is tried again each time. What is kept until confirmed is not."""
+        for item, reason in self._closed:
+            is_kept = self.report.held and item.id in self._known and not self._known[item.id].is_withheld
+            if not is_kept:
+                await self._save_unread(item, reason, f"{WITHHELD} {item.stamp}")
 
     async def _forget_items(self, items: Collection[str]) -> None:
         for each in sorted(items):
@@ -334,7 +352,10 @@ class SourceSync:
         return self._stored
 
     async def _find_space(self) -> str:
-        """The space of the present readers; while they cannot be looked up, the one of the channel alone."""
+        """The space of the present readers; while they cannot be looked up, the one of the channel alone.
+
+        The caller holds the lock of the room, so that a channel which becomes private waits.
+        """
         if is_own_room(self._record):
             return self._record.space
         try:

@@ -69,6 +69,18 @@ def migrate_tables(url: str) -> None:
         raise translate_error(error, SCHEMA.label) from error
 
 
+def read_identity(url: str) -> str:
+    """What tells this database from all others; empty if its server does not say. Raises StoreError."""
+    try:
+        with psycopg.connect(url, **connection_options("pg_catalog")) as raw:
+            row = raw.execute("SELECT system_identifier, current_database() FROM pg_control_system()").fetchone()
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction):
+        return ""
+    except POSTGRES_ERRORS as error:
+        raise translate_error(error, SCHEMA.label) from error
+    return " ".join(map(str, row or ()))
+
+
 def load_store(raw: Raw, path: Path | None, *, replace: bool) -> None:
     """Fill the tables with the rows of a file, or with none, in the present transaction.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sources.file_names import SEPARATE
+from adapters.sources.file_names import LEFT_OUT, SEPARATE
 from adapters.sources.folder import BELOW_MISSING, CHANGED_MOUNT, FolderSource, open_folder
 from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from bot.platform.document_source import SourceItem
@@ -79,6 +79,16 @@ async def test_links_that_leave_the_folder_are_not_followed(town: Path) -> None:
     assert await read(source, found["same.md"]) == b"The ferry leaves at noon."
 
 
+async def test_a_link_to_a_file_with_secrets_is_named_and_never_read(town: Path) -> None:
+    (town / "quay" / "server.key").write_text("agate")
+    (town / "notes.txt").symlink_to("quay/server.key")
+    source = open_source(town)
+    found, _ = await scan(source)
+    assert found["notes.txt"].withheld == LEFT_OUT
+    with pytest.raises(ItemNotRead, match="may hold secrets"):
+        await source.fetch(found["notes.txt"], "")
+
+
 async def test_a_link_that_is_made_after_the_scan_leads_nowhere(town: Path) -> None:
     source = open_source(town)
     found, _ = await scan(source)
@@ -90,6 +100,12 @@ async def test_a_link_that_is_made_after_the_scan_leads_nowhere(town: Path) -> N
     (town.parent / "mina.txt").write_text("agate")
     (town / "quay").symlink_to(town.parent)
     with pytest.raises(ItemNotRead, match="leaves the folder"):
+        await source.fetch(found["quay/mina.txt"], "")
+    (town / "quay").unlink()
+    (town / "data").mkdir()
+    (town / "data" / "mina.txt").write_text("agate")
+    (town / "quay").symlink_to("data")
+    with pytest.raises(ItemNotRead, match="a file that is not read"):
         await source.fetch(found["quay/mina.txt"], "")
     for each in ("../secret.txt", "/etc/passwd"):
         with pytest.raises(ItemNotRead):
@@ -183,6 +199,10 @@ async def test_the_data_of_the_program_is_not_read(town: Path) -> None:
     found, _ = await scan(open_folder(str(town), {}, tools))
     assert list(found) == ["ferry.md", "quay/mina.txt"]
     (town / "door").symlink_to(town / "data")
+    by_link = replace(tools, data_dir=town / "door")
+    assert list((await scan(open_folder(str(town), {}, by_link)))[0]) == ["ferry.md", "quay/mina.txt"]
+    shutil.rmtree(town / ".git")
+    assert list((await scan(open_folder(str(town), {}, by_link)))[0]) == ["ferry.md", "quay/mina.txt"]
     for address in (str(town / "data"), str(town / "data" / "x"), str(town / "door"), "town"):
         with pytest.raises(BadSetting):
             open_folder(address, {}, tools)
@@ -218,6 +238,45 @@ async def test_of_a_working_tree_nothing_is_read_that_git_ignores(town: Path) ->
     found, _ = await scan(open_source(town))
     assert list(found) == ["ferry.md", "new.md", "quay/mina.txt"]
     assert not mark.exists()
+
+
+@pytest.fixture
+def tree(town: Path) -> Path:
+    """A working tree of which git ignores a table."""
+    run_git(town, "init", "--quiet")
+    (town / ".gitignore").write_text("private/\n")
+    (town / "private").mkdir()
+    (town / "private" / "wages.csv").write_text("agate")
+    return town
+
+
+@pytest.mark.usefixtures("tree")
+async def test_without_git_no_working_tree_is_read(town: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    for folder in (town, town / "quay"):
+        with pytest.raises(SourceUnavailable, match="git is not installed"):
+            await scan(open_source(folder))
+    found, end = await scan(open_source(town.parent))
+    assert list(found) == ["secret.txt"]
+    assert not end.is_complete
+    assert "git is not installed" in end.problems[0]
+
+
+async def test_what_git_ignores_is_left_out_below_and_above_the_first_folder_of_a_working_tree(tree: Path) -> None:
+    (tree / "quay" / ".gitignore").write_text("draft.md\n")
+    (tree / "quay" / "draft.md").write_text("agate")
+    assert list((await scan(open_source(tree / "quay")))[0]) == ["mina.txt"]
+    above, _ = await scan(open_folder(str(tree.parent), {}, build_tools(tree)))
+    assert list(above) == ["secret.txt", "town/ferry.md", "town/quay/mina.txt"]
+    assert list((await scan(open_source(tree / "private")))[0]) == ["wages.csv"]  # who names it wants it
+
+
+async def test_a_link_to_what_git_ignores_is_not_followed(tree: Path) -> None:
+    (tree / "wages.csv").symlink_to("private/wages.csv")
+    shutil.rmtree(tree / "quay")
+    (tree / "quay").symlink_to("private")
+    run_git(tree, "add", "--all", ".")
+    assert list((await scan(open_source(tree)))[0]) == ["ferry.md"]
 
 
 async def test_repositories_within_a_working_tree_are_named(town: Path) -> None:

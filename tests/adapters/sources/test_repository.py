@@ -82,6 +82,43 @@ async def test_history_that_was_rewritten_is_followed(server: GitServer, tmp_pat
     assert list(found) == ["quay/mina.txt"]
 
 
+async def test_a_folder_that_is_renamed_is_no_empty_folder(server: GitServer, tmp_path: Path) -> None:
+    source = open_source(server, tmp_path, path="quay")
+    await scan(source)
+    (server.work / "quay").rename(server.work / "harbor")
+    server.commit()
+    with pytest.raises(SourceUnavailable, match="no folder quay"):
+        await scan(source)
+
+
+async def test_nothing_stays_of_a_version_that_is_not_the_newest(server: GitServer, tmp_path: Path) -> None:
+    folder = tmp_path / "cache" / "repository.git"
+    (server.work / "wages.md").write_text("agate")
+    server.commit()
+    found, _ = await scan(open_source(server, tmp_path))
+    former = found["wages.md"].stamp
+    (folder / "objects" / "pack" / "tmp_pack_x").write_bytes(b"agate")  # of an attempt that was cut off
+    [pack] = folder.glob("objects/pack/*.pack")
+    pack.with_suffix(".keep").touch()
+    (server.work / "wages.md").unlink()
+    server.commit()
+    source = open_source(server, tmp_path)
+    found, _ = await scan(source)
+    assert await read(source, found["ferry.md"]) == b"The ferry leaves at noon."
+    with pytest.raises(SourceUnavailable):
+        await source.repository.read(former)
+    assert len([each for each in folder.glob("objects/**/*") if each.is_file()]) <= 4  # one pack
+    assert not list(folder.glob("objects/pack/tmp_*"))
+
+
+async def test_a_repository_that_is_rewritten_does_not_grow(server: GitServer, tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path / "small.git", {}, max_size=1_500_000)
+    for _ in range(3):
+        (server.work / "noise.bin").write_bytes(os.urandom(1_000_000))
+        commit = server.commit()
+        assert await repository.fetch(server.url, "") == commit
+
+
 async def test_a_secret_goes_to_its_server_alone_and_never_into_an_argument(server: GitServer, tmp_path: Path) -> None:
     server.required = f"Basic {b64encode(b'oauth2:agate').decode()}"
     with pytest.raises(SourceUnavailable, match="git failed"):

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.sources import website
 from adapters.sources.website import WEBSITE, WebsiteSource, open_website
-from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
+from bot.errors import BadSetting, ItemClosed, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from tests.support.source_tools import build_tools, read, scan
 from tests.support.web_server import HTML, WebServer, open_web_server
 
@@ -98,19 +98,27 @@ async def test_what_may_not_be_read_is_not_read(web: WebServer, tmp_path: Path) 
     source = open_source(web, tmp_path)
     found, _ = await scan(source)
     web.pages["/private/safe"] = HTML, "agate"
-    with pytest.raises(ItemNotRead, match="robots"):
+    with pytest.raises(ItemClosed, match="robots"):
         await source.fetch(found[web.url("/private/safe")], "")
     assert "/private/safe" not in web.paths()
     web.addresses["evil.example"] = ["127.0.0.1"]
     web.pages["/ferry"] = "redirect", web.url("/x", "evil.example")
-    with pytest.raises(ItemNotRead, match="another host"):
+    with pytest.raises(ItemClosed, match="another host"):
         await source.fetch(found[web.url("/ferry")], "")
-    web.pages["/team/mina"] = "403", ""
-    with pytest.raises(ItemNotRead, match="403"):
-        await source.fetch(found[web.url("/team/mina")], "")
+    for status in ("401", "403", "451"):
+        web.pages["/team/mina"] = status, ""
+        with pytest.raises(ItemClosed, match=status):
+            await source.fetch(found[web.url("/team/mina")], "")
     web.pages["/team/mina"] = "image/png", "x"
     with pytest.raises(ItemNotRead, match="page of text"):
         await source.fetch(found[web.url("/team/mina")], "")
+
+
+async def test_rules_for_programs_that_cannot_be_read_close_nothing(web: WebServer, tmp_path: Path) -> None:
+    found, _ = await scan(open_source(web, tmp_path))
+    web.pages["/robots.txt"] = "503", "0"
+    with pytest.raises(ItemNotReadNow, match="robots"):
+        await open_source(web, tmp_path).fetch(found[web.url("/ferry")], "")
 
 
 async def test_a_redirect_on_the_same_host_is_followed(web: WebServer, tmp_path: Path) -> None:

@@ -234,6 +234,20 @@ async def test_managers_see_sources_of_what_they_read_without_paths(
     assert said.text == "Removed: town. Forgotten: 2 documents."
 
 
+async def test_a_manager_is_told_what_is_read_anew_and_confirms_no_losses(
+    bot: BotFixture, roof: Location, town: Path
+) -> None:
+    [said] = await manage(bot, roof, SyncSource())
+    assert said.text == "I read nothing outside of the chat for what you can read."
+    await own(bot, AddSource(str(town), roof.room, confirmed=True))
+    for name in ("", "town"):
+        [said] = await manage(bot, roof, SyncSource(name))
+        assert said.text.startswith("I'm reading it now")
+        with pytest.raises(NotPermitted, match="most of a source is gone") as refused:
+            await manage(bot, roof, SyncSource(name, forget_missing=True))
+        assert "--forget-missing" in refused.value.hint
+
+
 @pytest.mark.parametrize(
     "request_",
     [

@@ -94,18 +94,21 @@ def test_a_workspace_is_own_by_its_id_or_that_of_its_organization(own: str) -> N
     assert not ownership.may_store("T2", Access("T2", "xoxb", organization="E2"))
 
 
-async def test_a_setting_keeps_the_data_of_others_after_they_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("value", "purged"), [(False, False), (None, True)])
+async def test_a_setting_keeps_the_data_of_others_after_they_left(
+    tmp_path: Path, *, value: bool | None, purged: bool
+) -> None:
     async with (
         open_hub(tmp_path) as installing,
         installing.serving(own_workspaces=OURS, store_other_workspaces=STATED) as bot,
     ):
-        bot.settings = bot.settings.model_copy(update={"delete_data_on_uninstall": False})
+        bot.settings = bot.settings.model_copy(update={"delete_data_on_uninstall": value})
         bot.settings.model_fields_set.add("delete_data_on_uninstall")
         await installing.install(installing.theirs)
         await installing.wait_until_served(installing.theirs)
         await installing.theirs.uninstalls()
         await installing.wait_for(lambda: bot.all(WorkspaceLeft))
-        assert not bot.all(WorkspaceLeft)[0].purge
+        assert bot.all(WorkspaceLeft)[0].purge is purged
 
 
 async def test_data_from_before_are_named_with_the_command_that_deletes_them(installing: Installing) -> None:

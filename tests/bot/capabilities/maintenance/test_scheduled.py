@@ -8,10 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from bot.capabilities.maintenance import archive, rotation, scheduled
+from bot.capabilities.maintenance import archive, data_tag, rotation, scheduled
 from bot.capabilities.maintenance.archive_key import BackupKey, create_key_file, is_encrypted, load_chosen_key
 from bot.capabilities.maintenance.rehearsal import rehearse_restore
 from bot.capabilities.maintenance.scheduled import ScheduledBackups
@@ -48,7 +47,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def list_all(folder: Path) -> list[Path]:
     """The backups of the data directory that the settings name by themselves."""
-    return rotation.list_backups(folder, rotation.find_owner(Settings()))
+    return rotation.list_backups(folder, [data_tag.find_tag(Settings())])
 
 
 def names(folder: Path) -> list[str]:
@@ -64,11 +63,11 @@ def test_names_sort_by_time_and_other_files_are_not_backups(tmp_path: Path) -> N
     made = [tmp_path / rotation.name_backup(owner, MONDAY_NOON + number * DAY) for number in range(3)]
     for path in reversed(made):
         path.touch()
-    assert rotation.list_backups(tmp_path, owner) == made
+    assert rotation.list_backups(tmp_path, [owner]) == made
     now = MONDAY_NOON + 2 * DAY
     assert rotation.select_expired(made, 2, now) == made[:1]
     assert not rotation.select_expired(made, 5, now)
-    assert rotation.list_backups(tmp_path / "absent", owner) == []
+    assert rotation.list_backups(tmp_path / "absent", [owner]) == []
 
 
 def test_after_the_clock_was_set_back_backups_of_the_future_are_the_oldest(tmp_path: Path) -> None:
@@ -79,20 +78,6 @@ def test_after_the_clock_was_set_back_backups_of_the_future_are_the_oldest(tmp_p
     assert rotation.find_newest(made[2:], MONDAY_NOON) is None
 
 
-@pytest.mark.parametrize(
-    ("address", "place"),
-    [
-        ("postgresql://mill:secret@Db.example:5432/lore", "db.example:5432/lore"),
-        ("postgresql://db.example:5432/lore?user=mill&password=secret&sslmode=require", "db.example:5432/lore"),
-        ("host=db.example user=mill password='a b' dbname=lore", "dbname=lore host=db.example"),
-    ],
-)
-def test_a_tag_of_the_data_does_not_depend_on_credentials(address: str, place: str) -> None:
-    assert rotation.describe_place(address) == place
-    other = rotation.find_owner(Settings(database=SecretStr(address.replace("lore", "lore2"))))
-    assert rotation.find_owner(Settings(database=SecretStr(address))) != other
-
-
 @pytest.mark.usefixtures("small")
 async def test_two_bots_in_one_folder_keep_their_own_backups(tmp_path: Path, engine: Engine) -> None:
     folder = tmp_path / "shared"
@@ -101,8 +86,23 @@ async def test_two_bots_in_one_folder_keep_their_own_backups(tmp_path: Path, eng
     for number in range(2):
         for settings in every:
             await ScheduledBackups(engine, settings).run_due(MONDAY_NOON + number * DAY)
-    found = [rotation.list_backups(folder, rotation.find_owner(each)) for each in every]
+    found = [rotation.list_backups(folder, [data_tag.find_tag(each)]) for each in every]
     assert [[rotation.read_time(path) for path in some] for some in found] == [[MONDAY_NOON + DAY]] * 2
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("is_shared", [True, False])
+async def test_backups_of_an_earlier_version_are_deleted_where_no_other_bot_has_any(
+    tmp_path: Path, engine: Engine, *, is_shared: bool
+) -> None:
+    folder = tmp_path / "home" / "backups"
+    chosen = str(folder) if is_shared else ""
+    settings = Settings(data_dir=tmp_path / "home", backup_every="day", backup_dir=chosen, backup_keep=1)
+    former = folder / rotation.name_backup(data_tag.find_former_tag(settings), MONDAY_NOON - DAY)
+    folder.mkdir(parents=True)
+    former.touch()
+    await ScheduledBackups(engine, settings).run_due(MONDAY_NOON)
+    assert (former.exists(), len(names(folder))) == ((True, 2) if is_shared else (False, 1))
 
 
 @pytest.mark.usefixtures("small")
@@ -110,10 +110,10 @@ async def test_after_the_clock_was_set_back_new_backups_stay_and_are_written_onc
     tmp_path: Path, engine: Engine
 ) -> None:
     settings = Settings(backup_every="day", backup_dir=str(tmp_path / "b"), backup_keep=2)
-    backups, owner = ScheduledBackups(engine, settings), rotation.find_owner(settings)
+    backups = ScheduledBackups(engine, settings)
     for day in (40, 41, 0, 0, 1):
         await backups.run_due(MONDAY_NOON + day * DAY)
-    found = rotation.list_backups(tmp_path / "b", owner)
+    found = list_all(tmp_path / "b")
     assert [rotation.read_time(each) for each in found] == [MONDAY_NOON, MONDAY_NOON + DAY]
 
 
@@ -121,16 +121,16 @@ async def test_after_the_clock_was_set_back_new_backups_stay_and_are_written_onc
 async def test_a_backup_is_written_when_it_is_due_and_the_newest_are_kept(tmp_path: Path, engine: Engine) -> None:
     folder = tmp_path / "elsewhere" / "backups"
     settings = Settings(backup_every="day", backup_dir=str(folder), backup_keep=2)
-    backups, owner = ScheduledBackups(engine, settings), rotation.find_owner(settings)
+    backups = ScheduledBackups(engine, settings)
     clock = engine.clock
     assert isinstance(clock, ManualClock)
     for _ in range(3):
         await backups.run_due(clock.now())
         await backups.run_due(clock.now() + DAY / 2)
         clock.advance(DAY.total_seconds())
-    found = rotation.list_backups(folder, owner)
+    found = list_all(folder)
     assert len(found) == 2
-    assert found[-1].name == rotation.name_backup(owner, clock.now() - DAY)
+    assert found[-1].name == rotation.name_backup(data_tag.find_tag(settings), clock.now() - DAY)
     assert folder.stat().st_mode & 0o777 == 0o700
 
 

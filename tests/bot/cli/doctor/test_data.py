@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities.maintenance.rotation import find_owner, name_backup
+from bot.capabilities.maintenance.data_tag import find_tag
+from bot.capabilities.maintenance.rotation import name_backup
 from bot.cli.doctor.data import check_backups, check_database, format_age
 from bot.cli.doctor.finding import CheckContext
 from bot.rpc.service import connect_or_open
@@ -21,7 +22,7 @@ def look(home: Path, every: str = "") -> CheckContext:
 
 def add_backup(home: Path, age: timedelta) -> None:
     (home / "backups").mkdir(exist_ok=True)
-    (home / "backups" / name_backup(find_owner(look(home).settings), MONDAY_NOON - age)).touch()
+    (home / "backups" / name_backup(find_tag(look(home).settings, create=True), MONDAY_NOON - age)).touch()
 
 
 async def test_a_database_answers_is_damaged_or_is_not_there_yet(tmp_path: Path) -> None:

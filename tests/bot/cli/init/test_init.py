@@ -82,12 +82,30 @@ def test_nothing_is_written_at_the_end_of_input_and_what_is_missing_is_listed(ho
 
 def test_a_script_gives_everything_by_files_and_variables(home: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(f"{APP_TOKEN}\n")
+    (tmp_path / "secret").chmod(0o600)
     words = ("--no-input", "--no-check", "--slack", "--slack-app-token-file", str(tmp_path / "secret"))
     shown = init(*words, THREADLORE_SLACK_BOT_TOKEN=BOT_TOKEN)
     assert (shown.exit_code, read_variables(home / ".env")) == (0, SLACK), shown.output
     assert "Enter" not in shown.stdout
     lost = init("--slack", "--slack-app-token-file", str(tmp_path / "absent"))
     assert (lost.exit_code, "cannot be read" in lost.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604])
+def test_a_file_that_others_can_read_is_refused_with_the_command_that_mends_it(
+    home: Path, tmp_path: Path, mode: int
+) -> None:
+    (tmp_path / "secret").write_text(APP_TOKEN)
+    (tmp_path / "secret").chmod(mode)
+    shown = init("--no-input", "--no-check", "--slack", "--slack-app-token-file", str(tmp_path / "secret"))
+    assert (shown.exit_code, home.exists()) == (1, False)
+    assert f"Others can read {tmp_path / 'secret'}." in shown.stderr
+    assert f"chmod 600 {tmp_path / 'secret'}" in shown.stderr
+
+
+def test_secrets_on_the_command_line_are_said_to_be_seen_by_others(home: Path) -> None:
+    helped = " ".join(init("--help").stdout.replace("│", " ").split())
+    assert helped.count("Others on this computer can see it") == helped.count("from a file that only you can read") > 2
 
 
 def test_swapped_tokens_of_a_script_are_refused_in_one_sentence(home: Path) -> None:

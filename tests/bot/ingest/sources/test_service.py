@@ -70,7 +70,7 @@ async def test_a_rehearsal_leaves_nothing_on_disk(bot: BotFixture, source: Cachi
     assert list_folders(bot) == []
 
 
-async def test_a_copy_without_a_source_is_deleted_at_the_start(bot: BotFixture) -> None:
+async def test_a_copy_without_a_source_is_deleted(bot: BotFixture) -> None:
     sources, folder = bot.ingest_service.sources, bot.context.settings.data_path / "sources"
     await bot.store.sources.insert(RECORD)
     for name in (RECORD.id, "rehearsed", "abandoned"):
@@ -78,6 +78,9 @@ async def test_a_copy_without_a_source_is_deleted_at_the_start(bot: BotFixture) 
     async with sources.drafting(replace(RECORD, id="rehearsed")):  # somebody rehearses it now
         await sources.delete_unknown_copies()
         assert list_folders(bot) == ["rehearsed", RECORD.id]
+    assert list_folders(bot) == [RECORD.id]
+    (folder / "elsewhere").mkdir()  # its source is removed by another process
+    await sources.run_due()
     assert list_folders(bot) == [RECORD.id]
     shutil.rmtree(folder)
     await sources.delete_unknown_copies()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -9,7 +10,9 @@ from zipfile import ZipFile
 import pytest
 
 from adapters.sources.folder import BELOW_MISSING, open_folder
-from bot.errors import ItemNotRead, SourceUnavailable
+from bot.errors import ItemClosed, ItemNotRead, SourceUnavailable
+from bot.ingest.documents import ConversationDocuments
+from bot.ingest.sources.removal import SourceRemoval
 from bot.ingest.sources.sync import FORGOTTEN, SourceRemoved, build_item_key, is_too_much
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
 from engine import Scope
@@ -223,6 +226,65 @@ async def test_a_listed_document_that_is_gone_is_forgotten(bot: BotFixture) -> N
     source.changes = [SourceItem(each, source.stamps.get(each, text)) for each, text in listed.items()]
     assert (await synchronize(bot, source)).removed == 1
     assert await list_keys(bot) == ["b.md"]
+
+
+async def test_a_document_that_is_closed_is_forgotten_named_and_tried_again(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    await synchronize(bot, source)
+    source.stamps = {"a.md": "2"}
+    source.fails = {"a.md": lambda: ItemClosed("It is closed.")}
+    for removed in (1, 0):
+        report = await synchronize(bot, source)
+        assert (report.removed, report.unread, source.fetched) == (removed, {"a.md": "It is closed."}, ["a.md"])
+        assert await list_unread(bot) == {"a.md": "It is closed."}
+        assert await list_keys(bot) == ["b.md"]
+    source.fails = {}
+    assert (await synchronize(bot, source)).unread == await list_unread(bot) == {}
+    assert await list_keys(bot) == ["a.md", "b.md"]
+
+
+async def test_a_source_that_closes_all_its_documents_is_kept_until_somebody_confirms_it(bot: BotFixture) -> None:
+    source = build_source("a.md", "b.md")
+    await synchronize(bot, source)
+    source.texts["c.md"] = "New."
+    source.stamps = dict.fromkeys(source.texts, "2")
+    source.fails = dict.fromkeys(source.texts, lambda: ItemClosed("It is closed."))
+    for _ in range(2):
+        report = await synchronize(bot, source)
+        assert (report.held, report.removed, report.unread) == (2, 0, {"c.md": "It is closed."})
+        assert await list_keys(bot) == ["a.md", "b.md"]
+    assert (await synchronize(bot, source, forget_missing=True)).removed == 2
+    assert await list_keys(bot) == []
+
+
+async def test_a_source_that_is_removed_meanwhile_names_no_more_documents(bot: BotFixture) -> None:
+    source = build_source("a.md")
+    removal = SourceRemoval(bot.context, ConversationDocuments(bot.context))
+    source.before = {"a.md": lambda: removal.remove(RECORD)}
+    source.fails = {"a.md": lambda: ItemNotRead("It is torn.")}
+    with pytest.raises(SourceRemoved):
+        await synchronize(bot, source)
+    assert await list_unread(bot) == {}
+
+
+async def test_a_channel_that_becomes_private_meanwhile_shows_nothing_more_to_others(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    record = replace(RECORD, space="slack:T1:open", room=roof.room)
+    source = build_source("a.md", "b.md", "c.md")
+    source.at_once = 1
+
+    async def close() -> None:
+        bot.change_channel(roof, kind="closed")
+        await bot.reconcile()
+
+    source.before = {"b.md": close}
+    source.fails = {"b.md": lambda: ItemNotRead("It is torn.")}
+    await synchronize(bot, source, configured=record)
+    everyone, members = Scope.of(record.space), Scope.of(roof.room)
+    assert not await bot.engine.documents.list(everyone)
+    assert not await bot.store.unread_files.list_newest(everyone)
+    assert len(await bot.engine.documents.list(members)) == 2
+    assert [each.name for each in await bot.store.unread_files.list_newest(members)] == ["b.md"]
 
 
 async def test_a_run_that_was_cut_off_is_repeated_with_the_same_result(bot: BotFixture) -> None:
