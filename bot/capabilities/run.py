@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.capabilities.access.audit import describe_result, record_question, record_request
+from bot.capabilities.access.audit import describe_result, find_result_target, record_question, record_request
 from bot.capabilities.access.hints import word_refusal, word_result
 from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
 from bot.capabilities.access.reading import ONLY_AUDITORS, TokenReading, check_who
@@ -87,7 +87,7 @@ async def _handle(
     ):
         async for result in results:
             if change is not None:
-                change.observe(describe_result(caller, result))
+                change.observe(describe_result(caller, result), find_result_target(result))
             yield result
 
 

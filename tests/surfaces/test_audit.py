@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.capabilities.access.requests import LogIn
 from bot.capabilities.row import Capability
 from bot.capabilities.sources.requests import AddSource
 from bot.capabilities.table import AUDITED, ROWS, find_row
@@ -147,3 +148,15 @@ async def test_whoever_is_forgotten_is_named_by_no_entry_any_more(world: World) 
     assert (await world.workspace.context.store.audit.check()).problem == ""
     await world.run(row_named("remember-me"), "member")
     assert (await list_entries(world))[-1].actor != done.actor
+
+
+async def test_a_login_names_the_workspace_that_it_is_for_and_no_other(world: World) -> None:
+    world.samples["log-in"] = replace(world.samples["log-in"], request=LogIn("slack", "bob", ("T0", "T1", "T9")))
+    assert await world.run(row_named("log-in"), "owner") == "done"
+    begun, done = (await list_entries(world))[-2:]
+    assert begun.target == ""
+    people = world.workspace.context.store.audit.find_people
+    assert await people([done.target]) == {done.target: Subject("slack", "T1", "bob")}
+    assert [each for each in ("T0", "T9") if each in repr((begun, done))] == []
+    await world.workspace.context.store.audit.forget_person("slack", "T1", "bob")
+    assert await people([begun.target, done.target]) == {}

@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 ID_FIELDS = (
     *("answer", "content", "days", "direct_messages", "estimate", "export_format", "forget_missing", "id", "minutes"),
     *("part_of", "permissions", "platform", "repair", "requests_per_minute", "restored", "space"),
-    *("workspace", "workspaces"),
+    "workspace",
 )
 ROOM_FIELDS = ("room", "channel")
 # Values of settings that say how something is set; any other may be a text.
@@ -81,9 +81,12 @@ def _find_target(request: object, actor: Subject) -> Subject:
             return Subject(actor.platform, actor.workspace, person)
         case tokens.CreateToken(subject=subject):
             return subject
-        case tokens.LogIn(platform=platform, person=person, workspaces=workspaces):
-            return Subject(platform, next(iter(workspaces), ""), person)
     return NOBODY
+
+
+def find_result_target(result: object) -> Subject:
+    """The person whom a change is about, if its request does not say in which workspace: who logged in."""
+    return result.token.subject if isinstance(result, TokenCreated) else NOBODY
 
 
 def describe_result(caller: Caller, result: object) -> Mapping[str, str | int | list[str]]:
