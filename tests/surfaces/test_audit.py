@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities.access.requests import LogIn
+from bot.capabilities.access.requests import LogIn, RevokeToken
 from bot.capabilities.row import Capability
 from bot.capabilities.sources.requests import AddSource
 from bot.capabilities.table import AUDITED, ROWS, find_row
@@ -160,3 +160,17 @@ async def test_a_login_names_the_workspace_that_it_is_for_and_no_other(world: Wo
     assert [each for each in ("T0", "T9") if each in repr((begun, done))] == []
     await world.workspace.context.store.audit.forget_person("slack", "T1", "bob")
     assert await people([begun.target, done.target]) == {}
+
+
+async def test_a_whole_token_is_revoked_and_its_secret_is_written_nowhere(world: World) -> None:
+    text = await world.get_token("member")
+    _, id_, secret = text.split("_", 2)
+    world.samples["revoke-token"] = replace(world.samples["revoke-token"], request=RevokeToken(text))
+    assert await world.run(row_named("revoke-token"), "owner") == "done"
+    assert await world.run(row_named("documents"), "member") == "InvalidToken"
+    for words in (f"{id_}_{secret}", secret):
+        world.samples["revoke-token"] = replace(world.samples["revoke-token"], request=RevokeToken(words))
+        assert await world.run(row_named("revoke-token"), "owner") == "NotFound"
+    written = await list_entries(world)
+    assert [json.loads(each.details).get("id") for each in written] == [id_, None, "unknown", None, "unknown", None]
+    assert secret not in repr(written)

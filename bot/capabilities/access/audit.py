@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.audit import Change, ChangeRecord, clean_id, describe_sources, hide_person, is_personal, recording
+from bot.audit import UNKNOWN, Change, ChangeRecord, clean_id, describe_sources, hide_person, is_personal, recording
 from bot.capabilities.access import requests as tokens
+from bot.capabilities.access.token_text import find_token_id
 from bot.capabilities.documents.results import UploadResult
 from bot.capabilities.management import requests as management
 from bot.capabilities.results import (
@@ -64,6 +65,8 @@ def describe_request(action: str, request: object, actor: Subject) -> Change:
             details[name] = [clean_id(str(each)) for each in value]
         elif isinstance(value, str | int) and value:
             details[name] = clean_id(value) if isinstance(value, str) else int(value)
+    if isinstance(request, tokens.RevokeToken):
+        details["id"] = find_token_id(request.id) or UNKNOWN
     if isinstance(request, management.ChangeChannel):
         details["settings"] = sorted(_describe_setting(*each) for each in request.values)
     place = next((str(value) for name in ROOM_FIELDS if (value := getattr(request, name, ""))), "")
