@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.capabilities.access.requests import LogIn, RevokeToken
+from bot.capabilities.management.requests import ChangeChannel
 from bot.capabilities.row import Capability
 from bot.capabilities.sources.requests import AddSource
 from bot.capabilities.table import AUDITED, ROWS, find_row
@@ -174,3 +175,17 @@ async def test_a_whole_token_is_revoked_and_its_secret_is_written_nowhere(world:
     written = await list_entries(world)
     assert [json.loads(each.details).get("id") for each in written] == [id_, None, "unknown", None, "unknown", None]
     assert secret not in repr(written)
+
+
+async def test_direct_messages_are_no_place_whoever_names_them(world: World) -> None:
+    platform = world.workspace.context.platform_for(ROOF)
+    rooms = [(await platform.open_direct("T1", person)).room for person in ("ada", "bob")]
+    sample = world.samples["change-channel"]
+    for room in (*rooms, "slack:T2:HALL", ROOF.room):
+        request = ChangeChannel(room, (("style", "short"),))
+        world.samples["change-channel"] = replace(sample, request=request)
+        await world.run(row_named("change-channel"), "manager")
+    entries = await list_entries(world)
+    assert [each.place for each in entries] == [*[""] * 6, ROOF.room, ROOF.room]
+    assert [each.state for each in entries[:2]] == ["begun", "done"]
+    assert not [room for room in rooms if room in repr(entries)]

@@ -25,6 +25,8 @@ from bot.capabilities.results import (
     IngestResult,
     TokenCreated,
 )
+from bot.errors import PlatformError
+from bot.platform.models import Location
 from bot.store import Subject
 from bot.store.audit.chain import NOBODY, OWNER, AuditEvent
 from engine.errors import EngineError
@@ -137,11 +139,25 @@ async def record_request(
     if not row.audited or not getattr(request, "confirmed", True):
         yield None
         return
-    change = describe_request(row.name, request, caller.subject)
-    async with recording(
-        await _open_log(deps, caller), describe_caller(caller), change, strict=not _is_of_machine(caller)
-    ) as record:
+    audit, change = await _open_log(deps, caller), describe_request(row.name, request, caller.subject)
+    change = replace(change, place=await _hide_direct_messages(deps, caller, change.place))
+    strict = not _is_of_machine(caller)
+    async with recording(audit, describe_caller(caller), change, strict=strict) as record:
         yield record
+
+
+async def _hide_direct_messages(deps: Deps, caller: Caller, place: str) -> str:
+    """A room that a person names, unless it is, or might be, somebody's direct messages."""
+    location = Location.from_room(place)
+    if caller.kind != "person" or not location.channel:
+        return place
+    if location.workspace not in {caller.subject.workspace, ""} or location.platform != caller.subject.platform:
+        return ""
+    try:
+        audience = (await deps.parts.open()).access.audience_of(caller.subject)
+    except PlatformError:
+        return ""
+    return "" if await audience.is_direct(location) else place
 
 
 def _is_of_machine(caller: Caller) -> bool:
