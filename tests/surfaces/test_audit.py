@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.capabilities.access.requests import LogIn, RevokeToken
+from bot.capabilities.asking.requests import Search
 from bot.capabilities.management.requests import ChangeChannel
 from bot.capabilities.row import Capability
 from bot.capabilities.sources.requests import AddSource
@@ -18,6 +19,7 @@ from bot.store import Subject
 from bot.store.audit.chain import AuditEntry
 from bot.store.audit.log import AuditFilter
 from tests.support.builders import ROOF
+from tests.support.fake_platform import START
 from tests.surfaces.samples import WORDS
 from tests.surfaces.world import PEOPLE, Who, World, open_world
 
@@ -189,3 +191,28 @@ async def test_direct_messages_are_no_place_whoever_names_them(world: World) -> 
     assert [each.place for each in entries] == [*[""] * 6, ROOF.room, ROOF.room]
     assert [each.state for each in entries[:2]] == ["begun", "done"]
     assert not [room for room in rooms if room in repr(entries)]
+
+
+async def test_searches_are_recorded_with_what_they_show_and_count_as_no_questions(world: World) -> None:
+    row, list_days = row_named("search"), world.workspace.context.store.usage.list_days
+    before = await list_days("slack", "T1", START.replace(hour=0))
+    asked: list[tuple[Who, Search, str, str, str]] = [
+        ("member", Search("tiles"), "answered", "dan", "minutes"),
+        ("space", Search("ferry"), "answered", "space:console:local", "note"),
+        ("owner", Search("ferry"), "answered", "owner", "note"),
+        ("page", Search(file="note"), "answered", "space:console:local", "note"),
+        ("member", Search("password agate"), "nothing", "dan", "minutes"),
+        ("member", Search("tiles", channel="nowhere"), "nothing", "dan", ""),
+        ("member", Search(), "refused", "dan", ""),
+        ("stranger", Search("tiles"), "refused", "eve", ""),
+    ]
+    for who, request, state, actor, shown in asked:
+        world.samples["search"] = replace(world.samples["search"], request=request)
+        await world.run(row, who)
+        entry = (await list_entries(world))[-1]
+        assert (entry.action, entry.state, await name_actor(world, entry)) == ("search", state, actor)
+        found = json.loads(entry.details)
+        assert [shown in each for each in (*found.get("shown", ()), *found.get("sources", ()))] == [True] * bool(shown)
+    assert len(await list_entries(world)) == len(asked)
+    assert not [each for each in ("tiles", "agate", "nowhere") if each in repr(await list_entries(world))]
+    assert await list_days("slack", "T1", START.replace(hour=0)) == before
