@@ -78,7 +78,7 @@ class QuestionRecord:
             self._answers = 0 if result.answer else 1  # the day counts those that are kept by their rows
             self.cited = result.sources
             is_supported = bool(result.sources) and not is_closest(self._beginning)
-            self._outcome = "answered" if is_supported or result.verified else "nothing"
+            self._outcome = "answered" if is_supported or result.verified or result.unsearched else "nothing"
         elif isinstance(result, ContextResult):
             self.shown = result.context.sources
             self._outcome = "nothing" if result.context.is_empty else "answered"

@@ -126,6 +126,7 @@ async def answer_question(
             rebuilding=context.rebuilding,
             failed_helpers=context.failed_helpers,
             since=overview.since if overview is not None else "",
+            unsearched=context.mode == "bypass",
         )
 
 

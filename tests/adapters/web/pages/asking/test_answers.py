@@ -57,6 +57,21 @@ async def test_managers_see_a_question_without_a_result_and_not_who_asked_it(vis
     assert "Mina did." in (await visitors.ask(NOWHERE))["text"]
 
 
+async def test_what_a_model_is_asked_alone_is_kept_and_seen_by_no_manager(visitors: Visitors) -> None:
+    visitors.become("bob")
+    end = await visitors.ask("Write a letter about the zeppelin.", mode="bypass")
+    assert ("/ask/rate" in end["actions"], "Managers now" in end["actions"]) == (True, False)
+    assert "/ask/share" not in end["actions"]
+    assert (await visitors.send("/ask/share", answer=end["answer"])).status_code == 422
+    await visitors.send("/ask/rate", answer=end["answer"], helpful="false")
+    turns = [{"role": "user", "content": "A letter."}, {"role": "assistant", "content": end["text"]}]
+    follow_up = await visitors.ask("Who painted the airship?", history=turns, earlier=[end["answer"]])
+    assert "Managers now" in follow_up["actions"]
+    visitors.become("ada")
+    page = (await visitors.client.get("/questions")).text
+    assert ("zeppelin" in page, "airship" in page) == (False, True)
+
+
 async def test_an_answer_is_verified_in_a_channel_by_whoever_may(visitors: Visitors) -> None:
     visitors.become("bob")
     mine = await visitors.ask(FERRY)
