@@ -12,17 +12,20 @@ from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
 from bot.text.excerpts import strip_heading, strip_speaker
 from bot.text.filter_options import add_filters
-from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters
+from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters, require_names
 from engine import Filters, Question
 from engine.errors import InvalidQuestion
 from engine.models import Overview
+from engine.text.author_request import match_authors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from datetime import datetime
 
     from bot.capabilities.asking.requests import Search
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
+    from bot.text.search_filters import SearchFilters
     from engine import Context, DocumentInfo, Source
 
 MAX_CHUNKS = 200  # that are searched for the words
@@ -66,8 +69,7 @@ async def _build_question(deps: Deps, caller: Caller, request: Search, listed: S
     """The question whose context is searched. It asks no model: its keywords are given."""
     zone = await find_zone(deps, caller, request.zone)
     now = deps.clock.now().astimezone(zone)
-    options = {"in": request.channel, "from": request.person, "since": request.since, "until": request.until}
-    sought = parse_search_filters(add_filters(request.text.strip(), options, now), now)
+    sought, chosen = parse_search_filters(request.text.strip(), now), _parse_options(request, now)
     question = Question(
         sought.text or FILTERED_OVERVIEW,
         caller.scope,
@@ -84,13 +86,38 @@ async def _build_question(deps: Deps, caller: Caller, request: Search, listed: S
         for_prompt=False,
         zone=zone,
     )
-    rooms = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
-    question = narrow_question(question, sought, frozenset[str]().union(*rooms))
+    for each in (chosen, sought):  # what the fields of a form say and what the words say holds both
+        question = await _narrow(deps, caller, question, each)
     if sought.text:
         return question
     if not (question.filters.is_active or question.writers):
         raise InvalidQuestion("There is nothing to search for.", hint="Type some words, or choose a filter.")
     return replace(question, overview=Overview("summary"), max_total_tokens=MAX_LISTED_TOKENS)
+
+
+def _parse_options(request: Search, now: datetime) -> SearchFilters:
+    """The filters that the fields of a search are. Raises InvalidQuestion for a bad value."""
+    options = {"in": request.channel, "from": request.person, "since": request.since, "until": request.until}
+    return parse_search_filters(add_filters("", options, now), now)
+
+
+async def _narrow(deps: Deps, caller: Caller, question: Question, sought: SearchFilters) -> Question:
+    """Narrow a question by filters: those of before still hold. Raises InvalidQuestion for ids."""
+    require_names(sought)
+    if question.writers and sought.person_names:
+        question = await _fix_writers(deps, question)
+    rooms = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
+    return narrow_question(question, sought, frozenset[str]().union(*rooms))
+
+
+async def _fix_writers(deps: Deps, question: Question) -> Question:
+    """A question restricted to its writers for good, so that further ones do not widen it; not by unclear names."""
+    authors = await deps.engine.documents.list_authors(question.scope)
+    found = [match_authors(name, authors) for name in question.writers]
+    if any(len(each) != 1 for each in found):
+        return question  # the engine says which name is unclear
+    named = frozenset(author for each in found for author in each)
+    return replace(question, writers=(), filters=replace(question.filters, authors=named))
 
 
 def _find_documents(words: str, listed: Sequence[DocumentInfo]) -> frozenset[str]:

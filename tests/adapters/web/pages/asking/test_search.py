@@ -9,6 +9,7 @@ import pytest
 
 from adapters.web.pages.asking.search import NOT_ALL
 from bot.capabilities.asking import search as search_module
+from bot.platform.models import Person
 from engine.models import Document, Passage
 from engine.retrieval import overview
 from tests.adapters.web.pages.asking.conftest import Visitors
@@ -27,6 +28,8 @@ async def town(visitors: Visitors) -> Visitors:
     document = Document(f"{ROOF.room}:file:f:1", "slack:T1:open", ROOF.room, "timetable.md", PAGES, START)
     await visitors.bot.engine.documents.add(document)
     await visitors.bot.post_indexed(visitors.attic, "dan", "The ferry Zander is sold to Perla.")
+    visitors.bot.platform.people["mina"] = Person("mina", "Mina")
+    await visitors.bot.post_indexed(ROOF, "mina", "The mill grinds at night.")
     visitors.become("bob")
     return visitors
 
@@ -58,8 +61,18 @@ async def test_words_are_found_in_their_forms_and_marked(town: Visitors) -> None
         ("q=ferry&since=2027-01-01", []),
         ("q=ferry&since=2026-11-20&until=2026-11-20&kind=conversation", ["Gudgeon"]),
         ("q=ferry+before:2026-01-01", []),
+        ("q=ferry+has:file&kind=conversation", []),
+        ("q=ferry+has:file&kind=file", ["Barbel"]),
+        ("q=ferry+in:%23elsewhere&channel=roof", []),
+        ("q=ferry+in:%23roof&channel=elsewhere", []),
+        ("q=ferry+in:%23roof&channel=roof", ["Gudgeon", "Barbel"]),
+        ("q=ferry+from:@cleo&person=Cleo", ["Gudgeon"]),
+        ("q=ferry+from:@mina&person=Cleo", []),
+        ("q=ferry+after:2026-11-01&since=2027", []),
+        ("q=ferry+after:2027&since=2026-11-01", []),
+        ("q=ferry+before:2026-12-01&until=2026-01-01", []),
         ("kind=file", []),
-        ("channel=roof&kind=conversation", ["Gudgeon"]),
+        ("channel=roof&kind=conversation", ["Gudgeon", "mill"]),
         ("file=timetable", ["Barbel", "ticket"]),
     ],
 )
@@ -121,6 +134,8 @@ async def test_nobody_finds_or_is_offered_what_they_cannot_read(town: Visitors) 
 async def test_a_wrong_value_is_said_and_html_is_text(town: Visitors) -> None:
     page = (await town.client.get("/search?q=ferry&since=someday")).text
     assert "is not a value of" in page
+    for words, hint in (("from:<@U1>", "from:@name"), ("in:<%23C1>", "in:#name"), ("from:@Nobody", "shown above")):
+        assert hint in (await town.client.get(f"/search?q=ferry+{words}")).text, words
     page = (await town.client.get("/search?q=%3Cscript%3Ealert(1)%3C/script%3E")).text
     assert "<script>alert" not in page
     assert (await town.client.get("/search?kind=wild")).status_code == 422
