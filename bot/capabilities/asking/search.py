@@ -19,14 +19,14 @@ from engine.models import Overview
 from engine.text.author_request import match_authors
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator
     from datetime import datetime
 
     from bot.capabilities.asking.requests import Search
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.text.search_filters import SearchFilters
-    from engine import Context, DocumentInfo, Source
+    from engine import Context, Source
 
 MAX_CHUNKS = 200  # that are searched for the words
 MAX_SIMILAR = 10  # passages that are shown if none has the words
@@ -49,12 +49,11 @@ class _Ranked:
 
 async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[SearchResult]:
     """Yield a page of the passages that were found. Raises InvalidQuestion without words and filters."""
-    listed = await deps.engine.documents.list(caller.scope)
-    question = await _build_question(deps, caller, request, listed)
+    question = await _build_question(deps, caller, request)
     context = await deps.engine.retrieve(question)
     ranked = _rank(question, context)
     shown = ranked.sources[request.offset : request.offset + request.limit]
-    kinds = {each.key: each.kind for each in listed}
+    kinds = await deps.engine.documents.get_kinds({each.document for each in shown}, caller.scope)
     corrected = tuple(each for _, each in context.question.corrections)
     yield SearchResult(
         tuple(_build_hit(each, ranked.words, kinds.get(each.document, "")) for each in shown),
@@ -65,7 +64,7 @@ async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[
     )
 
 
-async def _build_question(deps: Deps, caller: Caller, request: Search, listed: Sequence[DocumentInfo]) -> Question:
+async def _build_question(deps: Deps, caller: Caller, request: Search) -> Question:
     """The question whose context is searched. It asks no model: its keywords are given."""
     zone = await find_zone(deps, caller, request.zone)
     now = deps.clock.now().astimezone(zone)
@@ -75,7 +74,7 @@ async def _build_question(deps: Deps, caller: Caller, request: Search, listed: S
         caller.scope,
         mode="naive",
         filters=Filters(
-            documents=_find_documents(request.file, listed),
+            documents=await _find_documents(deps, caller, request.file),
             kinds=frozenset({request.type}) if request.type else frozenset(),
         ),
         high=(sought.text,),
@@ -120,10 +119,11 @@ async def _fix_writers(deps: Deps, question: Question) -> Question:
     return replace(question, writers=(), filters=replace(question.filters, authors=named))
 
 
-def _find_documents(words: str, listed: Sequence[DocumentInfo]) -> frozenset[str]:
+async def _find_documents(deps: Deps, caller: Caller, words: str) -> frozenset[str]:
     """The documents that have these words in their title or key; a search of none of them finds nothing."""
     if not words.strip():
         return frozenset()
+    listed = await deps.engine.documents.list(caller.scope)
     return frozenset(each.key for each in listed if has_words(each, words)) or frozenset({NO_DOCUMENT})
 
 

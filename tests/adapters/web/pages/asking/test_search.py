@@ -10,7 +10,9 @@ import pytest
 from adapters.web.pages.asking.search import NOT_ALL
 from bot.capabilities.asking import search as search_module
 from bot.platform.models import Person
+from engine import DocumentInfo, Scope
 from engine.models import Document, Passage
+from engine.parts.documents import EngineDocuments
 from engine.retrieval import overview
 from tests.adapters.web.pages.asking.conftest import Visitors
 from tests.support.builders import ROOF
@@ -93,6 +95,21 @@ async def test_it_leads_to_the_message_and_to_the_page_of_the_file(town: Visitor
     place = (await town.client.get(address)).text
     assert re.findall(r"data-sought>.*?passage-text\">([^<]+)<", place, re.DOTALL) == ["A ticket costs three crowns."]
     assert "data-sought" not in (await town.client.get(f"{address}x")).text
+
+
+async def test_documents_are_listed_only_to_find_a_file(town: Visitors, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = list[Scope]()
+
+    async def list_documents(documents: EngineDocuments, scope: Scope) -> list[DocumentInfo]:
+        listed.append(scope)
+        return await list_all(documents, scope)
+
+    list_all = EngineDocuments.list
+    monkeypatch.setattr(EngineDocuments, "list", list_documents)
+    page = (await town.client.get("/search?q=ferry")).text
+    assert ("Open the message" in page, "/documents/item" in page, listed) == (True, True, [])
+    await search(town, "q=ferry&file=timetable")
+    assert len(listed) == 1
 
 
 async def test_results_come_by_page(town: Visitors) -> None:
