@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,17 +12,22 @@ import pytest
 
 from bot.capabilities.access.requests import LogIn, RevokeToken
 from bot.capabilities.asking.requests import Search
+from bot.capabilities.maintenance.requests import ListAudit
+from bot.capabilities.maintenance.results import AuditList, AuditRow
 from bot.capabilities.management.requests import ChangeChannel
+from bot.capabilities.requests import AtSpace, Authorized
 from bot.capabilities.row import Capability
+from bot.capabilities.run import run
 from bot.capabilities.sources.requests import AddSource
 from bot.capabilities.table import AUDITED, ROWS, find_row
 from bot.store import Subject
 from bot.store.audit.chain import AuditEntry
 from bot.store.audit.log import AuditFilter
+from engine.errors import InvalidQuestion
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START
 from tests.surfaces.samples import WORDS
-from tests.surfaces.world import PEOPLE, Who, World, open_world
+from tests.surfaces.world import LOCAL, PEOPLE, Who, World, open_world
 
 READING = {"ask", "summarize", "upload-place", "verified-answers", "experts", "usage", "health", "channels"}
 READING |= {"questions", "channel", "corrections", "list-sources"}
@@ -139,6 +145,26 @@ async def test_refused_changes_are_recorded_as_such(world: World) -> None:
     assert await world.workspace.context.store.audit.find_people([begun.target]) == {
         begun.target: Subject("slack", "T1", "cleo")
     }
+
+
+async def test_a_person_of_the_log_is_named_whole_or_by_an_auditor_by_their_id(world: World) -> None:
+    await world.run(row_named("ask"), "member")
+    token = await world.get_token("author")
+    for words, found in (("slack:T1:dan", 1), ("dan", 1), ("slack:T2:dan", 0), ("nobody", 0)):
+        asked = Authorized(token, ListAudit(person=words))
+        assert len(await list_audited(world, asked)) == found, words
+    assert len(await list_audited(world, AtSpace(LOCAL, ListAudit(person="slack:T1:dan")))) == 1
+    for words in ("dan", "T1:dan", "slack:T1:", ":T1:dan", "slack:T1:dan:x", "space:console:local", " ", ":"):
+        with pytest.raises(InvalidQuestion, match="names no person"):
+            await list_audited(world, AtSpace(LOCAL, ListAudit(person=words)))
+    for words in ("slack:T1:", "T1:dan", ":"):
+        with pytest.raises(InvalidQuestion, match="names no person"):
+            await list_audited(world, Authorized(token, ListAudit(person=words)))
+
+
+async def list_audited(world: World, request: Authorized | AtSpace) -> tuple[AuditRow, ...]:
+    async with aclosing(run(world.deps, request)) as results:
+        return next(each.entries for each in [each async for each in results] if isinstance(each, AuditList))
 
 
 async def test_whoever_is_forgotten_is_named_by_no_entry_any_more(world: World) -> None:
