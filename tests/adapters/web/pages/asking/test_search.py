@@ -10,6 +10,7 @@ import pytest
 from adapters.web.pages.asking.search import NOT_ALL
 from bot.capabilities.asking import search as search_module
 from bot.platform.models import Person
+from bot.store import Subject
 from engine import DocumentInfo, Scope
 from engine.models import Document, Passage
 from engine.parts.documents import EngineDocuments
@@ -119,6 +120,8 @@ async def test_results_come_by_page(town: Visitors) -> None:
     pages = [await search(town, f"q=buoy&offset={offset}") for offset in (0, 20, 40, 60)]
     assert [len(each) for each in pages] == [20, 20, 5, 0]
     assert len({text for page in pages for text in page}) == 45
+    beyond = (await town.client.get("/search?q=buoy&offset=60")).text
+    assert '<a href="/search?q=buoy">Show the first ones</a>' in beyond
     first = (await town.client.get("/search?q=buoy")).text
     assert ("1–20 of 45 passages" in first, "q=buoy&amp;offset=20" in first) == (True, True)
 
@@ -146,6 +149,13 @@ async def test_nobody_finds_or_is_offered_what_they_cannot_read(town: Visitors) 
     town.become("dan")
     assert await search(town, "q=Zander") == ["The ferry |Zander| is sold to Perla."]
     assert '<option value="attic">' in (await town.client.get("/search")).text
+
+
+async def test_whoever_only_reads_sees_what_is_stored_about_them_too(town: Visitors) -> None:
+    await town.become_subject(Subject("slack", "T1", "bob"), ("read",))
+    page = (await town.client.get("/documents")).text
+    assert ("/documents/my-data" in page, "/documents/forget-me" in page) == (True, False)
+    assert (await town.client.get("/documents/my-data")).status_code == 200
 
 
 async def test_a_wrong_value_is_said_and_html_is_text(town: Visitors) -> None:
