@@ -80,8 +80,9 @@ async def test_documents_are_listed_by_title_within_the_scope(ledger: LedgerFixt
 
 
 async def test_kinds_are_those_of_documents_within_the_scope(ledger: LedgerFixture) -> None:
-    for key, space, kind in (("a", "here", "file"), ("b", "here", "conversation"), ("c", "there", "file")):
-        await ledger.add(replace(doc(key, key, space=space), kind=kind))
+    for key, space in (("a", "here"), ("c", "there")):
+        await ledger.add(doc(key, key, space=space))
+    await ledger.add(replace(doc("b", "b"), kind="conversation"))
     kinds = ledger.ledger.stats.list_kinds
     assert await kinds({"a", "b", "c", "none"}, HERE) == {"a": "file", "b": "conversation"}
     assert await kinds(set(), HERE) == {}
