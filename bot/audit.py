@@ -50,15 +50,20 @@ class Change:
 
 @dataclass
 class ChangeRecord:
-    """What is known of a change by now; `details` go into the entry of its end."""
+    """What is known of a change by now; `details` go into the entry of its end.
+
+    `target`: the person whom it is about, if only a result says who that is.
+    """
 
     details: dict[str, str | int | Sequence[str]] = field(default_factory=dict)
     has_result: bool = False
+    target: Subject = NOBODY
 
-    def observe(self, details: Details) -> None:
+    def observe(self, details: Details, target: Subject = NOBODY) -> None:
         """Keep what a result says."""
         self.has_result = True
         self.details.update(details)
+        self.target = self.target if target == NOBODY else target
 
 
 @asynccontextmanager
@@ -98,8 +103,9 @@ async def _end(
     """Write the end of a change that began. It has happened, so a failure is only told to whoever runs the program."""
     if audit is None or began is None:
         return
+    target = event.target if record.target == NOBODY else record.target
     ended = AuditEvent(
-        *(event.action, state, began.actor, event.door, event.place, began.workspace, event.target),
+        *(event.action, state, began.actor, event.door, event.place, began.workspace, target),
         {"of": began.number, **record.details},
     )
     try:

@@ -64,8 +64,8 @@ class QueryBody(Body):
     """A question, and what it may draw on; empty lists do not filter.
 
     Days in it ("today", `after:2026-05-12`) begin in the time zone of the profile, else in `time_zone`, else in UTC.
-    `keep`: the answer, which then has an id for what can be done with it later. `earlier`: the ids of kept answers that
-    the history consists of.
+    `keep`: the answer, which then has an id for what can be done with it later. If it found nothing, or is voted down,
+    managers see its question, without who asked it. `earlier`: the ids of kept answers that the history consists of.
     """
 
     question: Annotated[

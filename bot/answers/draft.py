@@ -15,7 +15,7 @@ from bot.permissions.audience import EMPTY_SCOPE
 from bot.platform.events import QuestionAsked
 from bot.platform.models import SUGGESTION_ACTION, AnswerFooter, Button
 from bot.store import AnswerResult
-from bot.store.models import CLOSEST_KEY, passage_key, verified_key
+from bot.store.models import ANSWER_KINDS, CLOSEST_KEY, UNSEARCHED_KEY, passage_key, verified_key
 from bot.texts import control as control_texts
 from bot.texts.inferred_filters import describe_inferred_filters
 from bot.texts.search_notices import is_closest
@@ -130,9 +130,16 @@ class AnswerDraft:
     @property
     def used_source_keys(self) -> frozenset[str]:
         """The keys of the documents and messages that the answer, its question and its suggestions used."""
-        kind = frozenset({CLOSEST_KEY}) if self.is_closest else frozenset[str]()
         suggested = frozenset[str]().union(*(each.keys for each in self.suggestions))
-        return self._answer_keys | suggested | self.request.question_keys | kind
+        used = self._answer_keys | suggested | self.request.question_keys
+        return (used - ANSWER_KINDS) | self._kind_keys  # answers before it were of other kinds
+
+    @property
+    def _kind_keys(self) -> frozenset[str]:
+        context = self.found.context
+        is_unsearched = context is not None and context.mode == "bypass"
+        kinds = ((CLOSEST_KEY, self.is_closest), (UNSEARCHED_KEY, is_unsearched))
+        return frozenset(key for key, is_kind in kinds if is_kind)
 
     @property
     def _answer_keys(self) -> frozenset[str]:
@@ -153,7 +160,7 @@ class AnswerDraft:
         found = self.found
         if found.verified is not None or found.is_extractive or self._found_nothing:
             return frozenset()
-        return self._prompt_keys | found.graph_keys.shown
+        return (self._prompt_keys | found.graph_keys.shown) - ANSWER_KINDS
 
     @property
     def _found_nothing(self) -> bool:

@@ -68,7 +68,7 @@ class AnswerEnd:
     the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
     incomplete. `failed_helpers`: calls that help to search and failed. `verified`: who verified this answer and when,
     if it was not written for this question. `answer`: its id, if it is kept. `since`: the first day of an overview, if
-    older passages were left out.
+    older passages were left out. `unsearched`: the language model was asked alone, so that there can be no source.
     """
 
     sources: tuple[Source, ...]
@@ -83,6 +83,7 @@ class AnswerEnd:
     verified: str = ""
     answer: str = ""
     since: str = ""
+    unsearched: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class Capability:
     below this package. `permission`: what an access token needs; None where no token suffices. `derived`: where the
     row is enough, so that a door makes its route, tool or command of it, with `summary` as help. `kept`: what doors do
     differently on purpose, and why. `audited`: the audit log has an entry before it is done, and one when it ends.
+    `searches`: it shows passages, of which the audit log has an entry as of a question, though no limit counts it.
     """
 
     name: str
@@ -69,6 +70,17 @@ class Capability:
     derived: Surface = Surface.NONE
     kept: str = ""
     audited: bool = False
+    searches: bool = False
+
+    @property
+    def is_question(self) -> bool:
+        """Whether limits, metrics and the audit log count it as a question."""
+        return Limit.QUESTIONS in self.limits
+
+    @property
+    def leaves_entry(self) -> bool:
+        """Whether the audit log has one entry of it: who asked, and which sources were shown."""
+        return self.is_question or self.searches
 
     def load_handler(self) -> Handler:
         """The function that carries it out."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.capabilities.access.audit import describe_result, record_question, record_request
+from bot.capabilities.access.audit import describe_result, find_result_target, record_question, record_request
 from bot.capabilities.access.hints import word_refusal, word_result
 from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
 from bot.capabilities.access.reading import ONLY_AUDITORS, TokenReading, check_who
@@ -17,7 +17,7 @@ from bot.capabilities.caller import at_terminal, for_space
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
 from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult, Internal
-from bot.capabilities.row import Limit, Surface, Who
+from bot.capabilities.row import Surface, Who
 from bot.capabilities.table import find_row
 from bot.errors import NotAllowed, NotPermitted
 from engine import Scope
@@ -87,21 +87,20 @@ async def _handle(
     ):
         async for result in results:
             if change is not None:
-                change.observe(describe_result(caller, result))
+                change.observe(describe_result(caller, result), find_result_target(result))
             yield result
 
 
 async def _run_counted(deps: Deps, caller: Caller, request: OperationRequest) -> AsyncGenerator[OperationResult]:
     """Perform a request of this machine; a question is counted, and the audit log says who asked it."""
     row = find_row(type(request))
-    is_question = Limit.QUESTIONS in row.limits
-    record = QuestionRecord(deps.metrics if is_question else None, deps.clock, TERMINAL)
+    record = QuestionRecord(deps.metrics if row.is_question else None, deps.clock, TERMINAL)
     try:
         async with aclosing(_run_recorded(deps, caller, row, request, record)) as results:
             async for result in results:
                 yield result
     finally:
-        if is_question:
+        if row.leaves_entry:
             await record_question(deps, caller, row.name, record)
 
 
@@ -141,8 +140,8 @@ async def _run_for_token(
     Raises AudienceChanged if the scope became smaller meanwhile; the results so far are then not to be used.
     """
     row = find_row(type(request))
-    accepted, is_question = _list_permissions(row), Limit.QUESTIONS in row.limits
-    record, reading = QuestionRecord(deps.metrics if is_question else None, deps.clock, PROGRAM), None
+    accepted, metrics = _list_permissions(row), deps.metrics if row.is_question else None
+    record, reading = QuestionRecord(metrics, deps.clock, PROGRAM), None
     try:
         with record.closing():
             access = (await deps.parts.open()).access
@@ -154,7 +153,7 @@ async def _run_for_token(
         word_refusal(error, for_person=reading is not None and not reading.caller.subject.space)
         raise
     finally:
-        if reading is not None and is_question:
+        if reading is not None and row.leaves_entry:
             await record_question(deps, reading.caller, row.name, record)
 
 
@@ -164,7 +163,7 @@ async def _run_for_subject(
     """Perform a request of a token that permits it; a question counts among those of its subject."""
     access, subject = (await deps.parts.open()).access, reading.caller.subject
     try:
-        if Limit.QUESTIONS in row.limits:
+        if row.is_question:
             await access.check_question(subject)
         async with aclosing(_run_within_scope(deps, row, request, reading, record)) as results:
             async for result in results:

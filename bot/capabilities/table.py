@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 CHAT, CLI, HTTP, MCP, PAGE = Surface.CHAT, Surface.CLI, Surface.HTTP, Surface.MCP, Surface.PAGE
 PROGRAMS = Surface.PROGRAMS
 
-# Of what the audit log has an entry: changes, copies of the data, and who looked at the log. Questions have one, too.
+# Of what the audit log has an entry: changes, copies of the data, and who looked at the log. Questions and searches
+# have one, too.
 AUDITED = frozenset(
     {
         *("ingest", "upload", "import", "forget", "forget-workspace", "forget-channel", "forget-me", "remember-me"),
@@ -132,6 +133,7 @@ _ROWS = (
         summary="search for passages",
         derived=HTTP,
         kept=KEPT_SEARCH,
+        searches=True,
     ),
     Capability(
         "summarize",

@@ -50,6 +50,8 @@ def verified_key(id_: str) -> str:
 
 
 CLOSEST_KEY = "closest:"  # in answers that only show the closest passages
+UNSEARCHED_KEY = "unsearched:"  # in answers of the language model alone
+ANSWER_KINDS = frozenset({CLOSEST_KEY, UNSEARCHED_KEY})  # keys of no source
 
 
 @dataclass(frozen=True, slots=True)

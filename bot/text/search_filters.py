@@ -28,7 +28,7 @@ _MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
 _MOMENT = timedelta(microseconds=1)
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no message is older
 FILTERED_OVERVIEW = "Summarize everything."  # the question, if there are only filters
-UNKNOWN_ROOM = "?"  # no message is in it
+UNKNOWN_ROOM, UNKNOWN_KIND = "?", "?"  # no message is in it, no document is of it
 FILE_WORDS = frozenset({"file", "files", "attachment", "document"})
 
 
@@ -72,9 +72,10 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
         elif name == "filter" and value.casefold() == "none":
             only_these = True
         elif name in {"after", "since"} and (period := _parse_period(value, now)):
-            since = period[0]
+            since = max(since or period[0], period[0])
         elif name in {"before", "until"} and (period := _parse_period(value, now)):
-            until = max(period[0], _FIRST) - _MOMENT if name == "before" else period[1]
+            end = max(period[0], _FIRST) - _MOMENT if name == "before" else period[1]
+            until = min(until or end, end)
         else:
             continue
         kept.append(text[at : found.start()])
@@ -108,13 +109,25 @@ def narrow_question(
         rooms=both if named else within.rooms,
         since=max(filter(None, (within.since, sought.since)), default=None),
         until=min(filter(None, (within.until, sought.until)), default=None),
-        kinds=frozenset({"file"}) if sought.only_files else within.kinds,
+        kinds=_add_files_only(within.kinds) if sought.only_files else within.kinds,
     )
     overview = question.overview
     if overview is not None and within.is_active:
         overview = replace(overview, recent=False)
     writers = (*question.writers, *sought.person_names, *people)
     return replace(question, filters=within, writers=writers, overview=overview)
+
+
+def _add_files_only(kinds: frozenset[str]) -> frozenset[str]:
+    return frozenset({"file"}) if not kinds or "file" in kinds else frozenset({UNKNOWN_KIND})
+
+
+def require_names(sought: SearchFilters) -> None:
+    """Raise InvalidQuestion for an id: where programs ask, no platform says whom or what it means."""
+    if sought.person_ids:
+        raise InvalidQuestion("A person is not found by their id here.", hint="Name the person as `from:@name`.")
+    if sought.channel_ids:
+        raise InvalidQuestion("A channel is not found by its id here.", hint="Name the channel as `in:#name`.")
 
 
 def _parse_period(value: str, now: datetime) -> tuple[datetime, datetime] | None:

@@ -141,6 +141,10 @@ class EngineDocuments:
         """The number of documents in each room within a scope, of one kind ("conversation", …) or of all."""
         return await self._ledger.stats.count_by_room(scope, kind)
 
+    async def get_kinds(self, keys: Collection[str], scope: Scope) -> dict[str, str]:
+        """The kinds ("conversation", …) of the documents with these keys, as far as they are in the scope."""
+        return await self._ledger.stats.list_kinds(keys, scope)
+
     async def get(self, key: str, scope: Scope) -> Document:
         """A document with its passages. Raises NotFound if it is not in the scope."""
         return await self._ledger.documents.load(key, scope)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NO_AUTHORS = "Messages are not searched or summarized by who wrote them here."
 NO_AUTHORS_HINT = "Ask about the subject instead."
+NO_AUTHOR = "\n"  # of no message, if the people that a question names are none of those it is restricted to
 MAX_LISTED = 5  # candidates listed in the message about an ambiguous name
 
 
@@ -38,8 +39,10 @@ async def restrict_to_writers(ledger: LedgerStore, question: Question, hidden: C
     if not question.writers:
         return question
     authors = await ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(question.scope)))
-    found = [author for name in question.writers for author in _resolve_name(name, authors)]
-    return replace(question, filters=replace(question.filters, authors=question.filters.authors | set(found)))
+    found = frozenset(author for name in question.writers for author in _resolve_name(name, authors))
+    within = question.filters.authors
+    both = found & within or frozenset({NO_AUTHOR}) if within else found
+    return replace(question, filters=replace(question.filters, authors=both))
 
 
 def _resolve_name(name: str, authors: Sequence[str]) -> list[str]:

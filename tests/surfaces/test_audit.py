@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bot.capabilities.access.requests import LogIn, RevokeToken
+from bot.capabilities.asking.requests import Search
+from bot.capabilities.maintenance.requests import ListAudit
+from bot.capabilities.maintenance.results import AuditList, AuditRow
+from bot.capabilities.management.requests import ChangeChannel
+from bot.capabilities.requests import AtSpace, Authorized
 from bot.capabilities.row import Capability
+from bot.capabilities.run import run
 from bot.capabilities.sources.requests import AddSource
 from bot.capabilities.table import AUDITED, ROWS, find_row
 from bot.store import Subject
 from bot.store.audit.chain import AuditEntry
 from bot.store.audit.log import AuditFilter
+from engine.errors import InvalidQuestion
 from tests.support.builders import ROOF
+from tests.support.fake_platform import START
 from tests.surfaces.samples import WORDS
-from tests.surfaces.world import PEOPLE, Who, World, open_world
+from tests.surfaces.world import LOCAL, PEOPLE, Who, World, open_world
 
 READING = {"ask", "summarize", "upload-place", "verified-answers", "experts", "usage", "health", "channels"}
 READING |= {"questions", "channel", "corrections", "list-sources"}
@@ -137,6 +147,26 @@ async def test_refused_changes_are_recorded_as_such(world: World) -> None:
     }
 
 
+async def test_a_person_of_the_log_is_named_whole_or_by_an_auditor_by_their_id(world: World) -> None:
+    await world.run(row_named("ask"), "member")
+    token = await world.get_token("author")
+    for words, found in (("slack:T1:dan", 1), ("dan", 1), ("slack:T2:dan", 0), ("nobody", 0)):
+        asked = Authorized(token, ListAudit(person=words))
+        assert len(await list_audited(world, asked)) == found, words
+    assert len(await list_audited(world, AtSpace(LOCAL, ListAudit(person="slack:T1:dan")))) == 1
+    for words in ("dan", "T1:dan", "slack:T1:", ":T1:dan", "slack:T1:dan:x", "space:console:local", " ", ":"):
+        with pytest.raises(InvalidQuestion, match="names no person"):
+            await list_audited(world, AtSpace(LOCAL, ListAudit(person=words)))
+    for words in ("slack:T1:", "T1:dan", ":"):
+        with pytest.raises(InvalidQuestion, match="names no person"):
+            await list_audited(world, Authorized(token, ListAudit(person=words)))
+
+
+async def list_audited(world: World, request: Authorized | AtSpace) -> tuple[AuditRow, ...]:
+    async with aclosing(run(world.deps, request)) as results:
+        return next(each.entries for each in [each async for each in results] if isinstance(each, AuditList))
+
+
 async def test_whoever_is_forgotten_is_named_by_no_entry_any_more(world: World) -> None:
     await world.run(row_named("ask"), "member")
     await world.run(row_named("forget-me"), "member")
@@ -147,3 +177,68 @@ async def test_whoever_is_forgotten_is_named_by_no_entry_any_more(world: World) 
     assert (await world.workspace.context.store.audit.check()).problem == ""
     await world.run(row_named("remember-me"), "member")
     assert (await list_entries(world))[-1].actor != done.actor
+
+
+async def test_a_login_names_the_workspace_that_it_is_for_and_no_other(world: World) -> None:
+    world.samples["log-in"] = replace(world.samples["log-in"], request=LogIn("slack", "bob", ("T0", "T1", "T9")))
+    assert await world.run(row_named("log-in"), "owner") == "done"
+    begun, done = (await list_entries(world))[-2:]
+    assert begun.target == ""
+    people = world.workspace.context.store.audit.find_people
+    assert await people([done.target]) == {done.target: Subject("slack", "T1", "bob")}
+    assert [each for each in ("T0", "T9") if each in repr((begun, done))] == []
+    await world.workspace.context.store.audit.forget_person("slack", "T1", "bob")
+    assert await people([begun.target, done.target]) == {}
+
+
+async def test_a_whole_token_is_revoked_and_its_secret_is_written_nowhere(world: World) -> None:
+    text = await world.get_token("member")
+    _, id_, secret = text.split("_", 2)
+    world.samples["revoke-token"] = replace(world.samples["revoke-token"], request=RevokeToken(text))
+    assert await world.run(row_named("revoke-token"), "owner") == "done"
+    assert await world.run(row_named("documents"), "member") == "InvalidToken"
+    for words in (f"{id_}_{secret}", secret):
+        world.samples["revoke-token"] = replace(world.samples["revoke-token"], request=RevokeToken(words))
+        assert await world.run(row_named("revoke-token"), "owner") == "NotFound"
+    written = await list_entries(world)
+    assert [json.loads(each.details).get("id") for each in written] == [id_, None, "unknown", None, "unknown", None]
+    assert secret not in repr(written)
+
+
+async def test_direct_messages_are_no_place_whoever_names_them(world: World) -> None:
+    platform = world.workspace.context.platform_for(ROOF)
+    rooms = [(await platform.open_direct("T1", person)).room for person in ("ada", "bob")]
+    sample = world.samples["change-channel"]
+    for room in (*rooms, "slack:T2:HALL", ROOF.room):
+        request = ChangeChannel(room, (("style", "short"),))
+        world.samples["change-channel"] = replace(sample, request=request)
+        await world.run(row_named("change-channel"), "manager")
+    entries = await list_entries(world)
+    assert [each.place for each in entries] == [*[""] * 6, ROOF.room, ROOF.room]
+    assert [each.state for each in entries[:2]] == ["begun", "done"]
+    assert not [room for room in rooms if room in repr(entries)]
+
+
+async def test_searches_are_recorded_with_what_they_show_and_count_as_no_questions(world: World) -> None:
+    row, list_days = row_named("search"), world.workspace.context.store.usage.list_days
+    before = await list_days("slack", "T1", START.replace(hour=0))
+    asked: list[tuple[Who, Search, str, str, str]] = [
+        ("member", Search("tiles"), "answered", "dan", "minutes"),
+        ("space", Search("ferry"), "answered", "space:console:local", "note"),
+        ("owner", Search("ferry"), "answered", "owner", "note"),
+        ("page", Search(file="note"), "answered", "space:console:local", "note"),
+        ("member", Search("password agate"), "nothing", "dan", "minutes"),
+        ("member", Search("tiles", channel="nowhere"), "nothing", "dan", ""),
+        ("member", Search(), "refused", "dan", ""),
+        ("stranger", Search("tiles"), "refused", "eve", ""),
+    ]
+    for who, request, state, actor, shown in asked:
+        world.samples["search"] = replace(world.samples["search"], request=request)
+        await world.run(row, who)
+        entry = (await list_entries(world))[-1]
+        assert (entry.action, entry.state, await name_actor(world, entry)) == ("search", state, actor)
+        found = json.loads(entry.details)
+        assert [shown in each for each in (*found.get("shown", ()), *found.get("sources", ()))] == [True] * bool(shown)
+    assert len(await list_entries(world)) == len(asked)
+    assert not [each for each in ("tiles", "agate", "nowhere") if each in repr(await list_entries(world))]
+    assert await list_days("slack", "T1", START.replace(hour=0)) == before

@@ -71,6 +71,8 @@ async def show_document(
 ) -> Response:
     """Show a document with its passages: those from a number on, or the page that has one of them."""
     found = await get_result(http, access, GetDocument(key, offset, PAGE_SIZE, passage), DocumentResult)
+    if not found.passages and (last := find_last_page(found.document.passages, PAGE_SIZE)) < found.offset:
+        found = await get_result(http, access, GetDocument(key, last, PAGE_SIZE), DocumentResult)
     values: dict[str, Any] = {
         "document": found.document,
         "passages": found.passages,
@@ -139,6 +141,8 @@ async def _list_documents(http: Request, access: Access, chosen: Chosen) -> dict
         chosen.search, chosen.status, chosen.offset, LIST_SIZE, place=chosen.place, sort=chosen.sort
     )
     found = await get_result(http, access, request, DocumentList)
+    if not found.documents and (last := find_last_page(found.total, LIST_SIZE)) < chosen.offset:
+        return await _list_documents(http, access, chosen.model_copy(update={"offset": last}))
     page = found.documents
     return {
         "documents": page,
@@ -160,6 +164,11 @@ async def _list_documents(http: Request, access: Access, chosen: Chosen) -> dict
         "readers": describe_own_readers(is_space=bool(await get_space(http, access))),
         "done": "",
     }
+
+
+def find_last_page(total: int, size: int) -> int:
+    """The number of the first item of the last page, counted from 0."""
+    return max(total - 1, 0) // size * size
 
 
 async def _find_owned(http: Request, access: Access, documents: Sequence[DocumentInfo]) -> frozenset[str]:

@@ -15,7 +15,7 @@ from bot.i18n import gettext
 from bot.ingest.conversations import author_key, to_unindexed_record
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.store import AnswerSource, VerifiedAnswer
-from bot.store.models import CLOSEST_KEY, message_key, source_keys
+from bot.store.models import ANSWER_KINDS, message_key, source_keys
 from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
@@ -213,7 +213,7 @@ def _people_keys(verified: VerifiedAnswer) -> frozenset[str]:
 def source_keys_of(stored: StoredAnswer) -> frozenset[str]:
     """The keys of everything that a stored answer used."""
     used = stored.documents.union(*(source_keys(each.document, each.room, each.passage) for each in stored.sources))
-    return used - {"", CLOSEST_KEY}  # the document of a message that is not indexed has none
+    return used - {"", *ANSWER_KINDS}  # the document of a message that is not indexed has none
 
 
 def verified_id(location: Location, question: str) -> str:

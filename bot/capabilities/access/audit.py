@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.audit import Change, ChangeRecord, clean_id, describe_sources, hide_person, is_personal, recording
+from bot.audit import UNKNOWN, Change, ChangeRecord, clean_id, describe_sources, hide_person, is_personal, recording
 from bot.capabilities.access import requests as tokens
+from bot.capabilities.access.token_text import find_token_id
 from bot.capabilities.documents.results import UploadResult
 from bot.capabilities.management import requests as management
 from bot.capabilities.results import (
@@ -24,6 +25,8 @@ from bot.capabilities.results import (
     IngestResult,
     TokenCreated,
 )
+from bot.errors import PlatformError
+from bot.platform.models import Location
 from bot.store import Subject
 from bot.store.audit.chain import NOBODY, OWNER, AuditEvent
 from engine.errors import EngineError
@@ -43,7 +46,7 @@ log = structlog.get_logger(__name__)
 ID_FIELDS = (
     *("answer", "content", "days", "direct_messages", "estimate", "export_format", "forget_missing", "id", "minutes"),
     *("part_of", "permissions", "platform", "repair", "requests_per_minute", "restored", "space"),
-    *("workspace", "workspaces"),
+    "workspace",
 )
 ROOM_FIELDS = ("room", "channel")
 # Values of settings that say how something is set; any other may be a text.
@@ -64,6 +67,8 @@ def describe_request(action: str, request: object, actor: Subject) -> Change:
             details[name] = [clean_id(str(each)) for each in value]
         elif isinstance(value, str | int) and value:
             details[name] = clean_id(value) if isinstance(value, str) else int(value)
+    if isinstance(request, tokens.RevokeToken):
+        details["id"] = find_token_id(request.id) or UNKNOWN
     if isinstance(request, management.ChangeChannel):
         details["settings"] = sorted(_describe_setting(*each) for each in request.values)
     place = next((str(value) for name in ROOM_FIELDS if (value := getattr(request, name, ""))), "")
@@ -81,9 +86,12 @@ def _find_target(request: object, actor: Subject) -> Subject:
             return Subject(actor.platform, actor.workspace, person)
         case tokens.CreateToken(subject=subject):
             return subject
-        case tokens.LogIn(platform=platform, person=person, workspaces=workspaces):
-            return Subject(platform, next(iter(workspaces), ""), person)
     return NOBODY
+
+
+def find_result_target(result: object) -> Subject:
+    """The person whom a change is about, if its request does not say in which workspace: who logged in."""
+    return result.token.subject if isinstance(result, TokenCreated) else NOBODY
 
 
 def describe_result(caller: Caller, result: object) -> Mapping[str, str | int | list[str]]:
@@ -131,11 +139,25 @@ async def record_request(
     if not row.audited or not getattr(request, "confirmed", True):
         yield None
         return
-    change = describe_request(row.name, request, caller.subject)
-    async with recording(
-        await _open_log(deps, caller), describe_caller(caller), change, strict=not _is_of_machine(caller)
-    ) as record:
+    audit, change = await _open_log(deps, caller), describe_request(row.name, request, caller.subject)
+    change = replace(change, place=await _hide_direct_messages(deps, caller, change.place))
+    strict = not _is_of_machine(caller)
+    async with recording(audit, describe_caller(caller), change, strict=strict) as record:
         yield record
+
+
+async def _hide_direct_messages(deps: Deps, caller: Caller, place: str) -> str:
+    """A room that a person names, unless it is, or might be, somebody's direct messages."""
+    location = Location.from_room(place)
+    if caller.kind != "person" or not location.channel:
+        return place
+    if location.workspace not in {caller.subject.workspace, ""} or location.platform != caller.subject.platform:
+        return ""
+    try:
+        audience = (await deps.parts.open()).access.audience_of(caller.subject)
+    except PlatformError:
+        return ""
+    return "" if await audience.is_direct(location) else place
 
 
 def _is_of_machine(caller: Caller) -> bool:

@@ -1,10 +1,11 @@
-"""Count a question of a program, or of this machine, in the metrics."""
+"""Learn how a question or a search of a program, or of this machine, ends, and count questions in the metrics."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, PromptResult
 from bot.errors import NotAllowed, TooManyRequests
 from bot.texts.search_notices import is_closest
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from bot.capabilities.results import OperationResult
     from bot.monitoring.metrics import Metrics
     from bot.store import Subject
-    from engine import Answer, Clock, Context, Source
+    from engine import Answer, Clock, Source
 
 PROGRAM, TERMINAL = "api", "console"  # the labels of programs, and of this machine, in the metrics
 LEAD_LENGTH = 1000  # characters at the beginning of an answer that say whether it shows only the closest passages
@@ -37,17 +38,12 @@ class QuestionRecord:
         self._answers = 0
         self._answer: Answer | None = None
         self.cited: tuple[Source, ...] = ()
-        self._context: Context | None = None
+        self.shown: tuple[Source, ...] = ()  # all passages that were found, whether its answer cites them or not
 
     @property
     def outcome(self) -> str:
         """How it ended: answered, nothing, refused, failed or stopped."""
         return self._outcome or "stopped"
-
-    @property
-    def shown(self) -> tuple[Source, ...]:
-        """All passages that were found for it, whether its answer cites them or not."""
-        return self._context.sources if self._context is not None else ()
 
     @property
     def is_answered(self) -> bool:
@@ -67,12 +63,12 @@ class QuestionRecord:
 
     def observe_answer(self, answer: Answer) -> None:
         """Record how long the retrieval of an answer took."""
-        self._answer, self._context = answer, answer.context
+        self._answer, self.shown = answer, answer.context.sources
         if self._metrics is not None:
             self._metrics.record_retrieval(answer.context.timings)
 
     def observe_result(self, result: OperationResult) -> None:
-        """Record the first words of an answer, and whether it has sources."""
+        """Record the first words of an answer, and which sources there are."""
         if isinstance(result, AnswerDelta):
             if not self._beginning and self._metrics is not None:
                 self._metrics.record_first_token(self._platform, self._clock.monotonic() - self._began)
@@ -82,10 +78,13 @@ class QuestionRecord:
             self._answers = 0 if result.answer else 1  # the day counts those that are kept by their rows
             self.cited = result.sources
             is_supported = bool(result.sources) and not is_closest(self._beginning)
-            self._outcome = "answered" if is_supported or result.verified else "nothing"
+            self._outcome = "answered" if is_supported or result.verified or result.unsearched else "nothing"
         elif isinstance(result, ContextResult):
-            self._context = result.context
+            self.shown = result.context.sources
             self._outcome = "nothing" if result.context.is_empty else "answered"
+        elif isinstance(result, SearchResult):
+            self.shown = result.sources
+            self._outcome = "answered" if result.hits and not result.is_similar else "nothing"
         elif isinstance(result, PromptResult):
             self._outcome = "answered"
 

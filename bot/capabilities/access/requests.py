@@ -32,9 +32,9 @@ class ListTokens:
 
 @dataclass(frozen=True, slots=True)
 class RevokeToken:
-    """Revoke an access token by its id."""
+    """Revoke an access token by its id, or by its full text."""
 
-    id: str
+    id: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ A token is `tl_<id>_<secret>`. The secret has 256 random bits, so a plain hash o
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 PREFIX = "tl"
 ID_BYTES, SECRET_BYTES = 5, 32
+_ID = re.compile(rf"[0-9a-f]{{{2 * ID_BYTES}}}")
 
 
 def generate_token() -> tuple[str, str, str]:
@@ -35,6 +38,13 @@ def parse_token(text: str) -> tuple[str, str]:
     if prefix != PREFIX or len(id_) != 2 * ID_BYTES or not secret or not text.isascii():
         raise InvalidToken("This is not an access token.")
     return id_, secret
+
+
+def find_token_id(text: str) -> str:
+    """The id of a token that somebody names by it, or by its full text; empty for another text, which may be secret."""
+    with suppress(InvalidToken):
+        return parse_token(text.strip())[0]
+    return text.strip() if _ID.fullmatch(text.strip()) else ""
 
 
 def hash_secret(secret: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from bot.capabilities.access.token_text import find_token_id
 from bot.capabilities.results import Completed, TokenChecked, TokenCreated, TokenList
 from engine.errors import NotFound
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.capabilities.results import OperationResult
+
+LIST_HINT = "`threadlore token list` shows their ids."
 
 
 async def check_token(deps: Deps, _caller: Caller, request: CheckToken) -> AsyncGenerator[OperationResult]:
@@ -40,11 +43,13 @@ async def list_tokens(deps: Deps, _caller: Caller, _request: ListTokens) -> Asyn
 
 
 async def revoke_token(deps: Deps, _caller: Caller, request: RevokeToken) -> AsyncGenerator[OperationResult]:
-    """Revoke a token. Raises NotFound."""
-    access = (await deps.parts.open()).access
-    if not await access.revoke_token(request.id):
-        raise NotFound(f"There is no access token “{request.id}”.", hint="`threadlore token list` shows their ids.")
-    yield Completed(f"Revoked: {request.id}")
+    """Revoke a token by its id or its full text, which is repeated nowhere. Raises NotFound."""
+    access, id_ = (await deps.parts.open()).access, find_token_id(request.id)
+    if not id_:
+        raise NotFound("This is no id of an access token.", hint=LIST_HINT)
+    if not await access.revoke_token(id_):
+        raise NotFound(f"There is no access token “{id_}”.", hint=LIST_HINT)
+    yield Completed(f"Revoked: {id_}")
 
 
 async def log_in(deps: Deps, _caller: Caller, request: LogIn) -> AsyncGenerator[OperationResult]:

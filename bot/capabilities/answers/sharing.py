@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.answers.review.verification import source_keys_of
 from bot.capabilities.access.control import locate_subject
 from bot.capabilities.answers.lookup import find_own_answer, is_own
 from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
@@ -39,7 +40,7 @@ async def share_answer(deps: Deps, caller: Caller, request: ShareAnswer) -> Asyn
     """Share an answer of the caller; again, it is the same link. Raises NotFound, InvalidQuestion without sources."""
     parts = await deps.parts.open()
     stored = await find_own_answer(parts.store, caller.subject, request.answer)
-    if not stored.documents:
+    if not source_keys_of(stored):
         raise InvalidQuestion("This answer rests on no source, so it is not known who may read it.")
     share = await parts.store.shared_answers.add(secrets.token_hex(ID_BYTES), stored.id, deps.clock.now())
     if not share:

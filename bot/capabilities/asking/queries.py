@@ -29,7 +29,7 @@ from bot.capabilities.results import (
     StatusResult,
 )
 from bot.monitoring.report import HealthState
-from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters
+from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters, require_names
 from engine import Answer, Filters, Question
 from engine.errors import InvalidQuestion, NotFound
 from engine.scheduling.tasks import child_task
@@ -126,6 +126,7 @@ async def answer_question(
             rebuilding=context.rebuilding,
             failed_helpers=context.failed_helpers,
             since=overview.since if overview is not None else "",
+            unsearched=context.mode == "bypass",
         )
 
 
@@ -189,7 +190,11 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
 
 
 async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, sought: SearchFilters) -> Question:
-    """Narrow a question by the filters in it. A channel that is not known contains nothing."""
+    """Narrow a question by the filters in it. A channel that is not known contains nothing.
+
+    Raises InvalidQuestion for ids of people and channels.
+    """
+    require_names(sought)
     found = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
     return narrow_question(question, sought, frozenset[str]().union(*found))
 

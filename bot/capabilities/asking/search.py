@@ -12,18 +12,21 @@ from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
 from bot.text.excerpts import strip_heading, strip_speaker
 from bot.text.filter_options import add_filters
-from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters
+from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters, require_names
 from engine import Filters, Question
 from engine.errors import InvalidQuestion
 from engine.models import Overview
+from engine.text.author_request import match_authors
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator
+    from datetime import datetime
 
     from bot.capabilities.asking.requests import Search
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
-    from engine import Context, DocumentInfo, Source
+    from bot.text.search_filters import SearchFilters
+    from engine import Context, Source
 
 MAX_CHUNKS = 200  # that are searched for the words
 MAX_SIMILAR = 10  # passages that are shown if none has the words
@@ -46,12 +49,11 @@ class _Ranked:
 
 async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[SearchResult]:
     """Yield a page of the passages that were found. Raises InvalidQuestion without words and filters."""
-    listed = await deps.engine.documents.list(caller.scope)
-    question = await _build_question(deps, caller, request, listed)
+    question = await _build_question(deps, caller, request)
     context = await deps.engine.retrieve(question)
     ranked = _rank(question, context)
     shown = ranked.sources[request.offset : request.offset + request.limit]
-    kinds = {each.key: each.kind for each in listed}
+    kinds = await deps.engine.documents.get_kinds({each.document for each in shown}, caller.scope)
     corrected = tuple(each for _, each in context.question.corrections)
     yield SearchResult(
         tuple(_build_hit(each, ranked.words, kinds.get(each.document, "")) for each in shown),
@@ -62,18 +64,17 @@ async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[
     )
 
 
-async def _build_question(deps: Deps, caller: Caller, request: Search, listed: Sequence[DocumentInfo]) -> Question:
+async def _build_question(deps: Deps, caller: Caller, request: Search) -> Question:
     """The question whose context is searched. It asks no model: its keywords are given."""
     zone = await find_zone(deps, caller, request.zone)
     now = deps.clock.now().astimezone(zone)
-    options = {"in": request.channel, "from": request.person, "since": request.since, "until": request.until}
-    sought = parse_search_filters(add_filters(request.text.strip(), options, now), now)
+    sought, chosen = parse_search_filters(request.text.strip(), now), _parse_options(request, now)
     question = Question(
         sought.text or FILTERED_OVERVIEW,
         caller.scope,
         mode="naive",
         filters=Filters(
-            documents=_find_documents(request.file, listed),
+            documents=await _find_documents(deps, caller, request.file),
             kinds=frozenset({request.type}) if request.type else frozenset(),
         ),
         high=(sought.text,),
@@ -84,8 +85,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Search, listed: S
         for_prompt=False,
         zone=zone,
     )
-    rooms = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
-    question = narrow_question(question, sought, frozenset[str]().union(*rooms))
+    for each in (chosen, sought):  # what the fields of a form say and what the words say holds both
+        question = await _narrow(deps, caller, question, each)
     if sought.text:
         return question
     if not (question.filters.is_active or question.writers):
@@ -93,10 +94,36 @@ async def _build_question(deps: Deps, caller: Caller, request: Search, listed: S
     return replace(question, overview=Overview("summary"), max_total_tokens=MAX_LISTED_TOKENS)
 
 
-def _find_documents(words: str, listed: Sequence[DocumentInfo]) -> frozenset[str]:
+def _parse_options(request: Search, now: datetime) -> SearchFilters:
+    """The filters that the fields of a search are. Raises InvalidQuestion for a bad value."""
+    options = {"in": request.channel, "from": request.person, "since": request.since, "until": request.until}
+    return parse_search_filters(add_filters("", options, now), now)
+
+
+async def _narrow(deps: Deps, caller: Caller, question: Question, sought: SearchFilters) -> Question:
+    """Narrow a question by filters: those of before still hold. Raises InvalidQuestion for ids."""
+    require_names(sought)
+    if question.writers and sought.person_names:
+        question = await _fix_writers(deps, question)
+    rooms = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
+    return narrow_question(question, sought, frozenset[str]().union(*rooms))
+
+
+async def _fix_writers(deps: Deps, question: Question) -> Question:
+    """A question restricted to its writers for good, so that further ones do not widen it; not by unclear names."""
+    authors = await deps.engine.documents.list_authors(question.scope)
+    found = [match_authors(name, authors) for name in question.writers]
+    if any(len(each) != 1 for each in found):
+        return question  # the engine says which name is unclear
+    named = frozenset(author for each in found for author in each)
+    return replace(question, writers=(), filters=replace(question.filters, authors=named))
+
+
+async def _find_documents(deps: Deps, caller: Caller, words: str) -> frozenset[str]:
     """The documents that have these words in their title or key; a search of none of them finds nothing."""
     if not words.strip():
         return frozenset()
+    listed = await deps.engine.documents.list(caller.scope)
     return frozenset(each.key for each in listed if has_words(each, words)) or frozenset({NO_DOCUMENT})
 
 

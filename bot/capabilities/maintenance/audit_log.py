@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bot.capabilities.maintenance.results import AuditList, AuditRow
 from bot.store import Subject
 from bot.store.audit.log import AuditFilter
+from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bot.store.audit.chain import AuditEntry
 
 FORGOTTEN = "forgotten"  # the person of a reference
+PERSON_HINT = "Name the person as PLATFORM:WORKSPACE:ID."
 
 
 async def list_audit(deps: Deps, caller: Caller, request: ListAudit) -> AsyncGenerator[OperationResult]:
@@ -33,14 +35,15 @@ async def list_audit(deps: Deps, caller: Caller, request: ListAudit) -> AsyncGen
 
 
 def _parse_person(words: str, caller: Caller) -> Subject:
-    """The person whose entries are wanted; an auditor names one of their workspace."""
+    """The person whose entries are wanted; an auditor names one of their workspace. Raises InvalidQuestion."""
     if not words:
         return Subject()
-    if not caller.is_owner:
-        return Subject(caller.subject.platform, caller.subject.workspace, words.rpartition(":")[2])
-    platform, _, rest = words.partition(":")
-    workspace, _, person = rest.partition(":")
-    return Subject(platform, workspace, person or words)
+    if not caller.is_owner and ":" not in words:
+        return Subject(caller.subject.platform, caller.subject.workspace, words)
+    match words.strip().split(":"):
+        case [platform, workspace, person] if platform not in {"", "space"} and person:
+            return Subject(platform, workspace, person)  # direct messages of some platforms belong to no workspace
+    raise InvalidQuestion(f"“{words}” names no person.", hint=PERSON_HINT)
 
 
 def _describe(entry: AuditEntry, people: Mapping[str, Subject]) -> AuditRow:

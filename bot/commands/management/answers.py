@@ -77,9 +77,11 @@ async def _list_places(manager: Manager) -> AsyncGenerator[ReviewPlace]:
     """The channels in which the person may verify answers."""
     subject, found = manager.subject, 0
     for room, name in await manager.services.context.store.channels.list_names(subject.platform, subject.workspace):
+        if found >= MAX_PLACES:
+            return
         with suppress(NotFound, PlatformError):
             call = await manager.open_channel(room)
-            if found < MAX_PLACES and await is_reviewer(call):
+            if await is_reviewer(call):
                 found += 1
                 kind = (await manager.services.context.audience.get_channel(call.location)).kind
                 yield ReviewPlace(room, name, is_closed=kind != "open")
@@ -89,7 +91,9 @@ async def _list_experts(manager: Manager) -> AsyncGenerator[ExpertChoice]:
     """The experts of channels that they can read and the person may post in, each where they were named."""
     subject, context, found = manager.subject, manager.services.context, 0
     for each in await context.store.experts.list_in_workspace(subject.platform, subject.workspace):
-        if each.person == subject.person or found >= MAX_EXPERTS:
+        if found >= MAX_EXPERTS:
+            return
+        if each.person == subject.person:
             continue
         with suppress(NotFound, PlatformError):
             location = (await manager.open_channel(each.location.room)).location

@@ -7,7 +7,7 @@ from datetime import datetime  # noqa: TC003 - a field's type
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from bot.store.models import CLOSEST_KEY
+from bot.store.models import CLOSEST_KEY, UNSEARCHED_KEY
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ class UnansweredQuestion:
 
 
 class UnansweredQuestions:
-    """Reads the tables of answers and ratings; private answers in the chat are never among them."""
+    """Reads the tables of answers and ratings.
+
+    Private answers in the chat are never among them, nor what the language model was asked alone.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -49,6 +52,7 @@ class UnansweredQuestions:
             " WHERE (down > 0 OR (sources = '[]' AND NOT EXISTS (SELECT 1 FROM answer_provenance v"
             " WHERE v.answer = a.id AND v.key LIKE 'verified:%'))"
             f" OR EXISTS (SELECT 1 FROM answer_provenance c WHERE c.answer = a.id AND c.key = '{CLOSEST_KEY}'))"
+            f" AND NOT EXISTS (SELECT 1 FROM answer_provenance u WHERE u.answer = a.id AND u.key = '{UNSEARCHED_KEY}')"
             " AND NOT EXISTS (SELECT 1 FROM opt_out o WHERE o.platform = ?2 AND o.workspace = ?3"
             " AND o.person = a.asker AND o.ended_at IS NULL)"
             f" ORDER BY time DESC, id DESC LIMIT {limit}",

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from bot import texts
-from bot.answers.draft import AnswerDraft, AskedQuestion, FoundEvidence, WrittenText, build_draft_footer
+from bot.answers.draft import NO_HISTORY, AnswerDraft, AskedQuestion, FoundEvidence, WrittenText, build_draft_footer
 from bot.platform.models import Channel
-from bot.store.models import CLOSEST_KEY
+from bot.store.models import ANSWER_KINDS, CLOSEST_KEY, UNSEARCHED_KEY
 from engine.llm.offline.quoting.notices import CLOSEST
+from engine.models import Context, SearchQuery
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, make_question, make_source
 from tests.support.fake_platform import TRAITS
@@ -101,6 +102,16 @@ async def test_the_closest_passages_are_no_answer(bot: BotFixture) -> None:
     assert texts.NO_SOURCE_FOUND not in footer.notice
     assert not {"verify", "correct-answer"} & {each.action for each in footer.buttons}
     assert CLOSEST_KEY not in draft().used_source_keys
+
+
+def test_an_answer_says_of_itself_what_kind_it_is_and_not_of_those_before_it() -> None:
+    context = Context(SearchQuery(""), "bypass")
+    made = draft(text="So.")
+    history = replace(NO_HISTORY, shown_keys=ANSWER_KINDS | {"roof.md"})
+    asked = replace(made.asked, history=history, request=replace(made.request, question_keys=ANSWER_KINDS))
+    made = replace(made, asked=asked, found=FoundEvidence(context))
+    assert made.used_source_keys & ANSWER_KINDS == {UNSEARCHED_KEY}
+    assert made.used_source_keys | made.shown_source_keys == {UNSEARCHED_KEY, "roof.md"}
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,12 @@ async def render_actions(http: Request, access: Access, text: str, end: AnswerEn
     if not end.answer:
         return ""
     permissions = set((await get_viewer(http, access)).permissions)
-    can_improve = bool(permissions & {"write", "manage"}) and not await get_space(http, access)
-    is_open = not (end.verified or end.sources) or is_closest(text)
-    return render_text(
-        "parts/answer_actions.html", can_improve=can_improve, is_open=is_open, **_build_votes(end.answer)
-    )
+    is_space = bool(await get_space(http, access))
+    can_improve = bool(permissions & {"write", "manage"}) and not is_space
+    can_share = bool(end.verified or end.sources) and not is_closest(text)
+    is_open = not (can_share or end.unsearched)  # managers see its question
+    values = {"can_improve": can_improve, "can_share": can_share, "is_open": is_open, "is_space": is_space}
+    return render_text("parts/answer_actions.html", **values, **_build_votes(end.answer))
 
 
 @router.post("/ask/rate")

@@ -22,12 +22,13 @@ from engine.storage.ledger.records.query_results import (
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Dialect
-from engine.storage.sql.lists import id_list
+from engine.storage.sql.lists import id_list, text_list
 from engine.storage.sql.timestamps import from_micros
 from engine.storage.sql.topic import Place_co, Topic, reading
 from engine.usage import SpaceUsage
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from engine.models import Scope
@@ -169,6 +170,17 @@ class Stats(Topic[Place_co]):
             )
             for key, space, room, kind, title, link, time, open_, *rest, omissions, coverage in map(tuple, rows)
         ]
+
+    @reading
+    def list_kinds(self, keys: Collection[str], scope: Scope) -> dict[str, str]:
+        """The kinds of documents within a scope, by these keys."""
+        scope_ids = Search(self.db).resolve_scope(scope)
+        rows = self.db.execute_fetchall(
+            "SELECT d.key, d.kind FROM document d WHERE d.key IN (SELECT value FROM json_each(?1))"
+            f" AND {row_clause(scope_ids, 'd')}",
+            (text_list(sorted({*keys})),),
+        )
+        return {str(key): str(kind) for key, kind in rows}
 
     @reading
     def count_documents(self) -> tuple[int, datetime | None]:

@@ -7,6 +7,7 @@ import json
 import httpx
 import pytest
 
+from adapters.web.pages.documents import find_last_page
 from tests.adapters.web.conftest import HERE, SECRET, VAULT, Api
 from tests.adapters.web.pages.test_pages import OWN
 
@@ -69,6 +70,17 @@ async def test_a_reader_sees_no_upload_and_forgets_nothing(api: Api, browser: ht
     assert ("Note" in page, 'id="upload"' in page, "/documents/forget" in page) == (True, False, False)
     assert (await upload(browser, "a.txt", b"x")).status_code == 403
     assert (await browser.post("/documents/forget", data={"key": f"note:{HERE}"})).status_code == 403
+
+
+async def test_a_page_beyond_the_end_is_the_last_one(browser: httpx.AsyncClient) -> None:
+    await upload(browser, "tiles.txt", b"The tiles come on Monday.")
+    for address in ("/documents?offset=4000", "/documents/list?offset=20", "/documents?search=tiles&offset=20"):
+        page = (await browser.get(address)).text
+        assert ("tiles.txt" in page, "Nothing matches" in page) == (True, False), address
+    assert "Nothing matches" in (await browser.get("/documents?search=unheard&offset=20")).text
+    page = (await browser.get("/documents/item", params={"key": f"note:{HERE}", "offset": "500"})).text
+    assert 'class="passage-item' in page
+    assert [find_last_page(total, 20) for total in (0, 1, 20, 21, 40, 41)] == [0, 0, 0, 20, 20, 40]
 
 
 async def test_another_site_uploads_nothing(browser: httpx.AsyncClient) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bot.capabilities.access.token_text import (
+    find_token_id,
     generate_token,
     hash_secret,
     matches,
@@ -28,6 +29,13 @@ def test_a_token_is_read_back_and_only_its_own_secret_matches() -> None:
 def test_other_text_is_no_token(text: str) -> None:
     with pytest.raises(InvalidToken):
         parse_token(text)
+
+
+def test_a_token_is_named_by_its_id_or_its_text_and_by_nothing_else() -> None:
+    id_, text, _ = generate_token()
+    assert [find_token_id(each) for each in (id_, f" {id_}\n", text, f"{text} ")] == [id_] * 4
+    others = ("", "tl", id_[1:], f"{id_}0", id_.replace(id_[0], "x"), text.removeprefix("tl_"), text.split("_", 2)[2])
+    assert [find_token_id(each) for each in others] == [""] * 7
 
 
 @pytest.mark.parametrize(

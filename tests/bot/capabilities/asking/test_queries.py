@@ -74,6 +74,8 @@ async def test_a_question_can_be_limited_to_documents_rooms_authors_times_and_a_
         ("in:#Harbour Ada?", {}, {"m1", "m2"}),
         ("Ada? in:#harbour", {"since": NOON}, {"m2"}),
         ("in:#elsewhere Ada?", {}, set()),
+        ("Ada? from:@Mina", {"authors": ("Mina", "Otto")}, {"m2"}),
+        ("Ada? from:@Mina", {"authors": ("Otto",)}, set()),
         ("Gudgeon?", {"space": "elsewhere"}, set()),
     ]
     for text, facts, documents in cases:
@@ -93,6 +95,9 @@ async def test_an_unknown_chat_makes_no_summary_and_a_known_file_is_found(perfor
 async def test_an_empty_question_and_an_unknown_document_are_errors(perform: Perform) -> None:
     with pytest.raises(InvalidQuestion):
         await perform(Ask("  "))
+    for ids in ("from:<@U1>", "in:<#C1>"):
+        with pytest.raises(InvalidQuestion, match="id here"):
+            await perform(Ask(f"Ada? {ids}"))
     with pytest.raises(NotFound, match=r"none\.md"):
         await perform(Ask("Ada?", documents=("none.md",)))
 

@@ -17,7 +17,7 @@ from bot.capabilities.access.control import AccessControl
 from bot.platform.models import Location, Message, Person
 from bot.rpc.service import LocalService
 from bot.server import build_deps
-from bot.store import Expert, StoredAnswer, Subject
+from bot.store import Expert, Permission, StoredAnswer, Subject
 from tests.adapters.web.pages.test_pages import OWN
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
@@ -36,6 +36,12 @@ class Visitors:
 
     def become(self, person: str) -> None:
         self.client.cookies.set("__Host-threadlore", self.tokens[person])
+
+    async def become_subject(self, subject: Subject, permissions: tuple[Permission, ...]) -> None:
+        """Have somebody else's token, with these permissions."""
+        access = AccessControl(self.bot.store, self.bot.clock)
+        token = (await access.create_token("other", subject, permissions, 1000, None))[1]
+        self.client.cookies.set("__Host-threadlore", token)
 
     async def ask(self, question: str, **more: Any) -> dict[str, Any]:
         """The last event of an answer."""

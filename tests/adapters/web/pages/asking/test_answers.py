@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from bot.commands.context import PersonAtPlace
+from bot.commands.management import answers
+from bot.commands.management.manager import Manager
+from bot.store import PERMISSIONS, Subject
 from tests.adapters.web.pages.asking.conftest import Visitors
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START
@@ -55,6 +61,49 @@ async def test_managers_see_a_question_without_a_result_and_not_who_asked_it(vis
     assert ("Mina did." in written.text, "Asked on this page" in written.text) == (True, False)
     visitors.become("bob")
     assert "Mina did." in (await visitors.ask(NOWHERE))["text"]
+
+
+async def test_what_a_model_is_asked_alone_is_kept_and_seen_by_no_manager(visitors: Visitors) -> None:
+    visitors.become("bob")
+    end = await visitors.ask("Write a letter about the zeppelin.", mode="bypass")
+    assert ("/ask/rate" in end["actions"], "Managers now" in end["actions"]) == (True, False)
+    assert "/ask/share" not in end["actions"]
+    assert (await visitors.send("/ask/share", answer=end["answer"])).status_code == 422
+    await visitors.send("/ask/rate", answer=end["answer"], helpful="false")
+    turns = [{"role": "user", "content": "A letter."}, {"role": "assistant", "content": end["text"]}]
+    follow_up = await visitors.ask("Who painted the airship?", history=turns, earlier=[end["answer"]])
+    assert "Managers now" in follow_up["actions"]
+    visitors.become("ada")
+    page = (await visitors.client.get("/questions")).text
+    assert ("zeppelin" in page, "airship" in page) == (False, True)
+
+
+async def test_a_space_has_a_page_of_its_questions_and_no_managers(visitors: Visitors) -> None:
+    await visitors.become_subject(Subject(space="console:local"), PERMISSIONS)
+    await visitors.bot.engine.documents.add_text("note.md", "The ferry Gudgeon leaves at noon.", space="console:local")
+    actions = (await visitors.ask(f"{NOWHERE} in:#nowhere"))["actions"]
+    assert ("on the page Questions" in actions, "Managers" in actions) == (True, False)
+    assert "zeppelin" in (await visitors.client.get("/questions")).text
+
+
+async def test_channels_are_looked_up_until_there_are_enough(
+    visitors: Visitors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, open_channel = list[str](), Manager.open_channel
+
+    async def count(manager: Manager, room: str) -> PersonAtPlace:
+        opened.append(room)
+        return await open_channel(manager, room)
+
+    monkeypatch.setattr(Manager, "open_channel", count)
+    monkeypatch.setattr(answers, "MAX_PLACES", 2)
+    monkeypatch.setattr(answers, "MAX_EXPERTS", 0)
+    for name in ("A1", "A2", "A3", "A4"):
+        await visitors.bot.store.channels.upsert(await visitors.bot.join(name, "ada"), name.lower())
+    visitors.become("ada")
+    id_ = (await visitors.ask(NOWHERE))["answer"]
+    assert (await visitors.client.get(f"/ask/actions?answer={id_}")).text.count('value="slack:T1:') == 2
+    assert len(opened) == 2
 
 
 async def test_an_answer_is_verified_in_a_channel_by_whoever_may(visitors: Visitors) -> None:

@@ -9,7 +9,11 @@ import pytest
 
 from adapters.web.pages.asking.search import NOT_ALL
 from bot.capabilities.asking import search as search_module
+from bot.platform.models import Person
+from bot.store import Subject
+from engine import DocumentInfo, Scope
 from engine.models import Document, Passage
+from engine.parts.documents import EngineDocuments
 from engine.retrieval import overview
 from tests.adapters.web.pages.asking.conftest import Visitors
 from tests.support.builders import ROOF
@@ -27,6 +31,8 @@ async def town(visitors: Visitors) -> Visitors:
     document = Document(f"{ROOF.room}:file:f:1", "slack:T1:open", ROOF.room, "timetable.md", PAGES, START)
     await visitors.bot.engine.documents.add(document)
     await visitors.bot.post_indexed(visitors.attic, "dan", "The ferry Zander is sold to Perla.")
+    visitors.bot.platform.people["mina"] = Person("mina", "Mina")
+    await visitors.bot.post_indexed(ROOF, "mina", "The mill grinds at night.")
     visitors.become("bob")
     return visitors
 
@@ -58,8 +64,18 @@ async def test_words_are_found_in_their_forms_and_marked(town: Visitors) -> None
         ("q=ferry&since=2027-01-01", []),
         ("q=ferry&since=2026-11-20&until=2026-11-20&kind=conversation", ["Gudgeon"]),
         ("q=ferry+before:2026-01-01", []),
+        ("q=ferry+has:file&kind=conversation", []),
+        ("q=ferry+has:file&kind=file", ["Barbel"]),
+        ("q=ferry+in:%23elsewhere&channel=roof", []),
+        ("q=ferry+in:%23roof&channel=elsewhere", []),
+        ("q=ferry+in:%23roof&channel=roof", ["Gudgeon", "Barbel"]),
+        ("q=ferry+from:@cleo&person=Cleo", ["Gudgeon"]),
+        ("q=ferry+from:@mina&person=Cleo", []),
+        ("q=ferry+after:2026-11-01&since=2027", []),
+        ("q=ferry+after:2027&since=2026-11-01", []),
+        ("q=ferry+before:2026-12-01&until=2026-01-01", []),
         ("kind=file", []),
-        ("channel=roof&kind=conversation", ["Gudgeon"]),
+        ("channel=roof&kind=conversation", ["Gudgeon", "mill"]),
         ("file=timetable", ["Barbel", "ticket"]),
     ],
 )
@@ -82,6 +98,21 @@ async def test_it_leads_to_the_message_and_to_the_page_of_the_file(town: Visitor
     assert "data-sought" not in (await town.client.get(f"{address}x")).text
 
 
+async def test_documents_are_listed_only_to_find_a_file(town: Visitors, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = list[Scope]()
+
+    async def list_documents(documents: EngineDocuments, scope: Scope) -> list[DocumentInfo]:
+        listed.append(scope)
+        return await list_all(documents, scope)
+
+    list_all = EngineDocuments.list
+    monkeypatch.setattr(EngineDocuments, "list", list_documents)
+    page = (await town.client.get("/search?q=ferry")).text
+    assert ("Open the message" in page, "/documents/item" in page, listed) == (True, True, [])
+    await search(town, "q=ferry&file=timetable")
+    assert len(listed) == 1
+
+
 async def test_results_come_by_page(town: Visitors) -> None:
     passages = tuple(Passage(str(each), f"Buoy {each} is green.") for each in range(45))
     await town.bot.engine.documents.add(Document("buoys", "slack:T1:open", ROOF.room, "buoys.md", passages, START))
@@ -89,6 +120,8 @@ async def test_results_come_by_page(town: Visitors) -> None:
     pages = [await search(town, f"q=buoy&offset={offset}") for offset in (0, 20, 40, 60)]
     assert [len(each) for each in pages] == [20, 20, 5, 0]
     assert len({text for page in pages for text in page}) == 45
+    beyond = (await town.client.get("/search?q=buoy&offset=60")).text
+    assert '<a href="/search?q=buoy">Show the first ones</a>' in beyond
     first = (await town.client.get("/search?q=buoy")).text
     assert ("1–20 of 45 passages" in first, "q=buoy&amp;offset=20" in first) == (True, True)
 
@@ -118,9 +151,18 @@ async def test_nobody_finds_or_is_offered_what_they_cannot_read(town: Visitors) 
     assert '<option value="attic">' in (await town.client.get("/search")).text
 
 
+async def test_whoever_only_reads_sees_what_is_stored_about_them_too(town: Visitors) -> None:
+    await town.become_subject(Subject("slack", "T1", "bob"), ("read",))
+    page = (await town.client.get("/documents")).text
+    assert ("/documents/my-data" in page, "/documents/forget-me" in page) == (True, False)
+    assert (await town.client.get("/documents/my-data")).status_code == 200
+
+
 async def test_a_wrong_value_is_said_and_html_is_text(town: Visitors) -> None:
     page = (await town.client.get("/search?q=ferry&since=someday")).text
     assert "is not a value of" in page
+    for words, hint in (("from:<@U1>", "from:@name"), ("in:<%23C1>", "in:#name"), ("from:@Nobody", "shown above")):
+        assert hint in (await town.client.get(f"/search?q=ferry+{words}")).text, words
     page = (await town.client.get("/search?q=%3Cscript%3Ealert(1)%3C/script%3E")).text
     assert "<script>alert" not in page
     assert (await town.client.get("/search?kind=wild")).status_code == 422

@@ -79,6 +79,15 @@ async def test_documents_are_listed_by_title_within_the_scope(ledger: LedgerFixt
     assert await ledger.ledger.stats.list_documents(HERE, "indexed") == []
 
 
+async def test_kinds_are_those_of_documents_within_the_scope(ledger: LedgerFixture) -> None:
+    for key, space in (("a", "here"), ("c", "there")):
+        await ledger.add(doc(key, key, space=space))
+    await ledger.add(replace(doc("b", "b"), kind="conversation"))
+    kinds = ledger.ledger.stats.list_kinds
+    assert await kinds({"a", "b", "c", "none"}, HERE) == {"a": "file", "b": "conversation"}
+    assert await kinds(set(), HERE) == {}
+
+
 async def test_nodes_and_edges_are_what_the_graph_should_hold(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada", "Bob", "Carla"), extraction("Ada", "Bob"))
     await ledger.project()
