@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
     " text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt, suggestions,"
-    " (SELECT CAST(json_group_object(key, used) AS TEXT) FROM answer_provenance WHERE answer = id)"
+    " (SELECT CAST(@json_object(key, used) AS TEXT) FROM answer_provenance WHERE answer = id)"
 )
 _USED_ELSEWHERE = (  # answers in other channels that used a source of this channel, or whose model was shown one
     "SELECT d.answer, COUNT(*) FILTER (WHERE d.used) FROM answer_provenance d JOIN answer a ON a.id = d.answer"
@@ -191,7 +191,7 @@ class Answers:
     async def list_redacted_questions(self, room: str, messages: Collection[str]) -> frozenset[str]:
         """The messages among these whose answers are redacted."""
         rows = await self._database.fetch_all(
-            "SELECT message FROM answer WHERE room = ? AND message IN (SELECT value FROM json_each(?))"
+            "SELECT message FROM answer WHERE room = ? AND message IN (SELECT value FROM @list(?))"
             " AND state = 'redacted'",
             (room, text_list(messages)),
         )
@@ -253,7 +253,7 @@ def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:
 
 def _delete_by_messages(db: Connection, room: str, messages: Collection[str], clock: Clock) -> bool:
     """Delete the answers to messages; returns whether posted ones must go, too."""
-    condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
+    condition = "room = ? AND message IN (SELECT value FROM @list(?))"
     parameters = (room, text_list(messages))
     public = db.execute_fetchall(f"SELECT id FROM answer WHERE {condition} AND NOT private", parameters)
     posted = request_corrections(db, {each for (each,) in public}, clock)

@@ -70,7 +70,7 @@ class Channels:
         """The rooms of channels with these names, in lower case, or ids; an empty workspace stands for all."""
         rows = await self._database.fetch_all(
             "SELECT room FROM channel WHERE platform = ?1 AND (?2 = '' OR workspace = ?2)"
-            " AND (LOWER(name) IN (SELECT value FROM json_each(?3)) OR channel IN (SELECT value FROM json_each(?4)))",
+            " AND (LOWER(name) IN (SELECT value FROM @list(?3)) OR channel IN (SELECT value FROM @list(?4)))",
             (platform, workspace, text_list(names), text_list(ids)),
         )
         return [row[0] for row in rows]
@@ -98,7 +98,8 @@ class Channels:
         await self._database.execute(
             "INSERT INTO channel (room, platform, workspace, channel, name, horizon, synced_until)"
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)"
-            " ON CONFLICT (room) DO UPDATE SET name = excluded.name, horizon = MIN(channel.horizon, excluded.horizon)",
+            " ON CONFLICT (room) DO UPDATE SET name = excluded.name,"
+            " horizon = @least(channel.horizon, excluded.horizon)",
             (place.room, place.platform, place.workspace, place.channel, name, to_micros(horizon or FAR_FUTURE)),
         )
 

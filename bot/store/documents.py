@@ -45,12 +45,12 @@ class Files:
 
     async def list_by_messages(self, room: str, ids: Collection[str]) -> list[FileRecord]:
         """The files of these messages."""
-        return await self._select("room = ? AND message IN (SELECT value FROM json_each(?))", room, text_list(ids))
+        return await self._select("room = ? AND message IN (SELECT value FROM @list(?))", room, text_list(ids))
 
     async def list_by_uploads(self, prefix: str, uploads: Collection[str]) -> list[FileRecord]:
         """These uploads in all rooms whose names start with a prefix."""
         return await self._select(
-            f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM json_each(?2))", prefix, text_list(uploads)
+            f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM @list(?2))", prefix, text_list(uploads)
         )
 
     async def list_by_prefix(self, room: str, prefix: str) -> list[FileRecord]:

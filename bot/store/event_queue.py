@@ -33,7 +33,7 @@ _LIST_WORKSPACES = """
 _FREE = (
     "SELECT e.id, e.event_type, e.payload, e.attempts, e.due_at FROM event e"
     " WHERE e.state = 'waiting' AND e.workspace = ?1 AND e.due_at <= ?2"
-    " AND (e.claimed_by IS NULL OR e.claimed_by = ?3) AND e.id NOT IN (SELECT value FROM json_each(?4))"
+    " AND (e.claimed_by IS NULL OR e.claimed_by = ?3) AND e.id NOT IN (SELECT value FROM @list(?4))"
 )
 _UNORDERED = f"{_FREE} AND e.ordering_key = '' ORDER BY e.id LIMIT ?5"
 _ORDERED = (
@@ -175,7 +175,7 @@ def _claim(db: Connection, claim: EventClaim, process: int) -> list[QueuedEvent]
     """Take the events of a claim; writers of all processes take turns."""
     taken = _find_free(db, claim, process)
     db.execute(
-        "UPDATE event SET claimed_by = ? WHERE id IN (SELECT value FROM json_each(?))",
+        "UPDATE event SET claimed_by = ? WHERE id IN (SELECT value FROM @list(?))",
         (process, id_list(event.id for event in taken)),
     )
     return taken

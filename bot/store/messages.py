@@ -26,7 +26,7 @@ _COLUMNS = "room, id, thread, author, time, digest, document, tokens, applied"
 # Written so that the partial index of threads finds the ids; otherwise the whole room is read.
 _OF_THREAD = (
     "room = ?1 AND id IN (SELECT id FROM message"
-    " WHERE room = ?1 AND thread IN (SELECT value FROM json_each(?2)) AND thread <> '')"
+    " WHERE room = ?1 AND thread IN (SELECT value FROM @list(?2)) AND thread <> '')"
 )
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 _DELETE_EMPTY = (
@@ -35,11 +35,11 @@ _DELETE_EMPTY = (
 )
 _EXTEND_CONVERSATION = (
     "INSERT INTO conversation (document, room, thread, first, last, tokens, open) VALUES (?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (document) DO UPDATE SET first = MIN(conversation.first, excluded.first),"
-    " last = MAX(conversation.last, excluded.last), tokens = conversation.tokens + excluded.tokens"
+    " ON CONFLICT (document) DO UPDATE SET first = @least(conversation.first, excluded.first),"
+    " last = @greatest(conversation.last, excluded.last), tokens = conversation.tokens + excluded.tokens"
 )
 
-_BY_IDS = "room = ? AND id IN (SELECT value FROM json_each(?))"
+_BY_IDS = "room = ? AND id IN (SELECT value FROM @list(?))"
 
 
 class Messages:
@@ -55,7 +55,7 @@ class Messages:
 
     async def list_by_ids(self, room: str, ids: Collection[str]) -> list[MessageRecord]:
         """List the stored ones of these messages, by time."""
-        return await self._select("room = ? AND id IN (SELECT value FROM json_each(?))", room, text_list(ids))
+        return await self._select("room = ? AND id IN (SELECT value FROM @list(?))", room, text_list(ids))
 
     async def list_by_document(self, document: str) -> list[MessageRecord]:
         """List the messages of a conversation, by time."""
@@ -69,7 +69,7 @@ class Messages:
         """Find the ones of these messages that have stored replies."""
         rows = await self._database.fetch_all(
             "SELECT DISTINCT thread FROM message WHERE room = ? AND id <> thread AND thread <> ''"
-            " AND thread IN (SELECT value FROM json_each(?))",
+            " AND thread IN (SELECT value FROM @list(?))",
             (room, text_list(ids)),
         )
         return frozenset(row[0] for row in rows)
@@ -128,7 +128,7 @@ class Messages:
     async def record_applied(self, room: str, ids: Collection[str]) -> None:
         """Record that the engine has these messages, too."""
         await self._database.execute(
-            "UPDATE message SET applied = true WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
+            "UPDATE message SET applied = true WHERE room = ? AND id IN (SELECT value FROM @list(?))",
             (room, text_list(ids)),
         )
 
@@ -171,7 +171,7 @@ class Messages:
     async def find_tombstones(self, room: str, ids: Collection[str], since: datetime = EPOCH) -> frozenset[str]:
         """Find the ones of these ids that were deleted, optionally since a time."""
         rows = await self._database.fetch_all(
-            "SELECT id FROM tombstone WHERE room = ? AND id IN (SELECT value FROM json_each(?)) AND time >= ?",
+            "SELECT id FROM tombstone WHERE room = ? AND id IN (SELECT value FROM @list(?)) AND time >= ?",
             (room, text_list(ids), to_micros(since)),
         )
         return frozenset(row[0] for row in rows)
@@ -215,7 +215,7 @@ def _move_message(db: Connection, room: str, id_: str, document: str) -> None:
 
 def _delete_messages(db: Connection, room: str, ids: Collection[str]) -> None:
     """Delete messages, and conversations that are empty without them."""
-    sql = "DELETE FROM message WHERE room = ? AND id IN (SELECT value FROM json_each(?)) RETURNING document"
+    sql = "DELETE FROM message WHERE room = ? AND id IN (SELECT value FROM @list(?)) RETURNING document"
     documents = db.execute_fetchall(sql, (room, text_list(ids)))
     db.executemany(_DELETE_EMPTY, sorted(set(documents)))
 
@@ -252,7 +252,7 @@ class UnconfirmedDeletions:
     async def list_next(self, room: str, limit: int) -> list[str]:
         """The next messages to check: fewest checks first, then newest first."""
         rows = await self._database.fetch_all(
-            "SELECT n.id FROM unconfirmed_deletion n CROSS JOIN message m USING (room, id) WHERE n.room = ?"
+            "SELECT n.id FROM unconfirmed_deletion n @then JOIN message m USING (room, id) WHERE n.room = ?"
             " ORDER BY n.checks, m.time DESC, n.id LIMIT ?",
             (room, limit),
         )

@@ -38,7 +38,7 @@ class OptOuts:
         """When the opt-outs of these people ended; None for those that last. Others are left out."""
         rows = await self._database.fetch_all(
             "SELECT person, ended_at FROM opt_out WHERE platform = ? AND workspace = ?"
-            " AND person IN (SELECT value FROM json_each(?))",
+            " AND person IN (SELECT value FROM @list(?))",
             (platform, workspace, text_list(people)),
         )
         return {person: None if ended is None else from_micros(ended) for person, ended in rows}
@@ -107,7 +107,7 @@ class Feedback:
     async def list_replies(self, answers: Collection[str]) -> list[tuple[str, str, str]]:
         """The replies that say what was wrong with these answers: answer, reason and message id."""
         sql = (
-            "SELECT answer, reason, comment FROM feedback WHERE answer IN (SELECT value FROM json_each(?)) AND NOT up"
+            "SELECT answer, reason, comment FROM feedback WHERE answer IN (SELECT value FROM @list(?)) AND NOT up"
             " AND reason LIKE ? AND comment <> '' ORDER BY answer, person"
         )
         rows = await self._database.fetch_all(sql, (text_list(sorted(answers)), f"%{IN_THREAD}"))
@@ -116,7 +116,7 @@ class Feedback:
     async def list_reasons(self, answers: Collection[str]) -> list[tuple[str, str]]:
         """The reasons and comments to these answers that were given in forms, without who gave them."""
         sql = (
-            "SELECT reason, comment FROM feedback WHERE answer IN (SELECT value FROM json_each(?)) AND NOT up"
+            "SELECT reason, comment FROM feedback WHERE answer IN (SELECT value FROM @list(?)) AND NOT up"
             " AND (reason <> '' OR comment <> '') AND reason NOT LIKE ? ORDER BY answer, person"
         )
         rows = await self._database.fetch_all(sql, (text_list(sorted(answers)), f"%{IN_THREAD}"))

@@ -25,7 +25,7 @@ _COLUMNS = (
     " requested_at, attempts, confirmed"
 )
 
-_IN_WORKSPACES = "platform || ':' || workspace IN (SELECT value FROM json_each(?))"
+_IN_WORKSPACES = "platform || ':' || workspace IN (SELECT value FROM @list(?))"
 
 CLEAR_TEXT = "question = '', text = '', sources = '[]', suggestions = '[]'"
 SET_REDACTED = "state = CASE state WHEN 'done' THEN 'redacted' ELSE state END"
@@ -99,9 +99,9 @@ def request_corrections(db: Connection, answers: Collection[str], clock: Clock, 
         "INSERT INTO answer_correction (answer, platform, workspace, channel, thread, asker, message, reply_ref,"
         " asked_at, requested_at, due_at, confirmed)"
         " SELECT id, platform, workspace, channel, thread, asker, message, reply_ref, time, ?2, ?2, ?3 FROM answer"
-        " WHERE id IN (SELECT value FROM json_each(?1)) AND reply_ref <> ''"
+        " WHERE id IN (SELECT value FROM @list(?1)) AND reply_ref <> ''"
         " ON CONFLICT (answer) DO UPDATE SET confirmed = answer_correction.confirmed OR excluded.confirmed,"
-        " due_at = MIN(answer_correction.due_at, excluded.due_at)"
+        " due_at = @least(answer_correction.due_at, excluded.due_at)"
         " RETURNING answer",
         (text_list(sorted(answers)), clock.time(), checked),
     )
@@ -152,17 +152,17 @@ def redact_answers(db: Connection, answers: Collection[str], clock: Clock) -> bo
     """
     listed = text_list(sorted(answers))
     rows = db.execute_fetchall(
-        "SELECT id FROM answer WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'", (listed,)
+        "SELECT id FROM answer WHERE id IN (SELECT value FROM @list(?)) AND state <> 'started'", (listed,)
     )
     finished = {each for (each,) in rows}
     posted = request_corrections(db, finished, clock)
     which = (text_list(sorted(finished)),)
     db.execute(
-        f"UPDATE answer SET {CLEAR_TEXT}, {SET_REDACTED} WHERE id IN (SELECT value FROM json_each(?))",
+        f"UPDATE answer SET {CLEAR_TEXT}, {SET_REDACTED} WHERE id IN (SELECT value FROM @list(?))",
         which,
     )
     _clear_comments(db, answers)
-    db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM json_each(?))", which)
+    db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM @list(?))", which)
     return posted
 
 
@@ -177,9 +177,10 @@ def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, cl
     _record_removals(db, removed, clock)
     withdraw_verified_using(db, keys, part_of)
     found = db.execute_fetchall(
-        "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM json_each(?1))"
-        " UNION SELECT answer, true FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used AND NOT EXISTS"
-        " (SELECT 1 FROM answer_provenance m WHERE m.answer = d.answer AND m.used AND instr(m.key, ':message:') > 0)",
+        "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM @list(?1))"
+        " UNION SELECT answer, true FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used"
+        " AND NOT EXISTS (SELECT 1 FROM answer_provenance m"
+        " WHERE m.answer = d.answer AND m.used AND @position(m.key, ':message:') > 0)",
         (text_list(sorted(removed)), part_of),
     )
     clear_answer_text(db, {answer for answer, _ in found})
@@ -191,7 +192,7 @@ def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
     """Delete the text of finished answers but not their sources; they no longer count as history."""
     db.execute(
         f"UPDATE answer SET question = '', text = '', suggestions = '[]', {SET_REDACTED}"
-        " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'",
+        " WHERE id IN (SELECT value FROM @list(?)) AND state <> 'started'",
         (text_list(sorted(answers)),),
     )
     _clear_comments(db, answers)
@@ -200,7 +201,7 @@ def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
 def _clear_comments(db: Connection, answers: Collection[str]) -> None:
     """Delete what people wrote about answers, because it may quote them."""
     db.execute(
-        "UPDATE feedback SET comment = '' WHERE answer IN (SELECT value FROM json_each(?)) AND comment <> ''",
+        "UPDATE feedback SET comment = '' WHERE answer IN (SELECT value FROM @list(?)) AND comment <> ''",
         (text_list(sorted(answers)),),
     )
 

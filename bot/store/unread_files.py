@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = "key, space, room, message, upload, author, time, name, family, reason"
 _IN_SCOPE = (
-    "(space IN (SELECT value FROM json_each(?1)) OR room IN (SELECT value FROM json_each(?2)))"
-    " AND (?3 = '' OR room = ?3)"
+    "(space IN (SELECT value FROM @list(?1)) OR room IN (SELECT value FROM @list(?2))) AND (?3 = '' OR room = ?3)"
 )
 MAX_LISTED = 200  # files at once
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
@@ -68,16 +67,16 @@ class UnreadFiles:
 
     async def delete_by_messages(self, room: str, ids: Collection[str]) -> None:
         """Delete the files of these messages."""
-        await self._delete("room = ? AND message IN (SELECT value FROM json_each(?))", room, text_list(ids))
+        await self._delete("room = ? AND message IN (SELECT value FROM @list(?))", room, text_list(ids))
 
     async def delete_others(self, room: str, message: str, uploads: Collection[str]) -> None:
         """Delete the files that a message no longer has: all but these uploads."""
-        condition = "room = ? AND message = ? AND upload NOT IN (SELECT value FROM json_each(?))"
+        condition = "room = ? AND message = ? AND upload NOT IN (SELECT value FROM @list(?))"
         await self._delete(condition, room, message, text_list(uploads))
 
     async def delete_by_uploads(self, prefix: str, uploads: Collection[str], room: str = "") -> None:
         """Delete these uploads in all rooms whose names start with a prefix, or in one room."""
-        condition = f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM json_each(?2)) AND (?3 = '' OR room = ?3)"
+        condition = f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM @list(?2)) AND (?3 = '' OR room = ?3)"
         await self._delete(condition, prefix, text_list(uploads), room)
 
     async def delete_by_author(self, platform: str, workspace: str, author: str) -> None:

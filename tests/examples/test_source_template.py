@@ -18,6 +18,7 @@ from bot.capabilities.sources.requests import AddSource, SyncSource
 from bot.errors import SourceUnavailable
 from engine import Scope
 from tests.support.bot_fixture import BotFixture, open_bot
+from tests.support.loopback import listening
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "source_template"
 LOCAL, SECRET = "console:local", "ntn-agate"
@@ -81,14 +82,8 @@ def block(kind: str, text: str = "", id_: str = "", **more: Any) -> dict[str, An
 @asynccontextmanager
 async def open_server() -> AsyncIterator[NotionServer]:
     server = NotionServer()
-    runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server.port = runner.addresses[0][1]
-    try:
+    async with listening(server.handle) as server.port:
         yield server
-    finally:
-        await runner.cleanup()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 from aiohttp import web
 
 from tests.support.certificates import Certificate, make_certificate
+from tests.support.loopback import listening
 
 IDENTITY = ("-c", "user.name=Mina", "-c", "user.email=mina@town.example", "-c", "init.defaultBranch=main")
 
@@ -83,11 +84,5 @@ async def open_git_server(root: Path) -> AsyncIterator[GitServer]:
     run_git(root, "init", "--quiet", "--bare", "notes.git")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate.file, certificate.key)
-    runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "localhost", 0, ssl_context=context).start()
-    server.port = runner.addresses[0][1]
-    try:
+    async with listening(server.handle, "localhost", context) as server.port:
         yield server
-    finally:
-        await runner.cleanup()

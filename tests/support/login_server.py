@@ -18,6 +18,7 @@ from aiohttp import web
 from adapters.web.oauth.providers import DiscordLogin, OAuthClient, SlackLogin
 from engine import Clock
 from engine.clock import SYSTEM_CLOCK
+from tests.support.loopback import listening
 
 CLIENT = ("client1", "client-secret")
 
@@ -106,11 +107,5 @@ class LoginServer:
 async def open_login_server(clock: Clock = SYSTEM_CLOCK) -> AsyncIterator[LoginServer]:
     """Run the server on a free port of the loopback device."""
     server = LoginServer(clock)
-    runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server.port = runner.addresses[0][1]
-    try:
+    async with listening(server.handle) as server.port:
         yield server
-    finally:
-        await runner.cleanup()

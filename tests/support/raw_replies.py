@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from tests.support.loopback import listening
+
 
 class RawReplies:
     """The server. `events`: lines of a stream as they are; else `deltas` make one; `message`: of a whole reply.
@@ -25,20 +27,20 @@ class RawReplies:
         self.replies: dict[str, Any] = {}
         self.bodies: list[dict[str, Any]] = []
         self.paths: list[str] = []
-        self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=0.1)
+        self._listening = listening(self._handle)
+        self._port = 0
 
     async def __aenter__(self) -> Self:
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self._port = await self._listening.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
+        await self._listening.__aexit__(None, None, None)
 
     @property
     def address(self) -> str:
         """The address of the server."""
-        return f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        return f"http://127.0.0.1:{self._port}"
 
     @property
     def api_base(self) -> str:

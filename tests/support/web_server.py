@@ -10,6 +10,7 @@ from aiohttp import web
 
 from bot.ingest.links.fetcher import PageFetcher
 from engine.clock import SYSTEM_CLOCK
+from tests.support.loopback import listening
 
 HTML = "text/html"
 
@@ -73,11 +74,5 @@ class WebServer:
 async def open_web_server() -> AsyncIterator[WebServer]:
     """Run the server on a free port of the loopback device."""
     server = WebServer()
-    runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server.port = runner.addresses[0][1]
-    try:
+    async with listening(server.handle) as server.port:
         yield server
-    finally:
-        await runner.cleanup()

@@ -91,7 +91,7 @@ class AuditLog:
         """The people whom references mean; those of forgotten people are left out."""
         sql = (
             "SELECT reference, platform, workspace, person FROM audit_person"
-            " WHERE reference IN (SELECT value FROM json_each(?))"
+            " WHERE reference IN (SELECT value FROM @list(?))"
         )
         rows = await self._database.fetch_all(sql, (text_list(sorted({*references})),))
         return {row[0]: Subject(*row[1:]) for row in rows}

@@ -24,7 +24,7 @@ MAX_QUESTIONS = 2000  # of a workspace, the newest; with more, older ones are no
 _COLUMNS = (
     "id, platform, workspace, channel, thread, message, question, text, asker, author, verifier, verified_at, state,"
     " sources, spaces, rooms,"
-    " (SELECT CAST(json_group_object(key, 1) AS TEXT) FROM verified_provenance WHERE verified = id)"
+    " (SELECT CAST(@json_object(key, 1) AS TEXT) FROM verified_provenance WHERE verified = id)"
 )
 
 
@@ -124,9 +124,9 @@ class VerifiedAnswers:
 def withdraw_verified_using(db: Connection, keys: Collection[str], part_of: str) -> None:
     """Delete the text of verified answers that rest on these keys; `part_of` as in `redact_answers_using`."""
     found = db.execute_fetchall(
-        "SELECT verified FROM verified_provenance WHERE key IN (SELECT value FROM json_each(?1))"
+        "SELECT verified FROM verified_provenance WHERE key IN (SELECT value FROM @list(?1))"
         " UNION SELECT verified FROM verified_provenance d WHERE key = ?2 AND ?2 <> '' AND NOT EXISTS"
-        " (SELECT 1 FROM verified_provenance m WHERE m.verified = d.verified AND instr(m.key, ':message:') > 0)",
+        " (SELECT 1 FROM verified_provenance m WHERE m.verified = d.verified AND @position(m.key, ':message:') > 0)",
         (text_list(sorted({*keys, unknown_part_key(part_of)} - {""})), part_of),
     )
     if not found:
@@ -134,15 +134,15 @@ def withdraw_verified_using(db: Connection, keys: Collection[str], part_of: str)
     which = (text_list([id_ for (id_,) in found]),)
     db.execute(
         "UPDATE verified_answer SET question = '', text = '', sources = '[]', state = 'review', reported = false"
-        " WHERE id IN (SELECT value FROM json_each(?))",
+        " WHERE id IN (SELECT value FROM @list(?))",
         which,
     )
-    db.execute("DELETE FROM verified_provenance WHERE verified IN (SELECT value FROM json_each(?))", which)
+    db.execute("DELETE FROM verified_provenance WHERE verified IN (SELECT value FROM @list(?))", which)
 
 
 def _save(db: Connection, answer: VerifiedAnswer) -> bool:
     removed = db.execute_fetchall(
-        "SELECT 1 FROM recent_removal WHERE key IN (SELECT value FROM json_each(?)) AND removed_at * 1e6 >= ? LIMIT 1",
+        "SELECT 1 FROM recent_removal WHERE key IN (SELECT value FROM @list(?)) AND removed_at * 1e6 >= ? LIMIT 1",
         (text_list(sorted(answer.keys)), to_micros(answer.verified_at)),
     )
     if removed:

@@ -182,7 +182,7 @@ class Sources:
     async def delete_items(self, source: str, items: Collection[str]) -> None:
         """Delete what is known of documents that are gone."""
         await self._database.execute(
-            "DELETE FROM source_item WHERE source = ? AND item IN (SELECT value FROM json_each(?))",
+            "DELETE FROM source_item WHERE source = ? AND item IN (SELECT value FROM @list(?))",
             (source, text_list(items)),
         )
 

@@ -58,7 +58,7 @@ class ImportedSpaces:
         rows = await self._database.fetch_all(
             "SELECT channel.room FROM adapter_state JOIN channel ON channel.room = adapter_state.name"
             " WHERE adapter_state.platform = ?1 AND SUBSTR(adapter_state.value, 1, LENGTH(?2)) = ?2"
-            " AND LOWER(channel.name) IN (SELECT value FROM json_each(?3))",
+            " AND LOWER(channel.name) IN (SELECT value FROM @list(?3))",
             (IMPORT, start, text_list(names)),
         )
         return [row[0] for row in rows]

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 FEW_SPACES = 8
 
 # A condition on chunks `c` of documents `d`, with the parameters of `paused_parameters`.
-UNPAUSED = "NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?))"
+UNPAUSED = "NOT (c.space IN (SELECT value FROM @list(?)) AND (d.kind <> 'conversation' OR NOT ?))"
 
 # Corrections of a name `n`.
 NAME_DESCRIPTION = (
-    "(SELECT p.description FROM name m CROSS JOIN description_override p"
+    "(SELECT p.description FROM name m @then JOIN description_override p"
     " ON p.space = m.space AND p.a = m.canonical AND p.b = '' WHERE m.target = n.id"
     " ORDER BY m.id <> m.target, p.a LIMIT 1)"
 )
 NAME_HIDDEN = (
-    "EXISTS (SELECT 1 FROM name m CROSS JOIN hidden_key h"
+    "EXISTS (SELECT 1 FROM name m @then JOIN hidden_key h"
     " ON h.space = m.space AND h.a = m.canonical AND h.b = '' WHERE m.target = n.id)"
 )
 # Whether a person merged another name into a name `n`, so that it is displayed.
@@ -55,15 +55,15 @@ PART_NAME = (
 )
 # Corrections of a pair `p`.
 _BOTH_ENDS = (
-    "name m CROSS JOIN name q CROSS JOIN {table} c ON c.space = p.space AND c.a = MIN(m.canonical, q.canonical)"
-    " AND c.b = MAX(m.canonical, q.canonical) WHERE m.target = p.a AND q.target = p.b"
+    "name m CROSS JOIN name q @then JOIN {table} c ON c.space = p.space AND c.a = @least(m.canonical, q.canonical)"
+    " AND c.b = @greatest(m.canonical, q.canonical) WHERE m.target = p.a AND q.target = p.b"
 )
 PAIR_DESCRIPTION = (
     f"(SELECT c.description FROM {_BOTH_ENDS.format(table='description_override')}"
     " ORDER BY m.id <> m.target, q.id <> q.target, c.a, c.b LIMIT 1)"
 )
 PAIR_HIDDEN = (
-    "(EXISTS (SELECT 1 FROM name m CROSS JOIN hidden_key h ON h.space = m.space AND h.a = m.canonical AND h.b = ''"
+    "(EXISTS (SELECT 1 FROM name m @then JOIN hidden_key h ON h.space = m.space AND h.a = m.canonical AND h.b = ''"
     f" WHERE m.target IN (p.a, p.b)) OR EXISTS (SELECT 1 FROM {_BOTH_ENDS.format(table='hidden_key')}))"
 )
 
@@ -85,7 +85,7 @@ def name_clause(scope_ids: ScopeIds, table: str) -> str:
     SQLite from using an index that starts with the space.
     """
     clause = space_clause(scope_ids, table)
-    return clause if len(scope_ids.spaces) <= FEW_SPACES else f"+{clause}"
+    return clause if len(scope_ids.spaces) <= FEW_SPACES else f"@unindexed {clause}"
 
 
 def join_ids(ids: Collection[int]) -> str:
@@ -102,7 +102,7 @@ def join_newest_facts(dialect: Dialect, facts: str, column: str, condition: str)
     if dialect == Dialect.POSTGRES:
         return f" CROSS JOIN LATERAL (SELECT g.* {newest}) f"
     return (
-        f" CROSS JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
+        f" @then JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
         f" (SELECT g.time, g.hash, g.chunk, g.number {newest})"
     )
 
@@ -111,7 +111,7 @@ def join_chunks(dialect: Dialect, query: str) -> str:
     """SQL that joins with the chunks `n` whose ids a correlated query gives."""
     if dialect == Dialect.POSTGRES:
         return f" CROSS JOIN LATERAL ({query}) n"
-    return f" CROSS JOIN chunk n ON n.id IN ({query})"
+    return f" @then JOIN chunk n ON n.id IN ({query})"
 
 
 def paused_parameters(paused: PausedTexts) -> tuple[str, bool]:

@@ -51,7 +51,7 @@ _FACT_TABLES = {
     KeyKind.PAIR: ("pair", "link", "pair", "keywords", "'stated'"),
 }
 
-_WITHOUT_FACT = " AND NOT EXISTS (SELECT 1 FROM {key} k CROSS JOIN {fact} f ON f.{key} = k.id WHERE k.target = s.id)"
+_WITHOUT_FACT = " AND NOT EXISTS (SELECT 1 FROM {key} k @then JOIN {fact} f ON f.{key} = k.id WHERE k.target = s.id)"
 
 
 class Profiles(Topic[Place_co]):
@@ -63,7 +63,7 @@ class Profiles(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "SELECT n.id, n.space, n.canonical, n.target, e.in_graph, e.id IS NOT NULL, e.embedding_hash,"
             f" {NAME_DESCRIPTION}, COALESCE({PART_NAME}, {CHOSEN_SPELLING}, {ASKED_NAME}), {NAME_HIDDEN}"
-            " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
+            " FROM @list(?, j) @then JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
             (id_list(ids),),
         )
         facts_by_key = self._count_facts(KeyKind.NAME, [row[0] for row in rows], newest)
@@ -88,7 +88,7 @@ class Profiles(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "SELECT p.id, p.space, COALESCE(x.canonical, ''), COALESCE(y.canonical, ''), p.a, p.b, p.target,"
             f" r.in_graph, r.id IS NOT NULL, r.embedding_hash, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}"
-            " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
+            " FROM @list(?, j) @then JOIN pair p ON p.id = j.value"
             " LEFT JOIN name x ON x.id = p.a LEFT JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id",
             (id_list(ids),),
         )
@@ -111,16 +111,16 @@ class Profiles(Topic[Place_co]):
     def _count_facts(self, kind: ProfileKind, ids: Sequence[int], newest: int) -> dict[int, FactCounts]:
         keys, facts, column, label, type_ = _FACT_TABLES[kind]
         counted = self.db.execute_fetchall(
-            f"SELECT k.target, COUNT(*) FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
-            f" CROSS JOIN {facts} f ON f.{column} = k.id GROUP BY k.target",
+            f"SELECT k.target, COUNT(*) FROM @list(?, j) @then JOIN {keys} k ON k.target = j.value"
+            f" @then JOIN {facts} f ON f.{column} = k.id GROUP BY k.target",
             (id_list(ids),),
         )
         sizes: dict[int, int] = dict(counted)
         few = [id_ for id_, size in sizes.items() if size < HOT_KEY_ROWS]
         facts_by_key: defaultdict[int, list[FactRow]] = defaultdict(list)
         for target, *row in self.db.execute_fetchall(
-            f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
-            f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id",
+            f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM @list(?, j)"
+            f" @then JOIN {keys} k ON k.target = j.value @then JOIN {facts} f ON f.{column} = k.id",
             (id_list(few),),
         ):
             facts_by_key[target].append(FactRow(*row))
@@ -132,7 +132,7 @@ class Profiles(Topic[Place_co]):
     def _count_hot_facts(self, kind: ProfileKind, id_: int, newest: int) -> FactCounts:
         """The same as `count_facts` of all rows, with the newest descriptions only."""
         keys, facts, column, label, type_ = _FACT_TABLES[kind]
-        rows = f"{keys} k CROSS JOIN {facts} f ON f.{column} = k.id WHERE k.target = ?"
+        rows = f"{keys} k @then JOIN {facts} f ON f.{column} = k.id WHERE k.target = ?"
         [[chunks, stated]] = self.db.execute_fetchall(
             f"SELECT COUNT(DISTINCT f.chunk), COUNT(*) FILTER (WHERE {type_} <> '') FROM {rows}",
             (id_,),
@@ -159,8 +159,8 @@ class Profiles(Topic[Place_co]):
         keys, facts, column, label, type_ = _FACT_TABLES[kind]
         condition, parameters = ("true", []) if only is None else fact_clause(only, "g")
         rows = self.db.execute_fetchall(
-            f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
-            f" CROSS JOIN {keys} k ON k.target = j.value{join_newest_facts(self.db.dialect, facts, column, condition)}",
+            f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM @list(?, j)"
+            f" @then JOIN {keys} k ON k.target = j.value{join_newest_facts(self.db.dialect, facts, column, condition)}",
             (id_list(ids), *parameters, newest),
         )
         facts_by_key: dict[int, list[FactRow]] = {}
@@ -207,8 +207,8 @@ class Profiles(Topic[Place_co]):
     def load_display_names(self, ids: Collection[int]) -> dict[int, str]:
         """The displayed names."""
         rows = self.db.execute_fetchall(
-            "SELECT n.id, COALESCE(e.name, n.canonical) FROM json_each(?) j"
-            " CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
+            "SELECT n.id, COALESCE(e.name, n.canonical) FROM @list(?, j)"
+            " @then JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
             (id_list(ids),),
         )
         return dict(rows)
@@ -217,7 +217,7 @@ class Profiles(Topic[Place_co]):
     def load_graph_nodes(self, ids: Collection[int]) -> list[tuple[int, int, bool]]:
         """(id, space, is in the graph) of these entities."""
         rows = self.db.execute_fetchall(
-            "SELECT e.id, e.space, e.in_graph FROM json_each(?) j CROSS JOIN entity e ON e.id = j.value ORDER BY e.id",
+            "SELECT e.id, e.space, e.in_graph FROM @list(?, j) @then JOIN entity e ON e.id = j.value ORDER BY e.id",
             (id_list(ids),),
         )
         return [(id_, space, bool(graphed)) for id_, space, graphed in rows]
@@ -226,7 +226,7 @@ class Profiles(Topic[Place_co]):
     def load_weights(self, ids: Collection[int]) -> dict[int, int]:
         """The weights of these relations, if they have a profile."""
         rows = self.db.execute_fetchall(
-            "SELECT r.id, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
+            "SELECT r.id, r.weight FROM @list(?, j) @then JOIN relation r ON r.id = j.value",
             (id_list(ids),),
         )
         return {row[0]: row[1] for row in rows}
@@ -247,7 +247,7 @@ class Profiles(Topic[Place_co]):
         """Record the summaries that each profile rests on, and delete unused ones."""
         listed = id_list([row.id for row in rows])
         former = self.db.execute_fetchall(
-            "DELETE FROM summary_usage WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) RETURNING key",
+            "DELETE FROM summary_usage WHERE kind = ? AND id IN (SELECT value FROM @list(?)) RETURNING key",
             (kind, listed),
         )
         self.db.executemany(
@@ -285,7 +285,7 @@ class Profiles(Topic[Place_co]):
         """Record that the graph holds these entities and relations."""
         for table, ids in (("entity", names), ("relation", pairs)):
             self.db.execute(
-                f"UPDATE {table} SET in_graph = true WHERE id IN (SELECT value FROM json_each(?)) AND NOT in_graph",
+                f"UPDATE {table} SET in_graph = true WHERE id IN (SELECT value FROM @list(?)) AND NOT in_graph",
                 (id_list(ids),),
             )
 
@@ -361,7 +361,7 @@ class Profiles(Topic[Place_co]):
             )
         ]
         edges = self.db.execute_fetchall(
-            "SELECT r.id, r.a, r.b FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
+            "SELECT r.id, r.a, r.b FROM @list(?, j) @then JOIN relation r ON r.id = j.value",
             (id_list(sorted(pairs)),),
         )
         return OrphanKeys(chunks, names, pairs, tuple((id_, a, b) for id_, a, b in edges))

@@ -29,11 +29,11 @@ from engine.errors import (
     StoreError,
     UnstorableText,
 )
-from engine.storage.postgres.dialect import translate
 from engine.storage.postgres.faults import Fault, classify
 from engine.storage.postgres.row_sets import build_row_set
 from engine.storage.postgres.values import build_adapters
 from engine.storage.sql.connection import Dialect
+from engine.storage.sql.fragments import for_postgres
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -84,7 +84,7 @@ CLIENT_KEEPALIVES = {
 
 
 class BlockingConnection:
-    """A `Connection` on one of psycopg, for use in a thread; its statements are those of SQLite, translated."""
+    """A `Connection` on one of psycopg, for use in a thread."""
 
     __slots__ = ("_raw",)
     dialect = Dialect.POSTGRES
@@ -93,7 +93,7 @@ class BlockingConnection:
         self._raw = raw
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
-        self._raw.execute(translate(sql), parameters)
+        self._raw.execute(for_postgres(sql), parameters)
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         execute_many(self._raw, sql, parameters)
@@ -124,7 +124,7 @@ class ServerConnection:
         """The rows of one statement through a cursor of the server."""
         cursor = RawServerCursor(self._raw, "stream")
         try:
-            await self._run(cursor.execute, translate(sql), parameters)
+            await self._run(cursor.execute, for_postgres(sql), parameters)
             while rows := await self._run(cursor.fetchmany, ROWS_PER_FETCH):
                 for row in rows:
                     yield row
@@ -157,12 +157,12 @@ def fetch_each(raw: Raw, sql: str, parameters: Iterable[Sequence[Any]]) -> list[
 
 
 def _build_statement(sql: str, rows: Sequence[Sequence[Any]]) -> tuple[str, Sequence[Any]]:
-    return (translate(sql), rows[0]) if len(rows) == 1 else build_row_set(sql, rows)
+    return (for_postgres(sql), rows[0]) if len(rows) == 1 else build_row_set(sql, rows)
 
 
 def fetch_all(raw: Raw, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Run one statement; returns its rows."""
-    cursor = raw.execute(translate(sql), parameters)
+    cursor = raw.execute(for_postgres(sql), parameters)
     try:
         return cursor.fetchall()
     except psycopg.ProgrammingError as error:

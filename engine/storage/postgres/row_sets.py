@@ -16,7 +16,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from engine.storage.postgres.dialect import translate
+from engine.storage.sql.fragments import for_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def translate_rows(sql: str, types: tuple[str, ...]) -> str:
     def column(match: re.Match[str]) -> str:
         return f"listed.c{match[1]}" if types[int(match[1]) - 1] else "NULL"
 
-    parts = _PART.findall(_PARAMETER.sub(column, translate(sql)))
+    parts = _PART.findall(_PARAMETER.sub(column, for_postgres(sql)))
     top = _find_keywords(parts)
     if "VALUES" in top:
         return _select_values(parts, top["VALUES"], source)

@@ -1,5 +1,5 @@
 """SQL plumbing that every database shares: connections, databases with group commit, schemas, topics, lists, times.
 
-SQL functions are written once, in the dialect of SQLite with standard upserts; the connection of another database
-translates them (`engine.storage.postgres.dialect`). Imports nothing of the engine but errors and scheduling.
+SQL functions are written once, in the SQL that all databases read; what these write differently is named by
+`fragments`. Imports nothing of the engine but errors and scheduling.
 """

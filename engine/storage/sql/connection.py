@@ -25,7 +25,7 @@ class Dialect(StrEnum):
 
 
 class Connection(Protocol):
-    """A connection inside a transaction or a snapshot. Placeholders are `?` and `?1`; lists see `lists`."""
+    """A connection inside a transaction or a snapshot. Statements: see `fragments`."""
 
     @property
     def dialect(self) -> Dialect: ...

@@ -1,4 +1,4 @@
-"""Lists as parameters of SQL statements: `json_each(?)` is a table with the column `value`.
+"""Lists as parameters of SQL statements: `@list(?)` is a table with the column `value`.
 
 SQLite reads them as JSON. PostgreSQL gets them as arrays, whose types tell integers from texts.
 """

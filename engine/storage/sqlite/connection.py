@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.errors import CorruptLedger, StoreError, UnstorableText
 from engine.storage.disk import disk_error
 from engine.storage.sql.connection import Dialect
+from engine.storage.sql.fragments import for_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -57,16 +58,17 @@ class ThreadConnection:
         self._sqlite = sqlite
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
-        self._sqlite.execute(sql, parameters)
+        self._sqlite.execute(for_sqlite(sql), parameters)
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
-        self._sqlite.executemany(sql, parameters)
+        self._sqlite.executemany(for_sqlite(sql), parameters)
 
     def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
-        return [row for each in parameters for row in self._sqlite.execute(sql, each)]
+        statement = for_sqlite(sql)
+        return [row for each in parameters for row in self._sqlite.execute(statement, each)]
 
     def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
-        return self._sqlite.execute(sql, parameters).fetchall()
+        return self._sqlite.execute(for_sqlite(sql), parameters).fetchall()
 
 
 class StreamConnection:
@@ -80,7 +82,7 @@ class StreamConnection:
         return await run_in_thread(self.sqlite, lambda db: work(ThreadConnection(db)))
 
     async def stream(self, sql: str, parameters: Sequence[Any] = (), /) -> AsyncGenerator[tuple[Any, ...], None]:
-        async with self.sqlite.execute(sql, parameters) as cursor:
+        async with self.sqlite.execute(for_sqlite(sql), parameters) as cursor:
             async for row in cursor:
                 yield tuple(row)
 

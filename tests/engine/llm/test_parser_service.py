@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -12,8 +12,8 @@ from aiohttp import web
 from engine import FileParser, ParserLimits
 from engine.llm.parser_service import ParserService, ParserServiceConfig
 from engine.models import ConvertedDocument
+from tests.support.loopback import Handler, listening
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MARKDOWN = "# Kiln plan\n\n| Kiln | Bricks |\n|---|---|\n| North | $x^2$ |\n"
 FORM = b"name,bricks\nNorth,310\n"
 DOCLING = {"document": {"filename": "a.csv", "md_content": MARKDOWN}, "status": "success", "errors": []}
@@ -22,20 +22,16 @@ MINERU = {"backend": "pipeline", "version": "2.5", "results": {"a": {"md_content
 
 @asynccontextmanager
 async def serve(path: str, handler: Handler) -> AsyncIterator[str]:
-    app = web.Application()
-    app.router.add_post(path, handler)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        assert (request.method, request.path) == ("POST", path)
+        return await handler(request)
+
+    async with listening(handle) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def answer(body: object, *, status: int = 200) -> Handler:
-    async def respond(request: web.Request) -> web.StreamResponse:
+    async def respond(request: web.BaseRequest) -> web.StreamResponse:
         form = await request.post()
         file = form["files"]
         assert isinstance(file, web.FileField)
@@ -86,7 +82,7 @@ async def test_what_a_partial_answer_lacks_is_named() -> None:
 
 @pytest.mark.asyncio
 async def test_a_silent_service_is_not_waited_for() -> None:
-    async def wait(_: web.Request) -> web.StreamResponse:
+    async def wait(_: web.BaseRequest) -> web.StreamResponse:
         await asyncio.Event().wait()
         raise AssertionError
 

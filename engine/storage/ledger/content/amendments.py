@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     PassageOrder = tuple[int, int, str]
 
 
-_PASSAGES_IN_ORDER = "passage p INDEXED BY passage_order"
+_PASSAGES_IN_ORDER = "passage p @use(passage_order)"
 _ORDER_COLUMNS = "(p.position, p.sort_time, p.key)"
 _COLUMNS = "p.key, p.text, p.label, p.link, p.author, p.time, p.position"
 LOWEST_ORDER = (-(2**63), -(2**63), "")
@@ -144,8 +144,8 @@ class Amendments(Topic[Place_co]):
         """The ordinal of the chunk with the nearest passage before or after a position, if any."""
         ordered = ", ".join(f"{column} {direction}" for column in ("p.position", "p.sort_time", "p.key", "c.ordinal"))
         rows = self.db.execute_fetchall(
-            f"SELECT c.ordinal FROM {_PASSAGES_IN_ORDER} CROSS JOIN chunk_passage i ON i.passage = p.id"
-            " CROSS JOIN chunk c ON c.id = i.chunk"
+            f"SELECT c.ordinal FROM {_PASSAGES_IN_ORDER} @then JOIN chunk_passage i ON i.passage = p.id"
+            " @then JOIN chunk c ON c.id = i.chunk"
             f" WHERE p.document = ? AND {_ORDER_COLUMNS} {sign} (?, ?, ?) ORDER BY {ordered} LIMIT 1",
             (document, *place),
         )
@@ -154,8 +154,8 @@ class Amendments(Topic[Place_co]):
     def _extend_to_passage(self, document: int, ordinal: int, most: str) -> int:
         """The first or last chunk that shares a passage with this one: a long passage is in several chunks."""
         rows = self.db.execute_fetchall(
-            f"SELECT {most}(o.ordinal) FROM chunk c CROSS JOIN chunk_passage i ON i.chunk = c.id"
-            " CROSS JOIN chunk_passage k ON k.passage = i.passage CROSS JOIN chunk o ON o.id = k.chunk"
+            f"SELECT {most}(o.ordinal) FROM chunk c @then JOIN chunk_passage i ON i.chunk = c.id"
+            " @then JOIN chunk_passage k ON k.passage = i.passage @then JOIN chunk o ON o.id = k.chunk"
             " WHERE c.document = ? AND c.ordinal = ?",
             (document, ordinal),
         )
@@ -164,8 +164,8 @@ class Amendments(Topic[Place_co]):
     def _load_chunks(self, document: int, first: int, until: int) -> list[Chunk]:
         rows = self.db.execute_fetchall(
             "SELECT c.ordinal, c.text, c.tokens, p.key, i.start_offset, i.end_offset"
-            " FROM chunk c INDEXED BY chunk_order"
-            " CROSS JOIN chunk_passage i ON i.chunk = c.id CROSS JOIN passage p ON p.id = i.passage"
+            " FROM chunk c @use(chunk_order)"
+            " @then JOIN chunk_passage i ON i.chunk = c.id @then JOIN passage p ON p.id = i.passage"
             " WHERE c.document = ? AND c.ordinal BETWEEN ? AND ? ORDER BY c.ordinal, i.ordinal",
             (document, first, until),
         )
@@ -178,7 +178,7 @@ class Amendments(Topic[Place_co]):
 
     def _load_passages(self, document: int, *keys: str) -> list[Passage]:
         rows = self.db.execute_fetchall(
-            f"SELECT {_COLUMNS} FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
+            f"SELECT {_COLUMNS} FROM @list(?, j) @then JOIN passage p ON p.document = ? AND p.key = j.value",
             (text_list(keys), document),
         )
         return [_build_passage(row) for row in rows]

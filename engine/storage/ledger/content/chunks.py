@@ -142,7 +142,7 @@ class Chunks(Topic[Place_co]):
         """Id and time of these chunks' passages, by key."""
         keys = list({piece.passage for chunk in chunks for piece in chunk.pieces})
         rows = self.db.execute_fetchall(
-            "SELECT p.key, p.id, p.time FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
+            "SELECT p.key, p.id, p.time FROM @list(?, j) @then JOIN passage p ON p.document = ? AND p.key = j.value",
             (text_list(keys), document),
         )
         return {key: (id_, time) for key, id_, time in rows}
@@ -167,8 +167,8 @@ class Chunks(Topic[Place_co]):
             map(
                 tuple,
                 self.db.execute_fetchall(
-                    "SELECT p.chunk, p.ordinal, p.passage, p.start_offset, p.end_offset FROM json_each(?) j"
-                    " CROSS JOIN chunk_passage p ON p.chunk = j.value",
+                    "SELECT p.chunk, p.ordinal, p.passage, p.start_offset, p.end_offset FROM @list(?, j)"
+                    " @then JOIN chunk_passage p ON p.chunk = j.value",
                     listed,
                 ),
             )
@@ -185,8 +185,8 @@ class Chunks(Topic[Place_co]):
     def load_partial_vectors(self, embedder: str, chunks: Collection[int]) -> dict[int, PartialVectors]:
         """The vectors of the embedded beginnings of these chunks."""
         rows = self.db.execute_fetchall(
-            "SELECT v.chunk, v.embedder, v.covered_chars, v.embedded_at_once, v.parts, v.data FROM json_each(?) j"
-            " CROSS JOIN open_chunk_vector v ON v.chunk = j.value AND v.embedder = ?",
+            "SELECT v.chunk, v.embedder, v.covered_chars, v.embedded_at_once, v.parts, v.data FROM @list(?, j)"
+            " @then JOIN open_chunk_vector v ON v.chunk = j.value AND v.embedder = ?",
             (id_list(chunks), embedder),
         )
         return {row[0]: PartialVectors(*tuple(row)[1:]) for row in rows}
@@ -213,13 +213,13 @@ class Chunks(Topic[Place_co]):
         listed = (id_list(chunks),)
         for text, *row in (
             *self.db.execute_fetchall(
-                "SELECT c.text, v.embedder, LENGTH(c.text), true, v.parts, v.data FROM json_each(?) j"
-                " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN vector v ON v.text_hash = c.text_hash",
+                "SELECT c.text, v.embedder, LENGTH(c.text), true, v.parts, v.data FROM @list(?, j)"
+                " @then JOIN chunk c ON c.id = j.value @then JOIN vector v ON v.text_hash = c.text_hash",
                 listed,
             ),
             *self.db.execute_fetchall(
-                "SELECT c.text, v.embedder, v.covered_chars, v.embedded_at_once, v.parts, v.data FROM json_each(?) j"
-                " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN open_chunk_vector v ON v.chunk = c.id",
+                "SELECT c.text, v.embedder, v.covered_chars, v.embedded_at_once, v.parts, v.data FROM @list(?, j)"
+                " @then JOIN chunk c ON c.id = j.value @then JOIN open_chunk_vector v ON v.chunk = c.id",
                 listed,
             ),
         ):
@@ -237,12 +237,12 @@ class Chunks(Topic[Place_co]):
         self.db.execute(
             "INSERT INTO vector (embedder, text_hash, parts, data)"
             " SELECT v.embedder, c.text_hash, v.parts, v.data FROM chunk c"
-            " CROSS JOIN open_chunk_vector v ON v.chunk = c.id WHERE c.document = ?"
+            " @then JOIN open_chunk_vector v ON v.chunk = c.id WHERE c.document = ?"
             " AND v.embedded_at_once AND v.covered_chars = LENGTH(c.text) ON CONFLICT DO NOTHING",
             (document,),
         )
         pieces = self.db.execute_fetchall(
-            "SELECT c.id FROM chunk c CROSS JOIN open_chunk_vector v ON v.chunk = c.id"
+            "SELECT c.id FROM chunk c @then JOIN open_chunk_vector v ON v.chunk = c.id"
             " WHERE c.document = ? AND NOT (v.embedded_at_once AND v.covered_chars = LENGTH(c.text))",
             (document,),
         )

@@ -122,7 +122,7 @@ class Documents(Topic[Place_co]):
         changed = {passage.key: passage.text for passage in passages}
         texts = dict(
             self.db.execute_fetchall(
-                "SELECT p.key, p.text FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
+                "SELECT p.key, p.text FROM @list(?, j) @then JOIN passage p ON p.document = ? AND p.key = j.value",
                 (text_list([*changed, *dropped]), document),
             )
         )

@@ -82,7 +82,7 @@ class Facts(Topic[Place_co]):
     def has_due_extraction(self, now: float) -> bool:
         """Whether any chunk waits for extraction now."""
         [[exists]] = self.db.execute_fetchall(
-            "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
+            "SELECT EXISTS (SELECT 1 FROM chunk c @then JOIN document d ON d.id = c.document"
             " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at <= ?)",
             (now,),
         )
@@ -92,8 +92,8 @@ class Facts(Topic[Place_co]):
     def has_pending_extraction(self, paused: PausedTexts = NOTHING_PAUSED) -> bool:
         """Whether any chunk waits for extraction, now or for its next try; `paused` texts do not."""
         [[exists]] = self.db.execute_fetchall(
-            "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-            f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {UNPAUSED})",
+            "SELECT EXISTS (SELECT 1 FROM chunk c @then JOIN document d ON d.id = c.document"
+            f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < @infinity AND {UNPAUSED})",
             paused_parameters(paused),
         )
         return bool(exists)
@@ -107,8 +107,8 @@ class Facts(Topic[Place_co]):
         if self.db.dialect is Dialect.SQLITE:
             return set(ids)
         rows = self.db.execute_fetchall(
-            "INSERT INTO extraction_claim (chunk, process) SELECT c.id, ?2 FROM json_each(?1) j"
-            " CROSS JOIN chunk c ON c.id = j.value"
+            "INSERT INTO extraction_claim (chunk, process) SELECT c.id, ?2 FROM @list(?1, j)"
+            " @then JOIN chunk c ON c.id = j.value"
             f" WHERE c.extraction IS NULL AND {free_text_clause(self.db, process)}"
             " ON CONFLICT (chunk) DO UPDATE SET process = excluded.process"
             " WHERE extraction_claim.process = excluded.process RETURNING chunk",
@@ -120,9 +120,7 @@ class Facts(Topic[Place_co]):
     def release_chunks(self, ids: Collection[int]) -> None:
         """Free chunks that were claimed for extraction."""
         if self.db.dialect is Dialect.POSTGRES:
-            self.db.execute(
-                "DELETE FROM extraction_claim WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(ids),)
-            )
+            self.db.execute("DELETE FROM extraction_claim WHERE chunk IN (SELECT value FROM @list(?))", (id_list(ids),))
 
     @writing
     def save_extraction(self, chunk: int, key: bytes, extraction: Extraction) -> bool:
@@ -136,7 +134,7 @@ class Facts(Topic[Place_co]):
         They replace those of an earlier reading that is repeated. A chunk whose facts may be incomplete gets an error,
         and a key of its own, so that no other chunk reuses them.
         """
-        unread = "SELECT c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value WHERE c.extraction IS NULL"
+        unread = "SELECT c.id FROM @list(?, j) @then JOIN chunk c ON c.id = j.value WHERE c.extraction IS NULL"
         saved = [row[0] for row in self.db.execute_fetchall(unread, (id_list(sorted(found)),))]
         if not saved:
             return set()
@@ -145,16 +143,14 @@ class Facts(Topic[Place_co]):
             People(self.db).copy_losses(id_, found[id_][0])
         # A chunk given up by the embedder keeps its error.
         self.db.executemany(
-            "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < 9e999 THEN '' ELSE error END,"
-            " hint = CASE WHEN retry_at < 9e999 THEN '' ELSE hint END,"
-            " retry_at = CASE WHEN retry_at < 9e999 THEN 0 ELSE retry_at END WHERE id = ?",
+            "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < @infinity THEN '' ELSE error END,"
+            " hint = CASE WHEN retry_at < @infinity THEN '' ELSE hint END,"
+            " retry_at = CASE WHEN retry_at < @infinity THEN 0 ELSE retry_at END WHERE id = ?",
             [(found[id_][0], id_) for id_ in saved],
         )
+        self.db.execute("DELETE FROM incomplete_chunk WHERE chunk IN (SELECT value FROM @list(?))", (id_list(saved),))
         self.db.execute(
-            "DELETE FROM incomplete_chunk WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(saved),)
-        )
-        self.db.execute(
-            "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(saved),)
+            "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM @list(?))", (id_list(saved),)
         )
         self.release_chunks(saved)
         self._replace_facts(kept)
@@ -184,8 +180,8 @@ class Facts(Topic[Place_co]):
     def _replace_facts(self, found: Mapping[int, Extraction]) -> None:
         """Replace the facts of chunks by these, in their spaces."""
         rows = self.db.execute_fetchall(
-            "SELECT c.id, c.document, c.space, c.time, c.text, d.key FROM json_each(?) j"
-            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
+            "SELECT c.id, c.document, c.space, c.time, c.text, d.key FROM @list(?, j)"
+            " @then JOIN chunk c ON c.id = j.value @then JOIN document d ON d.id = c.document",
             (id_list(sorted(found)),),
         )
         generation = Settings(self.db).next_generation()
@@ -275,7 +271,8 @@ class Facts(Topic[Place_co]):
         Other spaces are left out: a saved extraction would reveal that they contain the text.
         """
         first = (
-            "SELECT id, extraction FROM chunk WHERE extraction = ? AND +space = (SELECT space FROM chunk WHERE id = ?)"
+            "SELECT id, extraction FROM chunk WHERE extraction = ?"
+            " AND @unindexed space = (SELECT space FROM chunk WHERE id = ?)"
         )
         rows = self.db.execute_fetchall(
             f"SELECT * FROM ({first} LIMIT 1) x UNION ALL SELECT * FROM ({first} LIMIT 1) y",
@@ -311,13 +308,13 @@ class Facts(Topic[Place_co]):
         names = {
             row[0]
             for row in self.db.execute_fetchall(
-                "DELETE FROM mention WHERE chunk IN (SELECT value FROM json_each(?)) RETURNING name", listed
+                "DELETE FROM mention WHERE chunk IN (SELECT value FROM @list(?)) RETURNING name", listed
             )
         }
         pairs = {
             row[0]
             for row in self.db.execute_fetchall(
-                "DELETE FROM link WHERE chunk IN (SELECT value FROM json_each(?)) RETURNING pair", listed
+                "DELETE FROM link WHERE chunk IN (SELECT value FROM @list(?)) RETURNING pair", listed
             )
         }
         return names, pairs
@@ -338,7 +335,7 @@ class Facts(Topic[Place_co]):
         defined = Joins(self.db).find_defined_keys(chunks)
         Invalidation(self.db).delete_cached_answers(KeyKind.CHUNK, chunks)
         gone = self.db.execute_fetchall(
-            "DELETE FROM chunk WHERE id IN (SELECT value FROM json_each(?)) RETURNING text_hash", listed
+            "DELETE FROM chunk WHERE id IN (SELECT value FROM @list(?)) RETURNING text_hash", listed
         )
         self.db.executemany(
             "DELETE FROM vector WHERE text_hash = ?1 AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?1)",
@@ -363,7 +360,7 @@ class Facts(Topic[Place_co]):
             f" AND {free_text_clause(self.db, turn.process)}"
         )
         find_next = (
-            "(SELECT c.space FROM chunk c CROSS JOIN document d ON d.id = c.document"
+            "(SELECT c.space FROM chunk c @then JOIN document d ON d.id = c.document"
             f" WHERE {free}"
             " AND c.space > due.space ORDER BY c.space LIMIT 1)"
         )
@@ -376,7 +373,7 @@ class Facts(Topic[Place_co]):
                 " (SELECT p.label FROM chunk_passage i JOIN passage p ON p.id = i.passage WHERE i.chunk = c.id"
                 "  ORDER BY i.ordinal LIMIT 1)"
                 f" FROM chunk c JOIN document d ON d.id = c.document WHERE {free} AND c.space = ?"
-                " AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
+                " AND c.id NOT IN (SELECT value FROM @list(?)) ORDER BY c.id LIMIT ?",
                 (*parameters, space, id_list(skip), count),
             )
             return [

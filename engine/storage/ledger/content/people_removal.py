@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BATCH = PEOPLE_BATCH  # chunks in one transaction
 SETTING = "people_removal"
-_EITHER = "({} IN (SELECT value FROM json_each(?2)) OR {} IN (SELECT value FROM json_each(?2)))"
+_EITHER = "({} IN (SELECT value FROM @list(?2)) OR {} IN (SELECT value FROM @list(?2)))"
 _CORRECTED_NAMES = " UNION ".join(
     f"SELECT {column} FROM {table} WHERE space = ?1{condition}"
     for table, columns, condition in (
@@ -67,7 +67,7 @@ class PeopleRemoval(Topic[Place_co]):
         self._read_again(sorted(set(former) - set(spaces)))
         if set(spaces) - set(former):
             [[total]] = self.db.execute_fetchall(
-                "SELECT COUNT(*) FROM chunk WHERE space IN (SELECT value FROM json_each(?))", (id_list(spaces),)
+                "SELECT COUNT(*) FROM chunk WHERE space IN (SELECT value FROM @list(?))", (id_list(spaces),)
             )
             self._save(PeopleRemovalState(self.load_state().number + 1, total=int(total)))
         return True
@@ -79,7 +79,7 @@ class PeopleRemoval(Topic[Place_co]):
         if not state.is_running or self.drop_next():
             return state.is_running
         rows = self.db.execute_fetchall(
-            "SELECT id FROM chunk WHERE id > ? AND space IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?",
+            "SELECT id FROM chunk WHERE id > ? AND space IN (SELECT value FROM @list(?)) ORDER BY id LIMIT ?",
             (state.after, id_list(spaces), BATCH),
         )
         before, chunks = self._count_entities(), [row[0] for row in rows]
@@ -117,13 +117,12 @@ class PeopleRemoval(Topic[Place_co]):
     def _extract_again(self, chunks: Collection[int]) -> None:
         """Let chunks wait for extraction, all at once: one of the same text would give the others its facts."""
         rows = self.db.execute_fetchall(
-            "UPDATE chunk SET extraction = NULL WHERE id IN (SELECT value FROM json_each(?)) AND retry_at < 9e999"
+            "UPDATE chunk SET extraction = NULL WHERE id IN (SELECT value FROM @list(?)) AND retry_at < @infinity"
             " AND (SELECT kind FROM document WHERE id = chunk.document) <> 'manual' RETURNING document",
             (id_list(sorted(chunks)),),
         )
         self.db.execute(
-            "UPDATE document SET status = 'searchable' WHERE status = 'indexed'"
-            " AND id IN (SELECT value FROM json_each(?))",
+            "UPDATE document SET status = 'searchable' WHERE status = 'indexed' AND id IN (SELECT value FROM @list(?))",
             (id_list(sorted({row[0] for row in rows})),),
         )
 
@@ -137,7 +136,7 @@ class PeopleRemoval(Topic[Place_co]):
     def _remove_statements(self, spaces: Collection[int]) -> None:
         """Delete what was stated by hand about nothing but people."""
         rows = self.db.execute_fetchall(
-            "SELECT d.key FROM document d WHERE d.kind = 'manual' AND d.space IN (SELECT value FROM json_each(?))"
+            "SELECT d.key FROM document d WHERE d.kind = 'manual' AND d.space IN (SELECT value FROM @list(?))"
             " AND NOT EXISTS (SELECT 1 FROM chunk c JOIN mention m ON m.chunk = c.id WHERE c.document = d.id)",
             (id_list(spaces),),
         )
@@ -173,15 +172,14 @@ class PeopleRemoval(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "SELECT DISTINCT c.id, c.document FROM chunk c JOIN person_name p ON p.chunk = c.id"
             " JOIN document d ON d.id = c.document"
-            " WHERE d.kind <> 'manual' AND c.space IN (SELECT value FROM json_each(?))",
+            " WHERE d.kind <> 'manual' AND c.space IN (SELECT value FROM @list(?))",
             (id_list(spaces),),
         )
         chunks, documents = [(row[0],) for row in rows], {row[1] for row in rows}
-        self.db.executemany("UPDATE chunk SET extraction = NULL WHERE id = ? AND retry_at < 9e999", chunks)
+        self.db.executemany("UPDATE chunk SET extraction = NULL WHERE id = ? AND retry_at < @infinity", chunks)
         for document in sorted(documents):
             Documents(self.db).reset_to_pending(document)
         self.db.execute(
-            "DELETE FROM person_name WHERE chunk IN"
-            " (SELECT id FROM chunk WHERE space IN (SELECT value FROM json_each(?)))",
+            "DELETE FROM person_name WHERE chunk IN (SELECT id FROM chunk WHERE space IN (SELECT value FROM @list(?)))",
             (id_list(spaces),),
         )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CHOICE, CHECKED = "extraction_choice", "extraction_checked"  # settings: the choice, and the last chunk compared with it
 # A condition on chunks `c` of documents `d` with rows `o`: they can be read again.
-QUEUED = "o.queued AND c.extraction IS NOT NULL AND NOT d.open AND c.retry_at < 9e999"
+QUEUED = "o.queued AND c.extraction IS NOT NULL AND NOT d.open AND c.retry_at < @infinity"
 
 
 class Readings(Topic[Place_co]):
@@ -59,7 +59,7 @@ class Readings(Topic[Place_co]):
         """Record which of the chunks another choice read; one that was read again meanwhile is left alone."""
         ids = [each.id for each in checked]
         self.db.execute(
-            "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM json_each(?))",
+            "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM @list(?))",
             (id_list([each for each in ids if each not in outdated]),),
         )
         self.db.executemany(
@@ -122,11 +122,10 @@ class Readings(Topic[Place_co]):
         if not chunks:
             return 0
         listed = (id_list(chunks),)
-        self.db.execute("UPDATE chunk SET extraction = NULL WHERE id IN (SELECT value FROM json_each(?))", listed)
-        self.db.execute("DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM json_each(?))", listed)
+        self.db.execute("UPDATE chunk SET extraction = NULL WHERE id IN (SELECT value FROM @list(?))", listed)
+        self.db.execute("DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM @list(?))", listed)
         self.db.execute(
-            "UPDATE document SET status = 'searchable' WHERE status = 'indexed'"
-            " AND id IN (SELECT value FROM json_each(?))",
+            "UPDATE document SET status = 'searchable' WHERE status = 'indexed' AND id IN (SELECT value FROM @list(?))",
             (id_list(sorted(documents)),),
         )
         return len(chunks)

@@ -32,7 +32,7 @@ class FullTextIndex:
         """
         if self.kind == KeyKind.CHUNK and scope_ids.rooms:
             return row_clause(scope_ids, table)
-        return f"+{space_clause(scope_ids, table)}"
+        return f"@unindexed {space_clause(scope_ids, table)}"
 
 
 CHUNK_INDEX, NAME_INDEX = FullTextIndex(KeyKind.CHUNK), FullTextIndex(KeyKind.NAME)

@@ -41,7 +41,7 @@ def find_tokenizer(db: Connection) -> str:
 def tokenize_words(db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
     """The terms of each word as the index makes them; those of scripts without spaces are terms already."""
     rows = db.execute_fetchall(
-        "SELECT j.value, t.lexeme, t.positions FROM json_each(?) j CROSS JOIN LATERAL unnest(word_vector(j.value)) t",
+        "SELECT j.value, t.lexeme, t.positions FROM @list(?, j) CROSS JOIN LATERAL unnest(word_vector(j.value)) t",
         (text_list(words),),
     )
     found: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -56,7 +56,7 @@ def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) 
     """Index rows (id, text) again that were indexed without terms of scripts without spaces."""
     table, column = _SOURCES[kind]
     ids = [row for row, text in rows if has_unspaced(text)]
-    db.execute(f"UPDATE {table} SET {column} = {column} WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),))
+    db.execute(f"UPDATE {table} SET {column} = {column} WHERE id IN (SELECT value FROM @list(?))", (id_list(ids),))
 
 
 def load_postings(

@@ -22,7 +22,7 @@ RECORDS = (  # those of some names; the second name is "" for an entity
     " UNION ALL SELECT 'hide', a, b, '' FROM hidden_key"
     " WHERE space = ?1 AND a IN {names} AND (b = '' OR b IN {names})"
     " UNION ALL SELECT 'split', name, shown, rule FROM name_split WHERE space = ?1 AND name IN {names}"
-).format(names="(SELECT value FROM json_each(?2))")
+).format(names="(SELECT value FROM @list(?2))")
 
 
 class CorrectionRecord(NamedTuple):

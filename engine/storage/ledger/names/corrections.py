@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 _CORRECTION_QUERIES = {
     KeyKind.NAME: f"SELECT n.id, {NAME_DESCRIPTION}, {NAME_HIDDEN}, {ASKED_NAME}, {PART_NAME}"
-    " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value",
+    " FROM @list(?, j) @then JOIN name n ON n.id = j.value",
     KeyKind.PAIR: f"SELECT p.id, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}, NULL, NULL"
-    " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value",
+    " FROM @list(?, j) @then JOIN pair p ON p.id = j.value",
 }
 
 NOTHING_TO_SPLIT = "Nothing that is said about “{name}” here has this type, or comes from this document."
@@ -329,7 +329,7 @@ class Corrections(Topic[Place_co]):
 
         Existing corrections of that space win; an alias that would form a circle there is removed.
         """
-        where = "WHERE room = ?1 AND room <> 0 AND space IS NOT ?2"
+        where = "WHERE room = ?1 AND room <> 0 AND space @differs ?2"
         for table, columns in (("description_override", "description, room"), ("hidden_key", "room")):
             rows = self.db.execute_fetchall(
                 f"DELETE FROM {table} {where} RETURNING space, a, b, {columns}", (room, space)
@@ -391,9 +391,9 @@ class Corrections(Topic[Place_co]):
     def _pair_ids(self, ends: Collection[int]) -> set[int]:
         """The pair of two names, and the pair of the names that they lead to."""
         rows = self.db.execute_fetchall(
-            "WITH led (id) AS (SELECT n.id FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
-            " UNION SELECT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value)"
-            " SELECT p.id, p.target FROM led x CROSS JOIN led y CROSS JOIN pair p ON p.a = x.id AND p.b = y.id",
+            "WITH led (id) AS (SELECT n.id FROM @list(?, j) @then JOIN name n ON n.id = j.value"
+            " UNION SELECT n.target FROM @list(?, j) @then JOIN name n ON n.id = j.value)"
+            " SELECT p.id, p.target FROM led x CROSS JOIN led y @then JOIN pair p ON p.a = x.id AND p.b = y.id",
             (id_list(ends), id_list(ends)),
         )
         return {each for row in rows for each in row if each}

@@ -31,7 +31,7 @@ class Duplicates(Topic[Place_co]):
     def list_uncompared(self, limit: int) -> list[ComparedEntity]:
         """The oldest entities that are not compared yet and not stale."""
         rows = self.db.execute_fetchall(
-            "SELECT u.id, n.space, n.canonical FROM uncompared_entity u CROSS JOIN name n ON n.id = u.id"
+            "SELECT u.id, n.space, n.canonical FROM uncompared_entity u @then JOIN name n ON n.id = u.id"
             " WHERE NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 1 AND s.id = u.id) ORDER BY u.id LIMIT ?",
             (limit,),
         )
@@ -61,8 +61,8 @@ class Duplicates(Topic[Place_co]):
     def load_names(self, ids: Collection[int]) -> list[ComparedEntity]:
         """The canonical names of these entities."""
         rows = self.db.execute_fetchall(
-            "SELECT n.id, n.space, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
-            " CROSS JOIN entity e ON e.id = n.id",
+            "SELECT n.id, n.space, n.canonical FROM @list(?, j) @then JOIN name n ON n.id = j.value"
+            " @then JOIN entity e ON e.id = n.id",
             (id_list(ids),),
         )
         return [ComparedEntity(*row) for row in map(tuple, rows)]
@@ -74,7 +74,8 @@ class Duplicates(Topic[Place_co]):
         """Save pairs (a, b, similarity, score) of entities that still exist, and record that entities were compared."""
         self.db.executemany(
             "INSERT INTO duplicate_candidate (a, b, space, similarity, score)"
-            " SELECT MIN(?1, ?2), MAX(?1, ?2), x.space, ?3, ?4 FROM entity x, entity y WHERE x.id = ?1 AND y.id = ?2"
+            " SELECT @least(?1, ?2), @greatest(?1, ?2), x.space, ?3, ?4"
+            " FROM entity x, entity y WHERE x.id = ?1 AND y.id = ?2"
             " ON CONFLICT (a, b) DO UPDATE SET space = excluded.space, similarity = excluded.similarity,"
             " score = excluded.score",
             {frozenset(row[:2]): row for row in pairs}.values(),
@@ -85,7 +86,7 @@ class Duplicates(Topic[Place_co]):
     def count_uncompared(self, scope_ids: ScopeIds) -> int:
         """The number of entities in the scope's spaces that are not compared yet."""
         [[count]] = self.db.execute_fetchall(
-            "SELECT COUNT(*) FROM uncompared_entity u CROSS JOIN entity e ON e.id = u.id"
+            "SELECT COUNT(*) FROM uncompared_entity u @then JOIN entity e ON e.id = u.id"
             f" WHERE e.space IN ({join_ids(scope_ids.spaces)})"
         )
         return int(count)
@@ -95,12 +96,12 @@ class Duplicates(Topic[Place_co]):
         """The pairs in the scope's spaces that no person has separated, the most likely first."""
         rows = self.db.execute_fetchall(
             "SELECT s.name, c.a, c.b, x.canonical, y.canonical, d.name, e.name, d.type, e.type, c.similarity"
-            " FROM duplicate_candidate c CROSS JOIN space s ON s.id = c.space"
-            " CROSS JOIN name x ON x.id = c.a CROSS JOIN name y ON y.id = c.b"
-            " CROSS JOIN entity d ON d.id = c.a CROSS JOIN entity e ON e.id = c.b"
+            " FROM duplicate_candidate c @then JOIN space s ON s.id = c.space"
+            " @then JOIN name x ON x.id = c.a @then JOIN name y ON y.id = c.b"
+            " @then JOIN entity d ON d.id = c.a @then JOIN entity e ON e.id = c.b"
             f" WHERE c.space IN ({join_ids(scope_ids.spaces)}) AND NOT EXISTS (SELECT 1 FROM distinct_names p"
-            " WHERE p.space = c.space AND p.a = MIN(x.canonical, y.canonical)"
-            " AND p.b = MAX(x.canonical, y.canonical)) ORDER BY c.score DESC, x.canonical, y.canonical LIMIT ?",
+            " WHERE p.space = c.space AND p.a = @least(x.canonical, y.canonical)"
+            " AND p.b = @greatest(x.canonical, y.canonical)) ORDER BY c.score DESC, x.canonical, y.canonical LIMIT ?",
             (limit,),
         )
         neighbors = self._load_neighbors({id_ for row in rows for id_ in row[1:3]})
@@ -115,7 +116,7 @@ class Duplicates(Topic[Place_co]):
         for id_ in ids:
             rows = self.db.execute_fetchall(
                 "SELECT e.name FROM (SELECT r.b AS id FROM relation r WHERE r.a = ?1 UNION ALL"
-                " SELECT r.a FROM relation r WHERE r.b = ?1) k CROSS JOIN entity e ON e.id = k.id ORDER BY e.name"
+                " SELECT r.a FROM relation r WHERE r.b = ?1) k @then JOIN entity e ON e.id = k.id ORDER BY e.name"
                 " LIMIT ?2",
                 (id_, MAX_RELATIONS),
             )
@@ -128,9 +129,9 @@ class Duplicates(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "SELECT s.name, e.id, e.name, m.type, COUNT(DISTINCT c.document), MIN(c.id) FROM"
             f" (SELECT x.id FROM entity x WHERE x.space IN ({join_ids(scope_ids.spaces)}) AND x.mention_count >= ?1"
-            " ORDER BY x.mention_count DESC, x.id LIMIT ?2) f CROSS JOIN entity e ON e.id = f.id"
-            " CROSS JOIN space s ON s.id = e.space CROSS JOIN name n ON n.target = e.id"
-            " CROSS JOIN mention m ON m.name = n.id AND m.type <> '' CROSS JOIN chunk c ON c.id = m.chunk"
+            " ORDER BY x.mention_count DESC, x.id LIMIT ?2) f @then JOIN entity e ON e.id = f.id"
+            " @then JOIN space s ON s.id = e.space @then JOIN name n ON n.target = e.id"
+            " @then JOIN mention m ON m.name = n.id AND m.type <> '' @then JOIN chunk c ON c.id = m.chunk"
             " GROUP BY s.name, e.id, e.name, m.type HAVING COUNT(DISTINCT c.document) >= ?3"
             " ORDER BY s.name, e.name, e.id, m.type",
             (2 * MIN_SOURCES, MAX_TYPED_NAMES, MIN_SOURCES),
@@ -148,9 +149,9 @@ class Duplicates(Topic[Place_co]):
             f" COALESCE({SURFACE.format('t')}, e.name), a.reason,"
             " (SELECT x.chunk FROM abbreviation x WHERE a.reason = 'abbreviation' AND x.space = a.space"
             "  AND x.short_key = n.spelling_key ORDER BY x.chunk LIMIT 1)"
-            " FROM alias a CROSS JOIN space s ON s.id = a.space"
-            " CROSS JOIN name n ON n.space = a.space AND n.canonical = a.name"
-            " CROSS JOIN name t ON t.id = n.target CROSS JOIN entity e ON e.id = n.target"
+            " FROM alias a @then JOIN space s ON s.id = a.space"
+            " @then JOIN name n ON n.space = a.space AND n.canonical = a.name"
+            " @then JOIN name t ON t.id = n.target @then JOIN entity e ON e.id = n.target"
             f" WHERE a.reason <> '' AND a.space IN ({join_ids(scope_ids.spaces)}) ORDER BY a.name LIMIT ?",
             (limit,),
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-_STATED = "EXISTS (SELECT 1 FROM name n CROSS JOIN mention f ON f.name = n.id WHERE n.target = entity.id AND f.{} = {})"
+_STATED = "EXISTS (SELECT 1 FROM name n @then JOIN mention f ON f.name = n.id WHERE n.target = entity.id AND f.{} = {})"
 
 
 class Invalidation(Topic[Place_co]):
@@ -39,8 +39,8 @@ class Invalidation(Topic[Place_co]):
     def delete_cached_answers(self, kind: KeyKind, ids: Collection[int]) -> None:
         """Delete cached answers that used any of these rows."""
         self.db.execute(
-            "DELETE FROM answer_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
-            " CROSS JOIN answer_cache_source u ON u.kind = ? AND u.id = j.value)",
+            "DELETE FROM answer_cache WHERE key IN (SELECT u.key FROM @list(?, j)"
+            " @then JOIN answer_cache_source u ON u.kind = ? AND u.id = j.value)",
             (id_list(ids), kind),
         )
 
@@ -54,11 +54,11 @@ class Invalidation(Topic[Place_co]):
             f" type = CASE WHEN {_STATED.format('type', 'entity.type')} THEN type ELSE '' END,"
             f" name = CASE WHEN {_STATED.format('surface', 'entity.name')} THEN name"
             " ELSE (SELECT canonical FROM name WHERE id = entity.id) END"
-            " WHERE id IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM name)",
+            " WHERE id IN (SELECT value FROM @list(?)) AND id IN (SELECT id FROM name)",
             (id_list(names),),
         )
         self.db.execute(
             "UPDATE relation SET description = '', keywords = '', embedding_hash = NULL"
-            " WHERE id IN (SELECT value FROM json_each(?))",
+            " WHERE id IN (SELECT value FROM @list(?))",
             (id_list(pairs),),
         )

@@ -83,8 +83,8 @@ class Joins(Topic[Place_co]):
         """The automatic aliases from or to any of these names."""
         rows = self.db.execute_fetchall(
             "SELECT name, target, reason FROM alias WHERE space = ?1 AND reason <> '' AND name IN"
-            " (SELECT value FROM json_each(?2)) UNION SELECT name, target, reason FROM alias"
-            " WHERE space = ?1 AND reason <> '' AND target IN (SELECT value FROM json_each(?2))",
+            " (SELECT value FROM @list(?2)) UNION SELECT name, target, reason FROM alias"
+            " WHERE space = ?1 AND reason <> '' AND target IN (SELECT value FROM @list(?2))",
             (space, text_list(names)),
         )
         return {name: Alias(target, reason) for name, target, reason in rows}
@@ -92,7 +92,7 @@ class Joins(Topic[Place_co]):
     def name_ids(self, space: int, names: Collection[str]) -> set[int]:
         """The ids of those canonical names that exist."""
         rows = self.db.execute_fetchall(
-            "SELECT id FROM name WHERE space = ? AND canonical IN (SELECT value FROM json_each(?))",
+            "SELECT id FROM name WHERE space = ? AND canonical IN (SELECT value FROM @list(?))",
             (space, text_list(names)),
         )
         return {row[0] for row in rows}
@@ -100,12 +100,10 @@ class Joins(Topic[Place_co]):
     def touching_keys(self, names: Collection[int]) -> tuple[set[int], set[int]]:
         """These names and their pairs, each with its target."""
         listed = (id_list(names),)
-        led = self.db.execute_fetchall(
-            "SELECT id, target FROM name WHERE id IN (SELECT value FROM json_each(?))", listed
-        )
+        led = self.db.execute_fetchall("SELECT id, target FROM name WHERE id IN (SELECT value FROM @list(?))", listed)
         pairs = self.db.execute_fetchall(
-            "SELECT id, target FROM pair WHERE a IN (SELECT value FROM json_each(?1))"
-            " OR b IN (SELECT value FROM json_each(?1))",
+            "SELECT id, target FROM pair WHERE a IN (SELECT value FROM @list(?1))"
+            " OR b IN (SELECT value FROM @list(?1))",
             listed,
         )
         return {each for row in led for each in row}, {each for row in pairs for each in row if each}
@@ -127,7 +125,7 @@ class Joins(Topic[Place_co]):
     def find_defined_keys(self, chunks: Collection[int]) -> dict[int, set[str]]:
         """The spelling keys of the abbreviations that these chunks define and of their long forms, by space."""
         rows = self.db.execute_fetchall(
-            "SELECT space, short_key, long_key FROM json_each(?) j CROSS JOIN abbreviation x ON x.chunk = j.value",
+            "SELECT space, short_key, long_key FROM @list(?, j) @then JOIN abbreviation x ON x.chunk = j.value",
             (id_list(chunks),),
         )
         return _collect_keys(rows)
@@ -136,7 +134,7 @@ class Joins(Topic[Place_co]):
         """Move the definitions of chunks into a space; returns the affected spelling keys by space, old and new."""
         before = self.find_defined_keys(chunks)
         self.db.execute(
-            "UPDATE abbreviation SET space = ? WHERE chunk IN (SELECT value FROM json_each(?))",
+            "UPDATE abbreviation SET space = ? WHERE chunk IN (SELECT value FROM @list(?))",
             (space, id_list(chunks)),
         )
         return {space: {key for keys in before.values() for key in keys}} | before
@@ -145,9 +143,9 @@ class Joins(Topic[Place_co]):
         """The keys that a definition of the space links with any of these."""
         listed = (space, text_list(keys))
         rows = self.db.execute_fetchall(
-            "SELECT x.long_key FROM json_each(?2) j CROSS JOIN abbreviation x ON x.space = ?1 AND x.short_key = j.value"
-            " UNION SELECT x.short_key FROM json_each(?2) j"
-            " CROSS JOIN abbreviation x ON x.space = ?1 AND x.long_key = j.value",
+            "SELECT x.long_key FROM @list(?2, j) @then JOIN abbreviation x ON x.space = ?1 AND x.short_key = j.value"
+            " UNION SELECT x.short_key FROM @list(?2, j)"
+            " @then JOIN abbreviation x ON x.space = ?1 AND x.long_key = j.value",
             listed,
         )
         return {row[0] for row in rows}
@@ -155,8 +153,8 @@ class Joins(Topic[Place_co]):
     def load_expansions(self, space: int, keys: Collection[str]) -> dict[str, Expansion]:
         """The long forms of those keys for which the texts of the space give exactly one."""
         rows = self.db.execute_fetchall(
-            "SELECT x.short_key, MIN(x.long_key), MIN(x.long_core) FROM json_each(?) j"
-            " CROSS JOIN abbreviation x ON x.space = ? AND x.short_key = j.value"
+            "SELECT x.short_key, MIN(x.long_key), MIN(x.long_core) FROM @list(?, j)"
+            " @then JOIN abbreviation x ON x.space = ? AND x.short_key = j.value"
             " GROUP BY x.short_key HAVING MIN(x.long_core) = MAX(x.long_core)",
             (text_list(keys), space),
         )
@@ -191,7 +189,7 @@ class Joins(Topic[Place_co]):
         """`refresh` for names by id, of any space, and for spelling keys by space."""
         by_space: defaultdict[int, list[str]] = defaultdict(list)
         for space, name in self.db.execute_fetchall(
-            "SELECT n.space, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.id = j.value",
+            "SELECT n.space, n.canonical FROM @list(?, j) @then JOIN name n ON n.id = j.value",
             (id_list(names),),
         ):
             by_space[space].append(name)
@@ -207,7 +205,7 @@ class Joins(Topic[Place_co]):
     ) -> dict[str, list[str]]:
         """The names with facts by group key, for the groups `planned`; `keys` are those of all their names."""
         rows = self.db.execute_fetchall(
-            "SELECT n.canonical FROM json_each(?) j CROSS JOIN name n ON n.space = ? AND n.spelling_key = j.value"
+            "SELECT n.canonical FROM @list(?, j) @then JOIN name n ON n.space = ? AND n.spelling_key = j.value"
             " WHERE EXISTS (SELECT 1 FROM mention m WHERE m.name = n.id)",
             (text_list(keys), space),
         )
@@ -233,7 +231,7 @@ class Joins(Topic[Place_co]):
         evidence = {}
         for name in names:
             rows = self.db.execute_fetchall(
-                "SELECT m.surface, m.type FROM name n CROSS JOIN mention m ON m.name = n.id"
+                "SELECT m.surface, m.type FROM name n @then JOIN mention m ON m.name = n.id"
                 " WHERE n.space = ? AND n.canonical = ? ORDER BY m.time, m.hash, m.surface, m.type LIMIT ?",
                 (spellings.space, name, MAX_MENTIONS),
             )
@@ -249,12 +247,12 @@ class Joins(Topic[Place_co]):
         candidates = text_list({*names, *ends.values()})
         roots = self.db.execute_fetchall(
             "SELECT DISTINCT target FROM alias WHERE space = ? AND reason = '' AND target IN"
-            " (SELECT value FROM json_each(?))",
+            " (SELECT value FROM @list(?))",
             (space, candidates),
         )
         distinct = self.db.execute_fetchall(
-            "SELECT a, b FROM distinct_names WHERE space = ?1 AND a IN (SELECT value FROM json_each(?2))"
-            " AND b IN (SELECT value FROM json_each(?2))",
+            "SELECT a, b FROM distinct_names WHERE space = ?1 AND a IN (SELECT value FROM @list(?2))"
+            " AND b IN (SELECT value FROM @list(?2))",
             (space, candidates),
         )
         return ManualAliases(ends, frozenset(row[0] for row in roots), frozenset(map(tuple, distinct)))

@@ -27,8 +27,8 @@ class Names(Topic[Place_co]):
         """The ids of canonical names within a space; missing ones are created."""
         self._insert_names(space, names)
         rows = self.db.execute_fetchall(
-            "SELECT n.canonical, n.id, a.name IS NOT NULL FROM json_each(?) j"
-            " CROSS JOIN name n ON n.space = ? AND n.canonical = j.value"
+            "SELECT n.canonical, n.id, a.name IS NOT NULL FROM @list(?, j)"
+            " @then JOIN name n ON n.space = ? AND n.canonical = j.value"
             " LEFT JOIN alias a ON a.space = n.space AND a.name = n.canonical",
             (text_list(names), space),
         )
@@ -55,7 +55,7 @@ class Names(Topic[Place_co]):
         rows = list(
             self.db.fetch_each(
                 "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM pair p"
-                " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b WHERE p.a = ? AND p.b = ?",
+                " @then JOIN name x ON x.id = p.a @then JOIN name y ON y.id = p.b WHERE p.a = ? AND p.b = ?",
                 pairs,
             )
         )
@@ -67,10 +67,10 @@ class Names(Topic[Place_co]):
     def find_targets(self, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
         """The keys whose profiles include these names and pairs."""
         led_names = self.db.execute_fetchall(
-            "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (id_list(names),)
+            "SELECT DISTINCT n.target FROM @list(?, j) @then JOIN name n ON n.id = j.value", (id_list(names),)
         )
         led_pairs = self.db.execute_fetchall(
-            "SELECT DISTINCT p.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value WHERE p.target > 0",
+            "SELECT DISTINCT p.target FROM @list(?, j) @then JOIN pair p ON p.id = j.value WHERE p.target > 0",
             (id_list(pairs),),
         )
         return {row[0] for row in led_names}, {row[0] for row in led_pairs}
@@ -81,8 +81,8 @@ class Names(Topic[Place_co]):
         led = {name: led_name(name) for name in names}
         rows = self.db.execute_fetchall(
             "WITH RECURSIVE walk (begun, at) AS"
-            " (SELECT value COLLATE BINARY, value COLLATE BINARY FROM json_each(?1)"
-            " UNION SELECT w.begun, a.target FROM walk w CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at)"
+            " (SELECT value @binary, value @binary FROM @list(?1)"
+            " UNION SELECT w.begun, a.target FROM walk w @then JOIN alias a ON a.space = ?2 AND a.name = w.at)"
             " SELECT begun, at FROM walk"
             " WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at)",
             (text_list(set(led.values())), space),
@@ -99,9 +99,9 @@ class Names(Topic[Place_co]):
         """The final targets of those names that have an alias made by hand."""
         rows = self.db.execute_fetchall(
             "WITH RECURSIVE walk (begun, at) AS"
-            " (SELECT value COLLATE BINARY, value COLLATE BINARY FROM json_each(?1)"
+            " (SELECT value @binary, value @binary FROM @list(?1)"
             " UNION SELECT w.begun, a.target FROM walk w"
-            " CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at AND a.reason = '')"
+            " @then JOIN alias a ON a.space = ?2 AND a.name = w.at AND a.reason = '')"
             " SELECT begun, at FROM walk WHERE begun <> at"
             " AND NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at AND a.reason = '')",
             (text_list(names), space),
@@ -111,14 +111,14 @@ class Names(Topic[Place_co]):
     def find_aliased_names(self, space: int, names: Collection[str]) -> set[str]:
         """The names themselves, and all names and keys of parts that lead through them."""
         rows = self.db.execute_fetchall(
-            "WITH RECURSIVE led (name) AS (SELECT value COLLATE BINARY FROM json_each(?2)"
-            " UNION SELECT a.name FROM led CROSS JOIN alias a ON a.space = ?1 AND a.target = led.name)"
+            "WITH RECURSIVE led (name) AS (SELECT value @binary FROM @list(?2)"
+            " UNION SELECT a.name FROM led @then JOIN alias a ON a.space = ?1 AND a.target = led.name)"
             " SELECT name FROM led",
             (space, text_list(names)),
         )
         led = {row[0] for row in rows}
         splits = self.db.execute_fetchall(
-            "SELECT x.name, x.part FROM json_each(?) j CROSS JOIN name_split x ON x.space = ? AND x.part = j.value",
+            "SELECT x.name, x.part FROM @list(?, j) @then JOIN name_split x ON x.space = ? AND x.part = j.value",
             (text_list(led), space),
         )
         return led | {part_key(name, part) for name, part in splits}
@@ -133,8 +133,8 @@ class Names(Topic[Place_co]):
             [(space, end, name) for name, end in ends.items()],
         )
         touching = self.db.execute_fetchall(
-            "SELECT p.id FROM json_each(?2) j CROSS JOIN name n ON n.space = ?1 AND n.canonical = j.value"
-            " CROSS JOIN pair p ON p.a = n.id OR p.b = n.id",
+            "SELECT p.id FROM @list(?2, j) @then JOIN name n ON n.space = ?1 AND n.canonical = j.value"
+            " @then JOIN pair p ON p.a = n.id OR p.b = n.id",
             (space, text_list(ends)),
         )
         self.update_pair_targets({row[0] for row in touching})
@@ -142,8 +142,8 @@ class Names(Topic[Place_co]):
     def update_pair_targets(self, pairs: Collection[int]) -> None:
         """Point pairs at the pair of their ends' targets; 0 if both ends have the same target."""
         rows = self.db.execute_fetchall(
-            "SELECT p.id, p.space, x.target, y.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
-            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
+            "SELECT p.id, p.space, x.target, y.target FROM @list(?, j) @then JOIN pair p ON p.id = j.value"
+            " @then JOIN name x ON x.id = p.a @then JOIN name y ON y.id = p.b",
             (id_list(pairs),),
         )
         for id_, space, x, y in rows:
@@ -163,7 +163,7 @@ class Names(Topic[Place_co]):
         """
         has_facts = "EXISTS (SELECT 1 FROM pair p JOIN link f ON f.pair = p.id WHERE p.target = relation.id)"
         self.db.execute(
-            f"DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?)) AND NOT {has_facts}",
+            f"DELETE FROM relation WHERE id IN (SELECT value FROM @list(?)) AND NOT {has_facts}",
             (id_list(pairs),),
         )
         gone = self._delete_unused_names(names)
@@ -174,7 +174,7 @@ class Names(Topic[Place_co]):
         if not names:
             return []
         deleted = self.db.execute_fetchall(
-            "DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))"
+            "DELETE FROM name WHERE id IN (SELECT value FROM @list(?))"
             " AND NOT EXISTS (SELECT 1 FROM mention f WHERE f.name = name.id)"
             " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
             " AND NOT EXISTS (SELECT 1 FROM alias x WHERE x.space = name.space"
@@ -188,7 +188,7 @@ class Names(Topic[Place_co]):
     def delete_unused_pairs(self, pairs: Collection[int]) -> None:
         """Delete pairs without facts that are no target of another pair."""
         self.db.execute(
-            "DELETE FROM pair WHERE id IN (SELECT value FROM json_each(?))"
+            "DELETE FROM pair WHERE id IN (SELECT value FROM @list(?))"
             " AND NOT EXISTS (SELECT 1 FROM link f WHERE f.pair = pair.id)"
             " AND NOT EXISTS (SELECT 1 FROM pair p WHERE p.target = pair.id AND p.id <> pair.id)",
             (id_list(pairs),),
@@ -198,6 +198,6 @@ class Names(Topic[Place_co]):
     def load_space_names(self, ids: Collection[int]) -> tuple[str, ...]:
         """The names of spaces, in order."""
         rows = self.db.execute_fetchall(
-            "SELECT name FROM space WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name", (id_list(sorted(ids)),)
+            "SELECT name FROM space WHERE id IN (SELECT value FROM @list(?)) ORDER BY name", (id_list(sorted(ids)),)
         )
         return tuple(row[0] for row in rows)

@@ -91,8 +91,8 @@ class People(Topic[Place_co]):
     def list_shown(self, chunks: Iterable[int]) -> dict[int, set[int]]:
         """The hashes of names of people that chunks show, by space."""
         rows = self.db.execute_fetchall(
-            "SELECT DISTINCT c.space, p.hash FROM json_each(?) j CROSS JOIN person_name p ON p.chunk = j.value"
-            " CROSS JOIN chunk c ON c.id = p.chunk WHERE p.evidence > 0",
+            "SELECT DISTINCT c.space, p.hash FROM @list(?, j) @then JOIN person_name p ON p.chunk = j.value"
+            " @then JOIN chunk c ON c.id = p.chunk WHERE p.evidence > 0",
             (id_list(sorted(chunks)),),
         )
         found = defaultdict[int, set[int]](set)
@@ -105,7 +105,7 @@ class People(Topic[Place_co]):
         for space, hashes in shown.items():
             gone = set(hashes) - self._find_shown(space, hashes)
             self.db.execute(
-                "UPDATE person_name SET evidence = ?3 WHERE evidence = ?4 AND hash IN (SELECT value FROM json_each(?1))"
+                "UPDATE person_name SET evidence = ?3 WHERE evidence = ?4 AND hash IN (SELECT value FROM @list(?1))"
                 " AND (SELECT space FROM chunk WHERE id = person_name.chunk) = ?2",
                 (id_list(sorted(gone)), space, int(Evidence.DOUBTFUL), int(Evidence.LOST)),
             )
@@ -140,7 +140,7 @@ class People(Topic[Place_co]):
         self.db.execute(
             "INSERT INTO person_name (chunk, hash, evidence) SELECT ?1, p.hash, ?3 FROM person_name p WHERE p.chunk ="
             " (SELECT x.id FROM chunk x WHERE x.extraction = ?2 AND x.id <> ?1"
-            " AND +x.space = (SELECT space FROM chunk WHERE id = ?1) LIMIT 1) AND p.evidence >= -1"
+            " AND @unindexed x.space = (SELECT space FROM chunk WHERE id = ?1) LIMIT 1) AND p.evidence >= -1"
             " ON CONFLICT DO NOTHING",
             (chunk, key, int(Evidence.LOST)),
         )
@@ -155,8 +155,8 @@ class People(Topic[Place_co]):
         for name, same in self._find_same(space, people).items():
             hashes = [description_hash(key) for each in sorted(same) for key in name_keys(each)]
             self.db.executemany(
-                "INSERT INTO person_name (chunk, hash, evidence) SELECT p.chunk, ?2, ?4 FROM json_each(?1) j"
-                " CROSS JOIN person_name p ON p.hash = j.value CROSS JOIN chunk c ON c.id = p.chunk"
+                "INSERT INTO person_name (chunk, hash, evidence) SELECT p.chunk, ?2, ?4 FROM @list(?1, j)"
+                " @then JOIN person_name p ON p.hash = j.value @then JOIN chunk c ON c.id = p.chunk"
                 " WHERE c.space = ?3 AND p.evidence > 0 ORDER BY p.chunk LIMIT 1 ON CONFLICT (chunk, hash)"
                 " DO UPDATE SET evidence = excluded.evidence",
                 [(id_list(hashes), description_hash(key), space, int(Evidence.REMEMBERED)) for key in name_keys(name)],
@@ -165,8 +165,8 @@ class People(Topic[Place_co]):
     def _group_chunks(self, chunks: Iterable[int]) -> dict[int, dict[int, str]]:
         """The texts of these chunks by space, where people are no entities."""
         rows = self.db.execute_fetchall(
-            "SELECT c.space, c.id, c.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
-            " WHERE c.space IN (SELECT value FROM json_each(?)) ORDER BY c.id",
+            "SELECT c.space, c.id, c.text FROM @list(?, j) @then JOIN chunk c ON c.id = j.value"
+            " WHERE c.space IN (SELECT value FROM @list(?)) ORDER BY c.id",
             (id_list(sorted(chunks)), id_list(self.list_spaces())),
         )
         found: defaultdict[int, dict[int, str]] = defaultdict(dict)
@@ -177,7 +177,7 @@ class People(Topic[Place_co]):
     def _list_names(self, chunk: int, text: str, found: Extraction) -> list[PersonName]:
         """The names of people that a chunk shows: of its authors, and those that it states."""
         authors = self.db.execute_fetchall(
-            "SELECT DISTINCT p.author FROM chunk_passage i CROSS JOIN passage p ON p.id = i.passage"
+            "SELECT DISTINCT p.author FROM chunk_passage i @then JOIN passage p ON p.id = i.passage"
             " WHERE i.chunk = ? AND p.author <> '' ORDER BY p.author",
             (chunk,),
         )
@@ -187,8 +187,8 @@ class People(Topic[Place_co]):
     def _list_waiting_authors(self, space: int) -> set[int]:
         """The hashes of the names of authors of texts that wait to be read."""
         rows = self.db.execute_fetchall(
-            "SELECT DISTINCT p.author FROM chunk c CROSS JOIN chunk_passage i ON i.chunk = c.id"
-            " CROSS JOIN passage p ON p.id = i.passage WHERE c.extraction IS NULL AND c.space = ? AND p.author <> ''",
+            "SELECT DISTINCT p.author FROM chunk c @then JOIN chunk_passage i ON i.chunk = c.id"
+            " @then JOIN passage p ON p.id = i.passage WHERE c.extraction IS NULL AND c.space = ? AND p.author <> ''",
             (space,),
         )
         return {description_hash(key) for (author,) in rows for name in list_author_names(author) for key in name.keys}
@@ -196,7 +196,7 @@ class People(Topic[Place_co]):
     def _forget_reading(self, chunks: Collection[int]) -> set[int]:
         """Forget what chunks showed and lost in their last reading; returns the hashes of the names they showed."""
         rows = self.db.execute_fetchall(
-            "DELETE FROM person_name WHERE chunk IN (SELECT value FROM json_each(?)) AND evidence <= ?"
+            "DELETE FROM person_name WHERE chunk IN (SELECT value FROM @list(?)) AND evidence <= ?"
             " RETURNING hash, evidence",
             (id_list(chunks), int(Evidence.SHOWN)),
         )
@@ -236,15 +236,14 @@ class People(Topic[Place_co]):
             {k for name in names for k in name.keys},
         )
         rows = self.db.execute_fetchall(
-            "SELECT n.id, n.canonical FROM json_each(?) j"
-            " CROSS JOIN name n ON n.space = ? AND n.spelling_key = j.value",
+            "SELECT n.id, n.canonical FROM @list(?, j) @then JOIN name n ON n.space = ? AND n.spelling_key = j.value",
             (text_list(sorted(spelled)), space),
         )
         same = {canonical: id_ for id_, canonical in rows if not keys.isdisjoint(name_keys(canonical))}
         led = Names(self.db).find_aliased_names(space, same) if same else set[str]()
         mentions = self.db.execute_fetchall(
-            "SELECT DISTINCT m.chunk FROM json_each(?) j CROSS JOIN name n ON n.space = ? AND n.canonical = j.value"
-            " CROSS JOIN mention m ON m.name = n.id",
+            "SELECT DISTINCT m.chunk FROM @list(?, j) @then JOIN name n ON n.space = ? AND n.canonical = j.value"
+            " @then JOIN mention m ON m.name = n.id",
             (text_list(sorted(led)), space),
         )
         return {row[0] for row in mentions}
@@ -262,7 +261,7 @@ class People(Topic[Place_co]):
         ends = Names(self.db).resolve_aliases(space, names)
         joined = {end: Names(self.db).find_aliased_names(space, {end}) for name, end in ends.items() if end != name}
         targets = self.db.execute_fetchall(
-            "SELECT DISTINCT target FROM alias WHERE space = ? AND target IN (SELECT value FROM json_each(?))",
+            "SELECT DISTINCT target FROM alias WHERE space = ? AND target IN (SELECT value FROM @list(?))",
             (space, text_list(sorted(names))),
         )
         joined |= {target: Names(self.db).find_aliased_names(space, {target}) for (target,) in targets}
@@ -271,7 +270,7 @@ class People(Topic[Place_co]):
     def _find_shown(self, space: int, hashes: Collection[int]) -> set[int]:
         """Those of the hashes of keys that chunks of a space show as names of people."""
         rows = self.db.execute_fetchall(
-            "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM person_name p CROSS JOIN chunk c"
+            "SELECT j.value FROM @list(?, j) WHERE EXISTS (SELECT 1 FROM person_name p @then JOIN chunk c"
             " ON c.id = p.chunk WHERE p.hash = j.value AND p.evidence > 0 AND c.space = ?)",
             (id_list(sorted(hashes)), space),
         )

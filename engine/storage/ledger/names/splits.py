@@ -77,7 +77,7 @@ class Splits(Topic[Place_co]):
     def load_rules(self, space: int, names: Collection[str]) -> dict[str, list[Split]]:
         """The rules for these names, as they are written, by name."""
         rows = self.db.execute_fetchall(
-            "SELECT x.name, x.part, x.rule FROM json_each(?) j CROSS JOIN name_split x"
+            "SELECT x.name, x.part, x.rule FROM @list(?, j) @then JOIN name_split x"
             " ON x.space = ? AND x.name = j.value ORDER BY x.name, x.rule",
             (text_list(names), space),
         )
@@ -100,7 +100,7 @@ class Splits(Topic[Place_co]):
         A name remains one if all of its facts belong to parts.
         """
         rows = self.db.execute_fetchall(
-            "SELECT o.canonical FROM name n CROSS JOIN name o ON o.target = n.target"
+            "SELECT o.canonical FROM name n @then JOIN name o ON o.target = n.target"
             " WHERE n.space = ? AND n.canonical = ?",
             (space, name),
         )
@@ -116,8 +116,8 @@ class Splits(Topic[Place_co]):
         kind, value = parse_rule(rule)
         condition = {TYPE_RULE: "m.type = ?", DOCUMENT_RULE: "d.key = ?"}[kind]
         rows = self.db.execute_fetchall(
-            "SELECT 1 FROM json_each(?) j CROSS JOIN mention m ON m.name = j.value"
-            " CROSS JOIN chunk c ON c.id = m.chunk CROSS JOIN document d ON d.id = c.document"
+            "SELECT 1 FROM @list(?, j) @then JOIN mention m ON m.name = j.value"
+            " @then JOIN chunk c ON c.id = m.chunk @then JOIN document d ON d.id = c.document"
             f" WHERE {condition} LIMIT 1",
             (id_list(self._find_ids(space, {name})), value),
         )
@@ -160,7 +160,7 @@ class Splits(Topic[Place_co]):
     def move_rules(self, room: int, space: int | None) -> None:
         """Move the rules made in a room into a space, whose own win; None removes them."""
         rows = self.db.execute_fetchall(
-            "DELETE FROM name_split WHERE room = ?1 AND room <> 0 AND space IS NOT ?2"
+            "DELETE FROM name_split WHERE room = ?1 AND room <> 0 AND space @differs ?2"
             " RETURNING space, name, part, rule, shown",
             (room, space),
         )
@@ -188,7 +188,7 @@ class Splits(Topic[Place_co]):
         return [
             (row[0],)
             for row in self.db.execute_fetchall(
-                "SELECT canonical FROM name WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),)
+                "SELECT canonical FROM name WHERE id IN (SELECT value FROM @list(?))", (id_list(ids),)
             )
         ]
 
@@ -206,15 +206,15 @@ class Splits(Topic[Place_co]):
         """All facts about some names, whatever parts they belong to now."""
         ids = id_list(self._find_ids(space, names))
         links = (
-            "SELECT f.chunk, f.number, f.pair, x.canonical, y.canonical FROM json_each(?1) j"
-            " CROSS JOIN pair p ON p.{} = j.value CROSS JOIN link f ON f.pair = p.id"
-            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b"
+            "SELECT f.chunk, f.number, f.pair, x.canonical, y.canonical FROM @list(?1, j)"
+            " @then JOIN pair p ON p.{} = j.value @then JOIN link f ON f.pair = p.id"
+            " @then JOIN name x ON x.id = p.a @then JOIN name y ON y.id = p.b"
         )
         return self._collect(
             self.db.execute_fetchall(
-                "SELECT m.chunk, m.number, m.name, n.canonical, m.type, d.key FROM json_each(?) j"
-                " CROSS JOIN name n ON n.id = j.value CROSS JOIN mention m ON m.name = n.id"
-                " CROSS JOIN chunk c ON c.id = m.chunk CROSS JOIN document d ON d.id = c.document",
+                "SELECT m.chunk, m.number, m.name, n.canonical, m.type, d.key FROM @list(?, j)"
+                " @then JOIN name n ON n.id = j.value @then JOIN mention m ON m.name = n.id"
+                " @then JOIN chunk c ON c.id = m.chunk @then JOIN document d ON d.id = c.document",
                 (ids,),
             ),
             self.db.execute_fetchall(f"{links.format('a')} UNION {links.format('b')}", (ids,)),

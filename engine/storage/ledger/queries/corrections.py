@@ -39,5 +39,5 @@ def _select_corrections(position: int, where: str) -> str:
     return (
         f"SELECT {position} AS position, '{kind}' AS kind, s.name AS space, {written} AS written,"
         f" {_as_written(b)} AS other, {description} AS description FROM {table} c"
-        f" CROSS JOIN space s ON s.id = c.space WHERE {where}{condition}"
+        f" @then JOIN space s ON s.id = c.space WHERE {where}{condition}"
     )

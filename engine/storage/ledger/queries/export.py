@@ -60,11 +60,11 @@ class CanonicalRecord:
 
 
 _PIECES = (
-    "'[' || COALESCE((SELECT group_concat(q.piece, ', ') FROM (SELECT"
+    "'[' || COALESCE((SELECT @joined(q.piece, ', ') FROM (SELECT"
     " '[' || json_quote(p.key) || ', ' || i.start_offset || ', ' || i.end_offset || ']' AS piece"
     " FROM chunk_passage i JOIN passage p ON p.id = i.passage WHERE i.chunk = c.id ORDER BY i.ordinal) q), '') || ']'"
 )
-_PAIR_ENDS = {"a": "MIN(x.canonical, y.canonical)", "b": "MAX(x.canonical, y.canonical)"}
+_PAIR_ENDS = {"a": "@least(x.canonical, y.canonical)", "b": "@greatest(x.canonical, y.canonical)"}
 
 
 def _columns(table: str, *names: str) -> dict[str, str]:
@@ -143,10 +143,10 @@ async def export_canonical(db: StreamingConnection, spaces: Collection[str] | No
 
     `spaces` keeps rows of these spaces only. The database sorts; rows that exceed its memory go to a temporary file.
     """
-    within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM json_each(?))"
+    within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM @list(?))"
     parameters = () if spaces is None else (text_list(sorted(spaces)),)
     for record in CANONICAL_RECORDS:
-        sql = f"SELECT line FROM ({record.sql}{within}) q ORDER BY line COLLATE BINARY"
+        sql = f"SELECT line FROM ({record.sql}{within}) q ORDER BY line @binary"
         async with aclosing(db.stream(sql, parameters)) as rows:
             async for (line,) in rows:
                 yield line

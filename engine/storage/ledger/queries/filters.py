@@ -30,7 +30,7 @@ MAX_LISTED = 1000  # chunks, names or pairs listed at most
 MAX_LISTED_FALLBACK = 20_000  # the same when other searches find too few
 DAY_MICROSECONDS = 86_400_000_000  # few chunks span more; these have their own indexes
 _PASSAGE_JOIN = (
-    "FROM chunk_passage i CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
+    "FROM chunk_passage i @then JOIN passage p ON p.id = i.passage @then JOIN document d ON d.id = p.document"
 )
 
 
@@ -40,7 +40,7 @@ _FACT_TABLES = {KeyKind.NAME: ("name", "mention", "name"), KeyKind.PAIR: ("pair"
 def chunk_clause(chunks: ChunkFilter, column: str) -> SqlClause:
     """SQL that holds for rows whose column is one of these chunks."""
     if chunks.ids is not None:
-        return f"{column} IN (SELECT value FROM json_each(?))", [id_list(sorted(chunks.ids))]
+        return f"{column} IN (SELECT value FROM @list(?))", [id_list(sorted(chunks.ids))]
     return f"EXISTS (SELECT 1 FROM chunk c WHERE c.id = {column} AND {chunks.sql})", [*chunks.parameters]
 
 
@@ -64,10 +64,10 @@ def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, ids: Col
         keys, facts, column = _FACT_TABLES[kind]
         stated, parameters = fact_clause(filters.fully_matching_chunks, "f")
         sql = (
-            f"EXISTS (SELECT 1 FROM {keys} k CROSS JOIN {facts} f ON f.{column} = k.id"
+            f"EXISTS (SELECT 1 FROM {keys} k @then JOIN {facts} f ON f.{column} = k.id"
             f" WHERE k.target = j.value AND {stated})"
         )
-    rows = db.execute_fetchall(f"SELECT j.value FROM json_each(?) j WHERE {sql}", (id_list(ids), *parameters))
+    rows = db.execute_fetchall(f"SELECT j.value FROM @list(?, j) WHERE {sql}", (id_list(ids), *parameters))
     return {row[0] for row in rows}
 
 
@@ -102,7 +102,7 @@ def find_fully_matching_chunks(db: Connection, filters: Filters, some: ChunkFilt
         sql, bounds = f"{some.sql} AND NOT {mixed}", (*some.parameters, *parameters)
         return ChunkFilter(None, sql, bounds, since, until)
     rows = db.execute_fetchall(
-        f"SELECT c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value WHERE NOT {mixed}",
+        f"SELECT c.id FROM @list(?, j) @then JOIN chunk c ON c.id = j.value WHERE NOT {mixed}",
         (id_list(sorted(some.ids)), *parameters),
     )
     return ChunkFilter(frozenset(row[0] for row in rows), since=since, until=until)
@@ -114,10 +114,10 @@ def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, most: i
     sql, parameters = fact_clause(chunks, "f")
     start = f"{facts} f"
     if chunks.ids is not None:
-        start, sql = f"json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value", "true"
+        start, sql = f"@list(?, j) @then JOIN {facts} f ON f.chunk = j.value", "true"
         parameters = [id_list(sorted(chunks.ids))]
     rows = db.execute_fetchall(
-        f"SELECT DISTINCT k.target FROM {start} CROSS JOIN {keys} k ON k.id = f.{column} WHERE {sql} LIMIT ?",
+        f"SELECT DISTINCT k.target FROM {start} @then JOIN {keys} k ON k.id = f.{column} WHERE {sql} LIMIT ?",
         (*parameters, most),
     )
     return frozenset(row[0] for row in rows)
@@ -148,10 +148,10 @@ def passage_clause(filters: Filters) -> SqlClause:
     """SQL that holds for matching passages `p` of a document `d`, with its parameters."""
     conditions, parameters = ["true"], list[SqlValue]()
     for values, column in (
-        (filters.documents, "d.key IN (SELECT value FROM json_each(?))"),
-        (filters.rooms, "d.room IN (SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?)))"),
-        (filters.authors, "p.author IN (SELECT value FROM json_each(?))"),
-        (filters.kinds, "d.kind IN (SELECT value FROM json_each(?))"),
+        (filters.documents, "d.key IN (SELECT value FROM @list(?))"),
+        (filters.rooms, "d.room IN (SELECT id FROM room WHERE name IN (SELECT value FROM @list(?)))"),
+        (filters.authors, "p.author IN (SELECT value FROM @list(?))"),
+        (filters.kinds, "d.kind IN (SELECT value FROM @list(?))"),
     ):
         if values:
             conditions.append(column)
@@ -165,10 +165,10 @@ def passage_clause(filters: Filters) -> SqlClause:
 
 def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
     """Ways to find the chunks, each by the most selective index."""
-    listed = "IN (SELECT value FROM json_each(?))"
+    listed = "IN (SELECT value FROM @list(?))"
     if filters.documents:
         keys = text_list(sorted(filters.documents))
-        return [(f"document o CROSS JOIN chunk c ON c.document = o.id WHERE o.key {listed}", [keys])]
+        return [(f"document o @then JOIN chunk c ON c.document = o.id WHERE o.key {listed}", [keys])]
     if filters.authors:
         return _author_branches(filters)
     if filters.rooms:
@@ -186,8 +186,8 @@ def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
 def _author_branches(filters: Filters) -> list[SqlClause]:
     authors = text_list(sorted(filters.authors))
     source = (
-        "passage a INDEXED BY passage_author CROSS JOIN chunk_passage e ON e.passage = a.id"
-        " CROSS JOIN chunk c ON c.id = e.chunk WHERE a.author IN (SELECT value FROM json_each(?))"
+        "passage a @use(passage_author) @then JOIN chunk_passage e ON e.passage = a.id"
+        " @then JOIN chunk c ON c.id = e.chunk WHERE a.author IN (SELECT value FROM @list(?))"
     )
     since, until = to_micros(filters.since), to_micros(filters.until)
     if since is None and until is None:
@@ -200,7 +200,7 @@ def _author_branches(filters: Filters) -> list[SqlClause]:
 def _time_branch(column: str, time: SqlClause, place: SqlClause) -> SqlClause:
     """Chunks of a location by time, through an index of both: by their latest or by their first passage."""
     index = "long" if "> c.first_time +" in time[0] else "first" if time[0].startswith("c.first_time") else "time"
-    return f"chunk c INDEXED BY chunk_{column}_{index} WHERE {place[0]} AND {time[0]}", [*place[1], *time[1]]
+    return f"chunk c @use(chunk_{column}_{index}) WHERE {place[0]} AND {time[0]}", [*place[1], *time[1]]
 
 
 def _time_ranges(filters: Filters) -> list[SqlClause]:

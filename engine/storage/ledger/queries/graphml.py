@@ -56,8 +56,8 @@ async def stream_entities(db: StreamingConnection, scope_ids: ScopeIds) -> Async
     """Id, name, type, description, mentions, degree, space and canonical name of each entity in the scope."""
     sql = (
         "SELECT e.id, e.name, e.type, e.description, e.mention_count, e.degree, s.name, n.canonical FROM entity e"
-        " CROSS JOIN name n ON n.id = e.id CROSS JOIN space s ON s.id = e.space"
-        " WHERE e.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, n.canonical"
+        " @then JOIN name n ON n.id = e.id @then JOIN space s ON s.id = e.space"
+        " WHERE e.space IN (SELECT value FROM @list(?)) ORDER BY s.name, n.canonical"
     )
     async with aclosing(db.stream(sql, (id_list(sorted(scope_ids.spaces)),))) as rows:
         async for row in rows:
@@ -67,10 +67,10 @@ async def stream_entities(db: StreamingConnection, scope_ids: ScopeIds) -> Async
 async def stream_relations(db: StreamingConnection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     """Keywords, description, weight, space and both canonical names of each relation in the scope's spaces."""
     sql = (
-        "SELECT r.keywords, r.description, r.weight, s.name, MIN(x.canonical, y.canonical) AS a,"
-        " MAX(x.canonical, y.canonical) AS b FROM relation r CROSS JOIN name x ON x.id = r.a"
-        " CROSS JOIN name y ON y.id = r.b CROSS JOIN space s ON s.id = r.space"
-        " WHERE r.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, a, b"
+        "SELECT r.keywords, r.description, r.weight, s.name, @least(x.canonical, y.canonical) AS a,"
+        " @greatest(x.canonical, y.canonical) AS b FROM relation r @then JOIN name x ON x.id = r.a"
+        " @then JOIN name y ON y.id = r.b @then JOIN space s ON s.id = r.space"
+        " WHERE r.space IN (SELECT value FROM @list(?)) ORDER BY s.name, a, b"
     )
     async with aclosing(db.stream(sql, (id_list(sorted(scope_ids.spaces)),))) as rows:
         async for row in rows:

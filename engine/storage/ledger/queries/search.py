@@ -50,26 +50,26 @@ LAST_CHARACTER = "\U0010ffff"
 # Of the other spaces one is enough, and far fewer rows are read than there are spaces and channels.
 _COUNT_OTHER = (
     "SELECT * FROM (SELECT kind, space, row_count FROM corpus_stats WHERE kind = {} AND row_count > 0"
-    " AND space NOT IN (SELECT value FROM json_each(?1)) LIMIT 1) other{}"
+    " AND space NOT IN (SELECT value FROM @list(?1)) LIMIT 1) other{}"
 )
 
 _COUNT_BY_SPACE = " UNION ALL ".join(
     (
         (
             "SELECT kind, space, SUM(row_count) FROM corpus_stats"
-            " WHERE kind IN (0, 1, 2) AND space IN (SELECT value FROM json_each(?1)) GROUP BY kind, space"
+            " WHERE kind IN (0, 1, 2) AND space IN (SELECT value FROM @list(?1)) GROUP BY kind, space"
         ),
         *(_COUNT_OTHER.format(kind.value, kind.value) for kind in KeyKind),
     )
 )
 
 _CONVERSATION_CHUNKS = (
-    "SELECT j.value, n.id FROM json_each(?1) j CROSS JOIN chunk c ON c.id = j.value AND c.time > 0"
-    " CROSS JOIN document d ON d.id = c.document AND d.kind = 'conversation'"
+    "SELECT j.value, n.id FROM @list(?1, j) @then JOIN chunk c ON c.id = j.value AND c.time > 0"
+    " @then JOIN document d ON d.id = c.document AND d.kind = 'conversation'"
 )
 
 _NEXT_IN_ROOM = (
-    "SELECT x.id FROM chunk x INDEXED BY chunk_room_time CROSS JOIN document e ON e.id = x.document"
+    "SELECT x.id FROM chunk x @use(chunk_room_time) @then JOIN document e ON e.id = x.document"
     " AND e.kind = 'conversation' WHERE x.room = c.room AND x.time > c.time ORDER BY x.time, x.key LIMIT ?2"
 )
 
@@ -83,10 +83,10 @@ class Search(Topic[Place_co]):
     def resolve_scope(self, scope: Scope) -> ScopeIds:
         """The ids of a scope's spaces and rooms; unknown ones are left out."""
         spaces = self.db.execute_fetchall(
-            "SELECT id FROM space WHERE name IN (SELECT value FROM json_each(?))", (text_list(sorted(scope.spaces)),)
+            "SELECT id FROM space WHERE name IN (SELECT value FROM @list(?))", (text_list(sorted(scope.spaces)),)
         )
         rooms = self.db.execute_fetchall(
-            "SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?))", (text_list(sorted(scope.rooms)),)
+            "SELECT id FROM room WHERE name IN (SELECT value FROM @list(?))", (text_list(sorted(scope.rooms)),)
         )
         return ScopeIds(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
 
@@ -151,7 +151,7 @@ class Search(Topic[Place_co]):
         reader, scope = TERM_INDEXES[self.db.dialect], CHUNK_INDEX.scope_clause(scope_ids, "x")
         rows = reader.find_rows_by_start(self.db, CHUNK_INDEX.kind, start, scope, limit)
         texts = self.db.execute_fetchall(
-            "SELECT c.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value ORDER BY c.key", (id_list(rows),)
+            "SELECT c.text FROM @list(?, j) @then JOIN chunk c ON c.id = j.value ORDER BY c.key", (id_list(rows),)
         )
         return [row[0] for row in texts]
 
@@ -168,7 +168,7 @@ class Search(Topic[Place_co]):
         Only chunks of conversations, and in a room only those with a later time.
         """
         rows = self.db.execute_fetchall(
-            f"{_CONVERSATION_CHUNKS} CROSS JOIN chunk n ON n.document = c.document AND n.ordinal > c.ordinal"
+            f"{_CONVERSATION_CHUNKS} @then JOIN chunk n ON n.document = c.document AND n.ordinal > c.ordinal"
             " AND n.ordinal <= c.ordinal + ?2 UNION"
             f" {_CONVERSATION_CHUNKS}{join_chunks(self.db.dialect, _NEXT_IN_ROOM)}",
             (id_list(ids), span),
@@ -179,8 +179,8 @@ class Search(Topic[Place_co]):
     def find_entities_by_name(self, names: Collection[str], scope_ids: ScopeIds) -> list[int]:
         """Entities in the scope's spaces with one of these canonical names or an alias of it."""
         rows = self.db.execute_fetchall(
-            "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
-            f" AND {name_clause(scope_ids, 'n')} CROSS JOIN entity e ON e.id = n.target",
+            "SELECT DISTINCT n.target FROM @list(?, j) @then JOIN name n ON n.canonical = j.value"
+            f" AND {name_clause(scope_ids, 'n')} @then JOIN entity e ON e.id = n.target",
             (text_list(sorted(names)),),
         )
         return [row[0] for row in rows]
@@ -209,8 +209,8 @@ class Search(Topic[Place_co]):
         """The profiles of these names in the scope's spaces."""
         rows = self.db.execute_fetchall(
             "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mention_count, e.degree,"
-            " EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
-            " CROSS JOIN entity e ON e.id = j.value CROSS JOIN name n ON n.id = e.id"
+            " EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 1 AND s.id = e.id) FROM @list(?, j)"
+            " @then JOIN entity e ON e.id = j.value @then JOIN name n ON n.id = e.id"
             f" WHERE e.space IN ({join_ids(scope_ids.spaces)})",
             (id_list(ids),),
         )
@@ -224,8 +224,8 @@ class Search(Topic[Place_co]):
         """The profiles of these pairs in the scope's spaces."""
         rows = self.db.execute_fetchall(
             "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
-            " EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
-            f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({join_ids(scope_ids.spaces)})",
+            " EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 2 AND s.id = r.id) FROM @list(?, j)"
+            f" @then JOIN relation r ON r.id = j.value WHERE r.space IN ({join_ids(scope_ids.spaces)})",
             (id_list(ids),),
         )
         return {
@@ -241,7 +241,7 @@ class Search(Topic[Place_co]):
         keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
         narrowed, parameters = ("true", []) if only is None else fact_clause(only, "g")
         rows = self.db.execute_fetchall(
-            f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
+            f"SELECT j.value, f.chunk FROM @list(?, j) @then JOIN {keys} k ON k.target = j.value"
             f"{join_newest_facts(self.db.dialect, facts, column, narrowed)}"
             " ORDER BY f.time DESC, f.hash DESC, f.chunk",
             (id_list(ids), *parameters, newest),
@@ -256,10 +256,10 @@ class Search(Topic[Place_co]):
         """Chunks within the scope with their pieces, in the order of `ids`."""
         rows = self.db.execute_fetchall(
             "SELECT c.id, c.key, c.text, d.key, d.title, d.link, d.time, s.name, r.name, i.start_offset, i.end_offset,"
-            " p.key, p.label, p.link, p.author, p.time, p.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
-            " CROSS JOIN document d ON d.id = c.document CROSS JOIN space s ON s.id = c.space"
-            " CROSS JOIN room r ON r.id = c.room CROSS JOIN chunk_passage i ON i.chunk = c.id"
-            f" CROSS JOIN passage p ON p.id = i.passage WHERE {row_clause(scope_ids, 'c')} ORDER BY i.ordinal",
+            " p.key, p.label, p.link, p.author, p.time, p.text FROM @list(?, j) @then JOIN chunk c ON c.id = j.value"
+            " @then JOIN document d ON d.id = c.document @then JOIN space s ON s.id = c.space"
+            " @then JOIN room r ON r.id = c.room @then JOIN chunk_passage i ON i.chunk = c.id"
+            f" @then JOIN passage p ON p.id = i.passage WHERE {row_clause(scope_ids, 'c')} ORDER BY i.ordinal",
             (id_list(ids),),
         )
         found: dict[int, ChunkText] = {}
@@ -285,8 +285,8 @@ class Search(Topic[Place_co]):
         """
         rows = self.db.execute_fetchall(
             "SELECT e.id, MIN(CASE WHEN n.canonical >= ?1 AND n.canonical < ?2 THEN 0 ELSE 1 END) AS place"
-            f" FROM name n CROSS JOIN entity e ON e.id = n.target WHERE n.space IN ({join_ids(scope_ids.spaces)})"
-            " AND (n.canonical >= ?1 AND n.canonical < ?2 OR instr(n.canonical, ?3) > 0)"
+            f" FROM name n @then JOIN entity e ON e.id = n.target WHERE n.space IN ({join_ids(scope_ids.spaces)})"
+            " AND (n.canonical >= ?1 AND n.canonical < ?2 OR @position(n.canonical, ?3) > 0)"
             " GROUP BY e.id, e.mention_count, e.name ORDER BY place, e.mention_count DESC, e.name, e.id LIMIT ?4",
             (start, start + LAST_CHARACTER, f" {start}", limit),
         )
@@ -296,8 +296,8 @@ class Search(Topic[Place_co]):
     def list_relations_between(self, ids: Collection[int], scope_ids: ScopeIds) -> list[int]:
         """The relations in the scope's spaces whose two ends are among these entities."""
         rows = self.db.execute_fetchall(
-            "SELECT r.id FROM json_each(?1) j CROSS JOIN relation r ON r.a = j.value"
-            f" WHERE {space_clause(scope_ids, 'r')} AND r.b IN (SELECT value FROM json_each(?1))",
+            "SELECT r.id FROM @list(?1, j) @then JOIN relation r ON r.a = j.value"
+            f" WHERE {space_clause(scope_ids, 'r')} AND r.b IN (SELECT value FROM @list(?1))",
             (id_list(sorted(ids)),),
         )
         return [row[0] for row in rows]
@@ -336,10 +336,10 @@ class Search(Topic[Place_co]):
         narrowed, parameters = "", list[str]()
         for values, column in ((filters.documents, "d.key"), (filters.rooms, "r.name")):
             if values:
-                narrowed += f" AND {column} IN (SELECT value FROM json_each(?))"
+                narrowed += f" AND {column} IN (SELECT value FROM @list(?))"
                 parameters.append(text_list(sorted(values)))
         rows = self.db.execute_fetchall(
-            "SELECT 1 FROM document d INDEXED BY document_undated CROSS JOIN room r ON r.id = d.room"
+            "SELECT 1 FROM document d @use(document_undated) @then JOIN room r ON r.id = d.room"
             f" WHERE d.time IS NULL AND d.kind = 'file' AND {row_clause(scope_ids, 'd')}{narrowed}"
             " AND EXISTS (SELECT 1 FROM passage p WHERE p.document = d.id AND p.time IS NULL) LIMIT 1",
             parameters,
@@ -351,14 +351,14 @@ class Search(Topic[Place_co]):
         """The passages of the newest chunks that mention any of these names, or link any of these pairs."""
         rows = self.db.execute_fetchall(
             "WITH stating AS ("
-            " SELECT f.chunk, f.time FROM json_each(?1) j CROSS JOIN name k ON k.target = j.value"
-            " CROSS JOIN mention f ON f.name = k.id"
-            " UNION SELECT f.chunk, f.time FROM json_each(?2) j CROSS JOIN pair k ON k.target = j.value"
-            " CROSS JOIN link f ON f.pair = k.id ORDER BY 2 DESC LIMIT ?3)"
+            " SELECT f.chunk, f.time FROM @list(?1, j) @then JOIN name k ON k.target = j.value"
+            " @then JOIN mention f ON f.name = k.id"
+            " UNION SELECT f.chunk, f.time FROM @list(?2, j) @then JOIN pair k ON k.target = j.value"
+            " @then JOIN link f ON f.pair = k.id ORDER BY 2 DESC LIMIT ?3)"
             " SELECT DISTINCT d.key, r.name, p.key, p.text FROM stating"
-            " CROSS JOIN chunk_passage i ON i.chunk = stating.chunk"
-            " CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
-            " CROSS JOIN room r ON r.id = d.room",
+            " @then JOIN chunk_passage i ON i.chunk = stating.chunk"
+            " @then JOIN passage p ON p.id = i.passage @then JOIN document d ON d.id = p.document"
+            " @then JOIN room r ON r.id = d.room",
             (id_list(sorted(names)), id_list(sorted(pairs)), MAX_CHUNKS),
         )
         return [StatingPassage(*row) for row in rows]
@@ -367,7 +367,7 @@ class Search(Topic[Place_co]):
     def list_authors(self, scope_ids: ScopeIds) -> list[str]:
         """The names of everybody who wrote something within the scope, in order."""
         rows = self.db.execute_fetchall(
-            "SELECT DISTINCT p.author FROM document d CROSS JOIN passage p ON p.document = d.id"
+            "SELECT DISTINCT p.author FROM document d @then JOIN passage p ON p.document = d.id"
             f" WHERE p.author > '' AND {row_clause(scope_ids, 'd')} ORDER BY p.author"
         )
         return [row[0] for row in rows]

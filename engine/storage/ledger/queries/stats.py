@@ -75,7 +75,7 @@ class Stats(Topic[Place_co]):
         [[entities, relations]] = self.db.execute_fetchall(
             "SELECT SUM(row_count) FILTER (WHERE kind = 1), SUM(row_count) FILTER (WHERE kind = 2)"
             " FROM corpus_stats WHERE space IN"
-            " (SELECT value FROM json_each(?))",
+            " (SELECT value FROM @list(?))",
             (id_list(sorted(scope_ids.spaces)),),
         )
         unread, stale = self.count_unextracted(scope_ids), self.count_stale(scope_ids)
@@ -120,7 +120,7 @@ class Stats(Topic[Place_co]):
         """Chunks within a scope that wait for extraction, without given-up ones and those of open conversations."""
         [[unread]] = self.db.execute_fetchall(
             "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
-            f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {row_clause(scope_ids, 'c')}"
+            f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < @infinity AND {row_clause(scope_ids, 'c')}"
         )
         return int(unread)
 
@@ -136,7 +136,7 @@ class Stats(Topic[Place_co]):
     def find_extraction_error(self, scope_ids: ScopeIds) -> str:
         """The error of a chunk within a scope whose extraction is tried again, "" if there is none."""
         rows = self.db.execute_fetchall(
-            "SELECT c.error FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999"
+            "SELECT c.error FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < @infinity"
             f" AND {row_clause(scope_ids, 'c')} ORDER BY c.retry_at DESC LIMIT 1"
         )
         return next((str(row[0]) for row in rows), "")
@@ -146,7 +146,7 @@ class Stats(Topic[Place_co]):
         [[stale]] = self.db.execute_fetchall(
             "SELECT COUNT(*) FROM stale_key s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
             " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
-            f" WHERE {row_clause(scope_ids, 'c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
+            f" WHERE {row_clause(scope_ids, 'c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM @list(?))",
             (id_list(sorted(scope_ids.spaces)),),
         )
         return int(stale)
@@ -255,7 +255,7 @@ class Stats(Topic[Place_co]):
     def load_sample(self, embedder: str, limit: int) -> ExpectedSample:
         """The newest chunk vectors and edges that were written to vectors and graph, at most `limit` of each."""
         rows = self.db.execute_fetchall(
-            "SELECT c.id, v.data FROM chunk c CROSS JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?"
+            "SELECT c.id, v.data FROM chunk c @then JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?"
             " WHERE v.parts > 0 AND c.error = ''"
             " AND NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 0 AND s.id = c.id)"
             " ORDER BY c.id DESC LIMIT ?",
@@ -263,7 +263,7 @@ class Stats(Topic[Place_co]):
         )
         edges = self.db.execute_fetchall(
             "SELECT r.id, r.a, r.b, r.weight, r.space, a.degree + b.degree FROM relation r"
-            " CROSS JOIN entity a ON a.id = r.a CROSS JOIN entity b ON b.id = r.b"
+            " @then JOIN entity a ON a.id = r.a @then JOIN entity b ON b.id = r.b"
             " WHERE r.in_graph AND NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 2 AND s.id = r.id)"
             " ORDER BY r.id DESC LIMIT ?",
             (limit,),
@@ -307,7 +307,7 @@ class Stats(Topic[Place_co]):
         if prefix:
             found, parameters = "s.name >= ?1 AND s.name < ?3", [prefix, since, prefix + LAST_CHARACTER]
         rows = self.db.execute_fetchall(
-            "SELECT u.day, SUM(u.tokens), SUM(u.cost) FROM space s CROSS JOIN space_usage u ON u.space = s.id"
+            "SELECT u.day, SUM(u.tokens), SUM(u.cost) FROM space s @then JOIN space_usage u ON u.space = s.id"
             f" WHERE {found} AND u.day >= ?2 GROUP BY u.day ORDER BY u.day",
             parameters,
         )

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 _SORT_KEY_QUERIES = {
-    KeyKind.CHUNK: "SELECT c.id, c.key, '', '' FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value",
-    KeyKind.NAME: "SELECT n.id, n.canonical, s.name, '' FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
-    " CROSS JOIN space s ON s.id = n.space",
-    KeyKind.PAIR: "SELECT p.id, MIN(x.canonical, y.canonical), MAX(x.canonical, y.canonical), s.name"
-    " FROM json_each(?) j"
-    " CROSS JOIN pair p ON p.id = j.value CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b"
-    " CROSS JOIN space s ON s.id = p.space",
+    KeyKind.CHUNK: "SELECT c.id, c.key, '', '' FROM @list(?, j) @then JOIN chunk c ON c.id = j.value",
+    KeyKind.NAME: "SELECT n.id, n.canonical, s.name, '' FROM @list(?, j) @then JOIN name n ON n.id = j.value"
+    " @then JOIN space s ON s.id = n.space",
+    KeyKind.PAIR: "SELECT p.id, @least(x.canonical, y.canonical), @greatest(x.canonical, y.canonical), s.name"
+    " FROM @list(?, j)"
+    " @then JOIN pair p ON p.id = j.value @then JOIN name x ON x.id = p.a @then JOIN name y ON y.id = p.b"
+    " @then JOIN space s ON s.id = p.space",
 }
 
 

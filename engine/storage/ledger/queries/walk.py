@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records.query_results import ChunkFilter, ScopeIds
 
 
-ENTITY_COUNTS = "entity e INDEXED BY entity_counts"
+ENTITY_COUNTS = "entity e @use(entity_counts)"
 
 
 class Walks(Topic[Place_co]):
@@ -31,9 +31,9 @@ class Walks(Topic[Place_co]):
         Mentions and degrees of an entity that several spaces know are added.
         """
         rows = self.db.execute_fetchall(
-            "SELECT n.canonical, e.id, t.canonical, e.mention_count, e.degree FROM json_each(?) j CROSS JOIN name n"
+            "SELECT n.canonical, e.id, t.canonical, e.mention_count, e.degree FROM @list(?, j) @then JOIN name n"
             f" ON n.canonical = j.value AND {name_clause(scope_ids, 'n')}"
-            f" CROSS JOIN {ENTITY_COUNTS} ON e.id = n.target CROSS JOIN name t ON t.id = n.target",
+            f" @then JOIN {ENTITY_COUNTS} ON e.id = n.target @then JOIN name t ON t.id = n.target",
             (text_list(sorted(names)),),
         )
         counts = {id_: (canonical, mentions, degree) for _, id_, canonical, mentions, degree in rows}
@@ -50,8 +50,7 @@ class Walks(Topic[Place_co]):
     def load_spellings(self, ids: Collection[int]) -> dict[int, list[str]]:
         """The canonical names and aliases of each entity, and the names from which its facts were split."""
         rows = self.db.execute_fetchall(
-            "SELECT j.value, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
-            " ORDER BY n.canonical",
+            "SELECT j.value, n.canonical FROM @list(?, j) @then JOIN name n ON n.target = j.value ORDER BY n.canonical",
             (id_list(ids),),
         )
         found: dict[int, list[str]] = {id_: [] for id_ in ids}
@@ -66,8 +65,8 @@ class Walks(Topic[Place_co]):
         """The chunks of the documents with these canonical titles; at most `limit` of each title."""
         narrowed, parameters = ("true", []) if only is None else fact_clause(only, "f")
         rows = self.db.execute_fetchall(
-            "SELECT j.value, c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id IN"
-            " (SELECT f.chunk FROM document d CROSS JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f"
+            "SELECT j.value, c.id FROM @list(?, j) @then JOIN chunk c ON c.id IN"
+            " (SELECT f.chunk FROM document d @then JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f"
             "  ON f.document = d.id WHERE d.title_key = j.value AND d.title_key <> ''"
             f"  AND {row_clause(scope_ids, 'd')} AND {narrowed} LIMIT ?) ORDER BY c.ordinal, c.id",
             (text_list(sorted(titles)), *parameters, limit),
@@ -98,10 +97,10 @@ class Walks(Topic[Place_co]):
             edges |= self._load_relations(own)
         narrowed, parameters = ("true", []) if only is None else fact_clause(only, "m")
         rows = self.db.execute_fetchall(
-            "SELECT m.chunk, t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
-            " CROSS JOIN mention m ON m.chunk = j.value CROSS JOIN name n ON n.id = m.name"
-            f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')}"
-            f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id"
+            "SELECT m.chunk, t.id, t.canonical, e.mention_count + e.degree FROM @list(?, j)"
+            " @then JOIN mention m ON m.chunk = j.value @then JOIN name n ON n.id = m.name"
+            f" @then JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')}"
+            f" @then JOIN {ENTITY_COUNTS} ON e.id = t.id"
             f" WHERE {narrowed}",
             (id_list(sorted(chunks)), *parameters),
         )
@@ -113,9 +112,9 @@ class Walks(Topic[Place_co]):
 
     def _load_ids(self, names: Collection[str], scope_ids: ScopeIds, max_degree: int) -> dict[int, str]:
         rows = self.db.execute_fetchall(
-            "SELECT t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
-            f" CROSS JOIN name t ON t.canonical = j.value AND {name_clause(scope_ids, 't')}"
-            f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id",
+            "SELECT t.id, t.canonical, e.mention_count + e.degree FROM @list(?, j)"
+            f" @then JOIN name t ON t.canonical = j.value AND {name_clause(scope_ids, 't')}"
+            f" @then JOIN {ENTITY_COUNTS} ON e.id = t.id",
             (text_list(sorted(names)),),
         )
         degrees = Counter[str]()
@@ -126,8 +125,8 @@ class Walks(Topic[Place_co]):
     def _load_mentions(self, ids: dict[int, str], only: ChunkFilter | None) -> Iterable[tuple[str, int]]:
         narrowed, parameters = ("true", []) if only is None else fact_clause(only, "m")
         rows = self.db.execute_fetchall(
-            "SELECT j.value, m.chunk FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
-            f" CROSS JOIN mention m ON m.name = n.id WHERE {narrowed}",
+            "SELECT j.value, m.chunk FROM @list(?, j) @then JOIN name n ON n.target = j.value"
+            f" @then JOIN mention m ON m.name = n.id WHERE {narrowed}",
             (id_list(sorted(ids)), *parameters),
         )
         return ((ids[id_], chunk) for id_, chunk in rows)
@@ -136,8 +135,8 @@ class Walks(Topic[Place_co]):
         edges: dict[tuple[str | int, str | int], float] = {}
         for near, far in (("a", "b"), ("b", "a")):
             rows = self.db.execute_fetchall(
-                f"SELECT j.value, r.{far}, n.canonical, r.weight FROM json_each(?) j"
-                f" CROSS JOIN relation r ON r.{near} = j.value CROSS JOIN name n ON n.id = r.{far}",
+                f"SELECT j.value, r.{far}, n.canonical, r.weight FROM @list(?, j)"
+                f" @then JOIN relation r ON r.{near} = j.value @then JOIN name n ON n.id = r.{far}",
                 (id_list(sorted(ids)),),
             )
             for id_, other_id, other, weight in rows:

@@ -79,7 +79,7 @@ class Claims(Topic[Place_co]):
         def load(space: int, count: int) -> list[tuple[int, StaleKey]]:
             rows = self.db.execute_fetchall(
                 f"SELECT kind, id, generation FROM stale_key WHERE {queue} AND {_FREE} AND space = ?"
-                " AND 4 * id + kind NOT IN (SELECT value FROM json_each(?)) ORDER BY kind, first_generation LIMIT ?",
+                " AND 4 * id + kind NOT IN (SELECT value FROM @list(?)) ORDER BY kind, first_generation LIMIT ?",
                 (*free, space, skipped, count),
             )
             return [(space, StaleKey(KeyKind(kind), id_, generation)) for kind, id_, generation in rows]
@@ -95,7 +95,7 @@ class Claims(Topic[Place_co]):
             by_kind[key.kind].append(key.id)
         for kind, ids in by_kind.items():
             self.db.execute(
-                "UPDATE stale_key SET claimed_by = ? WHERE kind = ? AND id IN (SELECT value FROM json_each(?))",
+                "UPDATE stale_key SET claimed_by = ? WHERE kind = ? AND id IN (SELECT value FROM @list(?))",
                 (process, kind, id_list(ids)),
             )
 
@@ -104,8 +104,8 @@ class Claims(Topic[Place_co]):
         if not pairs:
             return []
         rows = self.db.execute_fetchall(
-            "SELECT p.id, n.id FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
-            " CROSS JOIN name n ON n.id IN (p.a, p.b) WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = n.id)",
+            "SELECT p.id, n.id FROM @list(?, j) @then JOIN pair p ON p.id = j.value"
+            " @then JOIN name n ON n.id IN (p.a, p.b) WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.id = n.id)",
             (id_list(pairs),),
         )
         return [(pair, name) for pair, name in rows]
@@ -117,12 +117,12 @@ class Claims(Topic[Place_co]):
         listed = id_list(sorted(names))
         self.db.execute(
             "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
-            " SELECT 1, n.id, n.space, ?2, ?2 FROM json_each(?1) j CROSS JOIN name n ON n.id = j.value WHERE true"
+            " SELECT 1, n.id, n.space, ?2, ?2 FROM @list(?1, j) @then JOIN name n ON n.id = j.value WHERE true"
             " ON CONFLICT DO NOTHING",
             (listed, Settings(self.db).current_generation()),
         )
         rows = self.db.execute_fetchall(
-            "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale_key s ON s.kind = 1 AND s.id = j.value"
+            "SELECT s.id, s.generation FROM @list(?, j) @then JOIN stale_key s ON s.kind = 1 AND s.id = j.value"
             " WHERE s.claimed_by IS NULL OR s.claimed_by = ?",
             (listed, process),
         )

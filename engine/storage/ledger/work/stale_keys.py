@@ -27,7 +27,7 @@ class StaleKeys(Topic[Place_co]):
         if listed := sorted(set(ids)):
             self.db.execute(
                 "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
-                " SELECT ?1, j.value, COALESCE(k.space, 0), ?2, ?2 FROM json_each(?3) j"
+                " SELECT ?1, j.value, COALESCE(k.space, 0), ?2, ?2 FROM @list(?3, j)"
                 f" LEFT JOIN {kind.name.lower()} k ON k.id = j.value WHERE true"
                 f" {_MARK_AGAIN}",
                 (kind, generation, id_list(listed)),
@@ -39,8 +39,8 @@ class StaleKeys(Topic[Place_co]):
             if listed := sorted(set(ids)):
                 self.db.execute(
                     "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
-                    f" SELECT ?1, k.target, MIN(k.space), ?2, ?2 FROM json_each(?3) j"
-                    f" CROSS JOIN {kind.name.lower()} k ON k.id = j.value WHERE k.target > 0 GROUP BY k.target"
+                    f" SELECT ?1, k.target, MIN(k.space), ?2, ?2 FROM @list(?3, j)"
+                    f" @then JOIN {kind.name.lower()} k ON k.id = j.value WHERE k.target > 0 GROUP BY k.target"
                     f" {_MARK_AGAIN}",
                     (kind, generation, id_list(listed)),
                 )
@@ -53,7 +53,7 @@ class StaleKeys(Topic[Place_co]):
             [(mark.kind, mark.id, mark.generation) for mark in marks],
         )
         self.db.executemany(
-            "UPDATE stale_key SET first_generation = MAX(first_generation, ?), claimed_by = NULL"
+            "UPDATE stale_key SET first_generation = @greatest(first_generation, ?), claimed_by = NULL"
             " WHERE kind = ? AND id = ?",
             [(mark.generation + 1, mark.kind, mark.id) for mark in marks],
         )
@@ -62,7 +62,7 @@ class StaleKeys(Topic[Place_co]):
     def find(self, kind: KeyKind, ids: Iterable[int]) -> list[StaleKey]:
         """The stale ones among these keys."""
         rows = self.db.execute_fetchall(
-            "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale_key s ON s.kind = ? AND s.id = j.value",
+            "SELECT s.id, s.generation FROM @list(?, j) @then JOIN stale_key s ON s.kind = ? AND s.id = j.value",
             (id_list(ids), kind),
         )
         return [StaleKey(kind, id_, generation) for id_, generation in rows]

@@ -39,8 +39,8 @@ class WorkQueue(Topic[Place_co]):
     def load_chunks(self, ids: Collection[int]) -> list[ChunkToEmbed]:
         """These chunks; missing ones are left out."""
         rows = self.db.execute_fetchall(
-            "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.attempts, d.open FROM json_each(?) j"
-            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
+            "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.attempts, d.open FROM @list(?, j)"
+            " @then JOIN chunk c ON c.id = j.value @then JOIN document d ON d.id = c.document",
             (id_list(ids),),
         )
         return [ChunkToEmbed(*row) for row in map(tuple, rows)]
@@ -72,7 +72,7 @@ class WorkQueue(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "UPDATE document SET status = 'pending', error = '', hint = '', generation = ?2"
             " WHERE (error <> '' OR (?4 AND id IN"
-            " (SELECT c.document FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999))"
+            " (SELECT c.document FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < @infinity))"
             " OR (?3 AND ?4 AND id IN (SELECT c.document FROM incomplete_chunk i JOIN chunk c ON c.id = i.chunk)))"
             " AND (?1 = '' OR key = ?1)"
             " AND (?3 OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id AND c.permanent_failure))"
@@ -84,13 +84,11 @@ class WorkQueue(Topic[Place_co]):
         failed = self.db.execute_fetchall(
             "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false,"
             " extraction = CASE WHEN EXISTS (SELECT 1 FROM incomplete_chunk i WHERE i.chunk = chunk.id)"
-            " THEN NULL ELSE extraction END WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
+            " THEN NULL ELSE extraction END WHERE document IN (SELECT value FROM @list(?)) RETURNING id",
             (listed,),
         )
         chunks = [row[0] for row in failed]
-        self.db.execute(
-            "DELETE FROM incomplete_chunk WHERE chunk IN (SELECT value FROM json_each(?))", (id_list(chunks),)
-        )
+        self.db.execute("DELETE FROM incomplete_chunk WHERE chunk IN (SELECT value FROM @list(?))", (id_list(chunks),))
         StaleKeys(self.db).add(KeyKind.CHUNK, chunks, generation)
         if not key:
             self.retry_profiles(permanent=permanent)
@@ -105,14 +103,14 @@ class WorkQueue(Topic[Place_co]):
         of_batch = (
             ""
             if embedded is None
-            else (" AND id IN (SELECT document FROM chunk WHERE id IN (SELECT value FROM json_each(?)))")
+            else (" AND id IN (SELECT document FROM chunk WHERE id IN (SELECT value FROM @list(?)))")
         )
         self.db.execute(
             "UPDATE document SET status = 'searchable' WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
             f" JOIN stale_key s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
             () if embedded is None else (id_list(embedded),),
         )
-        [[first]] = self.db.execute_fetchall("SELECT COALESCE(MIN(first_generation), 9e999) FROM stale_key")
+        [[first]] = self.db.execute_fetchall("SELECT COALESCE(MIN(first_generation), @infinity) FROM stale_key")
         self.db.execute(
             "UPDATE document SET status = 'indexed'"
             " WHERE status = 'searchable' AND unextracted_chunks = 0 AND generation < ?"
@@ -165,7 +163,7 @@ class WorkQueue(Topic[Place_co]):
         self.retry_documents(permanent=False)
         self.db.execute(
             "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
-            " WHERE extraction IS NULL AND error <> '' AND retry_at < 9e999"
+            " WHERE extraction IS NULL AND error <> '' AND retry_at < @infinity"
         )
         self._retry_beside_failures()
 
@@ -173,7 +171,7 @@ class WorkQueue(Topic[Place_co]):
         """Retry chunks of documents in which another chunk has a permanent error."""
         beside_failures = self.db.execute_fetchall(
             "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
-            " WHERE retry_at = 9e999 AND NOT permanent_failure"
+            " WHERE retry_at = @infinity AND NOT permanent_failure"
             " AND document IN (SELECT document FROM chunk WHERE permanent_failure) RETURNING id"
         )
         StaleKeys(self.db).add(KeyKind.CHUNK, [row[0] for row in beside_failures], Settings(self.db).next_generation())
@@ -204,13 +202,13 @@ class WorkQueue(Topic[Place_co]):
             due = f"{due} WHERE kind = 0 AND on_cooldown = 0) OR EXISTS ({due} WHERE kind > 0 AND on_cooldown = 0"
         [[busy]] = self.db.execute_fetchall(
             f"SELECT EXISTS ({due}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
-            " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-            " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999"
-            " AND NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?)))"
-            " OR EXISTS (SELECT 1 FROM outdated_extraction o CROSS JOIN chunk c ON c.id = o.chunk"
-            " CROSS JOIN document d ON d.id = c.document"
-            " WHERE o.queued AND c.extraction IS NOT NULL AND NOT d.open AND c.retry_at < 9e999"
-            " AND NOT (c.space IN (SELECT value FROM json_each(?)) AND (d.kind <> 'conversation' OR NOT ?)))"
+            " OR EXISTS (SELECT 1 FROM chunk c @then JOIN document d ON d.id = c.document"
+            " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < @infinity"
+            " AND NOT (c.space IN (SELECT value FROM @list(?)) AND (d.kind <> 'conversation' OR NOT ?)))"
+            " OR EXISTS (SELECT 1 FROM outdated_extraction o @then JOIN chunk c ON c.id = o.chunk"
+            " @then JOIN document d ON d.id = c.document"
+            " WHERE o.queued AND c.extraction IS NOT NULL AND NOT d.open AND c.retry_at < @infinity"
+            " AND NOT (c.space IN (SELECT value FROM @list(?)) AND (d.kind <> 'conversation' OR NOT ?)))"
             " OR EXISTS (SELECT 1 FROM person_name WHERE evidence < 0)"
             " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
             " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))",
@@ -284,7 +282,8 @@ class WorkQueue(Topic[Place_co]):
             )
             return
         self.db.execute(
-            "UPDATE chunk SET error = ?, hint = ?, permanent_failure = ?, retry_at = 9e999 WHERE id = ?", (*reason, id_)
+            "UPDATE chunk SET error = ?, hint = ?, permanent_failure = ?, retry_at = @infinity WHERE id = ?",
+            (*reason, id_),
         )
         self.db.execute(
             "UPDATE document SET status = 'failed', error = ?, hint = ?"
@@ -328,7 +327,7 @@ class WorkQueue(Topic[Place_co]):
         rows = self.db.execute_fetchall(
             "SELECT u.error FROM embedding_failure u LEFT JOIN entity e ON u.kind = 1 AND e.id = u.id"
             " LEFT JOIN relation r ON u.kind = 2 AND r.id = u.id"
-            " WHERE COALESCE(e.space, r.space) IN (SELECT value FROM json_each(?))",
+            " WHERE COALESCE(e.space, r.space) IN (SELECT value FROM @list(?))",
             (id_list(sorted(scope_ids.spaces)),),
         )
         errors = [str(row[0]) for row in rows]
@@ -340,7 +339,7 @@ class WorkQueue(Topic[Place_co]):
             "SELECT s.error FROM stale_key s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
             " LEFT JOIN entity e ON s.kind = 1 AND e.id = s.id LEFT JOIN relation r ON s.kind = 2 AND r.id = s.id"
             f" WHERE s.attempts > 0 AND ({row_clause(scope_ids, 'c')} OR COALESCE(e.space, r.space) IN"
-            " (SELECT value FROM json_each(?))) LIMIT 1",
+            " (SELECT value FROM @list(?))) LIMIT 1",
             (id_list(sorted(scope_ids.spaces)),),
         )
         return next((str(row[0]) for row in rows), "")

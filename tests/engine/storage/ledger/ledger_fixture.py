@@ -181,7 +181,7 @@ class LedgerFixture:
         """What is stale, in words."""
         names = await self.rows("SELECT n.canonical FROM stale_key s JOIN name n ON s.kind = 1 AND n.id = s.id")
         pairs = await self.rows(
-            "SELECT MIN(x.canonical, y.canonical), MAX(x.canonical, y.canonical) FROM stale_key s"
+            "SELECT @least(x.canonical, y.canonical), @greatest(x.canonical, y.canonical) FROM stale_key s"
             " JOIN pair p ON s.kind = 2 AND p.id = s.id JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b"
         )
         return {(*row, "") if len(row) == 1 else row for row in (*names, *pairs)}

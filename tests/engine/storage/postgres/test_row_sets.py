@@ -13,7 +13,7 @@ PAIRS = "unnest($1::bigint[], $2::text[]) AS listed (c1, c2)"
     ("written", "expected"),
     [
         (
-            "INSERT INTO t (a, b, c) VALUES (?, ?, MAX(0, 1)) ON CONFLICT DO NOTHING",
+            "INSERT INTO t (a, b, c) VALUES (?, ?, @greatest(0, 1)) ON CONFLICT DO NOTHING",
             f"INSERT INTO t (a, b, c) SELECT listed.c1, listed.c2, GREATEST(0, 1) FROM {PAIRS} ON CONFLICT DO NOTHING",
         ),
         (

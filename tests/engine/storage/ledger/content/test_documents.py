@@ -161,7 +161,7 @@ async def test_a_change_tries_again_what_had_failed(ledger: LedgerFixture) -> No
     assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [two]
     await ledger.clear_stale()
     await ledger.execute(
-        "UPDATE chunk SET error = 'bad', attempts = 6, retry_at = 9e999", "UPDATE document SET error = 'bad'"
+        "UPDATE chunk SET error = 'bad', attempts = 6, retry_at = @infinity", "UPDATE document SET error = 'bad'"
     )
     await ledger.add(doc("a", "one", "two", "three"))
     assert one in await ledger.column("SELECT id FROM stale_key WHERE kind = 0")

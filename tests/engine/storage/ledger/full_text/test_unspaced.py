@@ -104,7 +104,7 @@ async def test_both_databases_have_the_same_terms_of_all_characters(postgres_led
 
     def load_terms(db: Connection) -> list[list[str]]:
         rows = db.execute_fetchall(
-            "SELECT tsvector_to_array(unspaced_vector(j.value)) FROM json_each(?) j", (text_list(texts),)
+            "SELECT tsvector_to_array(unspaced_vector(j.value)) FROM @list(?, j)", (text_list(texts),)
         )
         return [row[0] for row in rows]
 
