@@ -176,7 +176,7 @@ class Stats(Topic[Place_co]):
         """The kinds of documents within a scope, by these keys."""
         scope_ids = Search(self.db).resolve_scope(scope)
         rows = self.db.execute_fetchall(
-            "SELECT d.key, d.kind FROM document d WHERE d.key IN (SELECT value FROM json_each(?1))"
+            "SELECT d.key, d.kind FROM document d WHERE d.key IN (SELECT value FROM @list(?1))"
             f" AND {row_clause(scope_ids, 'd')}",
             (text_list(sorted({*keys})),),
         )
