@@ -164,6 +164,9 @@ CONTRASTING_WORDS = word_set(
     quarterly annual before after early late earlier later open closed opening closing start begin end finish buy sell
     import export internal external inside outside male female father mother son daughter brother sister husband wife
     minimum maximum min max old new former arrive depart arrival departure win lose hot cold high low
+    small large big little cat dog horse cow goat sheep pig chicken duck bird fish rye wheat barley oat corn rice apple
+    pear cherry plum grape coffee tea milk water beer wine juice breakfast lunch dinner wood steel glass plastic paper
+    stone brass copper gold silver wool cotton car bus train tram plane boat ferry
     """
 )
 
