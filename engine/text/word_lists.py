@@ -11,6 +11,7 @@ def word_set(text: str) -> frozenset[str]:
 # Function words in English and, if they are not English words too, in German, French, Spanish and Italian.
 STOP_WORDS = word_set(
     """
+    celui celle ceux celles aquel aquella aquele aquela
     a an the and or but if nor so yet of to in on at by for from with without within about above below into onto over
     across along under out up off down through between among during before after till since because while when where
     why how who whom whose what which that this these those there here then than as is are was were be been being am do

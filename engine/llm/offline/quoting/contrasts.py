@@ -72,12 +72,16 @@ def list_qualifiers(text: str) -> tuple[Qualifier, ...]:
     found = []
     for at, (word, after) in enumerate(pairwise(words)):
         is_asked = at > 0 and words[at - 1].casefold() in _ASKING  # "which team's service"
-        is_plain = not (is_stop_word(word) or is_stop_word(after) or is_number(word)) and after != "per"
+        is_plain = _is_content(word) and _is_content(after) and not is_number(word)
         if is_plain and not is_asked and f"{word} {after}" in text:
             found.append(Qualifier(word, stem(after), ""))
-        if after.casefold() in _PREPOSITIONS and not is_stop_word(word):
+        if after.casefold() in _PREPOSITIONS and _is_content(word):
             found += [Qualifier(each, stem(word), after.casefold()) for each in _list_phrase(words[at + 2 : at + 5])]
     return tuple(found)
+
+
+def _is_content(word: str) -> bool:
+    return not (is_stop_word(word) or word.casefold() in _PREPOSITIONS | _ARTICLES | {"per"})
 
 
 def _list_phrase(words: Sequence[str]) -> list[str]:
@@ -85,7 +89,7 @@ def _list_phrase(words: Sequence[str]) -> list[str]:
     rest = words[1:] if words and words[0].casefold() in _ARTICLES else words[:2]
     phrase: list[str] = []
     for word in rest:
-        if is_stop_word(word) or is_number(word):
+        if not _is_content(word) or is_number(word):
             break
         phrase.append(word)
     return phrase

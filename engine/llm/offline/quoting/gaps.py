@@ -40,6 +40,7 @@ _SUBJECT = re.compile(
 )
 # The verb of a question for who does something.
 _WHO_DOES = re.compile(r"\bwho(?:\s+(?:has|have|had|will|can|could|should|would|must))?\s+(?:\w{2,12}ly\s+)?(\w+)")
+_HIRAGANA = re.compile("[\u3041-\u309f]")  # in a pair of letters: the end of a word
 MIN_BEGINNING = 4  # letters that two forms of a name share
 
 
@@ -66,7 +67,7 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     others += [each.word for each in plain if not is_row and _is_asked_verb(each, clause)]
     others += _find_verb_gap(positions, clause, candidates)
     others += [term.word for term in clause.terms if _stands_for_another(term, clause, positions, candidates)]
-    return list(dict.fromkeys(named + others))
+    return [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
 
 
 def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:

@@ -35,6 +35,7 @@ from tests.engine.llm.offline.quoting.clauses import read, score
         ("Where does the firm come from that paints the loft?", "The loft is painted by Bo from Ulm.", []),
         ("Who keeps the open-air pier?", "The old pier is open. It is kept by Bo.", ["open-air"]),
         ("How many rooms do we have for meetings?", "There are nine rooms.", []),
+        ("北塔は？ (責任者)", "北塔の責任者はボーです。", []),
         ("Wann kommen die Filter?", "Die Filtern kommen im Mai.", []),
     ],
 )
