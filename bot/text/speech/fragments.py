@@ -50,7 +50,7 @@ _CHANGES = re.compile(
 # What may follow a participle: then it has no noun of its own, as "closed tickets" has.
 _FOLLOWING = phrases.PREPOSITIONS | phrases.parse_words(
     """
-    the a an my our his her their this that by into back out off up down again already just all both now today
+    the a an my our their this that by into back out off up down again already just all both now today
     yesterday tomorrow due onto through over auf in aus vom beim nach dans en chez sur em per via das die den dem ein
     eine einen im am ins zum zur wieder schon heute gestern jetzt alles
     au aux chez le la les un une ce cette hier aujourdhui déjà al los las el hoy ayer ya ahora
