@@ -11,6 +11,7 @@ def word_set(text: str) -> frozenset[str]:
 # Function words in English and, if they are not English words too, in German, French, Spanish and Italian.
 STOP_WORDS = word_set(
     """
+    celui celle ceux celles aquel aquella aquele aquela
     a an the and or but if nor so yet of to in on at by for from with without within about above below into onto over
     across along under out up off down through between among during before after till since because while when where
     why how who whom whose what which that this these those there here then than as is are was were be been being am do
@@ -164,6 +165,9 @@ CONTRASTING_WORDS = word_set(
     quarterly annual before after early late earlier later open closed opening closing start begin end finish buy sell
     import export internal external inside outside male female father mother son daughter brother sister husband wife
     minimum maximum min max old new former arrive depart arrival departure win lose hot cold high low
+    small large big little cat dog horse cow goat sheep pig chicken duck bird fish rye wheat barley oat corn rice apple
+    pear cherry plum grape coffee tea milk water beer wine juice breakfast lunch dinner wood steel glass plastic paper
+    stone brass copper gold silver wool cotton car bus train tram plane boat ferry
     """
 )
 

@@ -9,7 +9,8 @@ statement is lost. The first rule decides that applies:
 4. It asks, requests, or contains a question mark: question.
 5. It begins with a request to remember, or with a contradiction that goes on: statement.
 6. It mentions the bot in passing ("I asked @bot yesterday", "@bot is useful"): aside.
-7. Of its sentences, each has a subject before a finite verb, and no word that asks between them: statement.
+7. Of its sentences, each has a subject before a finite verb, and no word that asks between them, or reports in a
+   fragment ("moved to Thursday"): statement.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from bot.text.speech import passing_mentions, phrases
+from bot.text.speech import fragments, passing_mentions, phrases
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.mentions import MENTION, strip_mention
@@ -95,14 +96,17 @@ _ABOUT_BOT = re.compile(
     r"|how can you help(?: me| us)?|help(?: me| us)?(?: please)?|what are you (?:able to do|capable of)"
     r"|are you (?:there|here|up|awake|online|alive|ok|working)"
     r"|what (?:is|are) (?:this|your|the) (?:bot|commands|features|skills)|what questions can i ask(?: you)?"
-    r"|what (?:things )?can i (?:ask|do)(?: you| with you)?|can you help(?: me| us)?|introduce yourself"
+    r"|what (?:(?:kind|sort)s? of )?(?:things |questions )?can (?:i|we|one) (?:ask|do)(?: you| with you)?"
+    r"|can you help(?: me| us)?|introduce yourself"
     r"|show me what you can do|who made you"
     r"|was (?:kannst|konntest|tust|machst) du(?: tun| machen)?|(?:wer|was) bist du|wofur bist du (?:da|gut)"
     r"|wie funktionierst du|hilf mir|hilfe(?: bitte)?|bist du (?:da|wach|online)|kannst du (?:mir |uns )?helfen"
     r"|was (?:weißt|weisst) du|wie (?:benutze|nutze) ich dich|wobei kannst du (?:mir |uns )?helfen"
-    r"|stell dich(?: bitte)? vor"
+    r"|stell dich(?: bitte)? vor|was kann (?:man|ich) dich(?: alles| so)? fragen"
     r"|que (?:puedes|sabes) hacer(?: por mi)?|quien eres(?: tu)?|que eres|que haces|como funcionas|ayuda|ayudame"
     r"|estas ahi|puedes ayudar(?:me|nos)|que sabes|para que sirves|en que puedes ayudar(?:me|nos)?|presentate"
+    r"|que (?:se te puede|puedo|te puedo) preguntar(?:te)?|(?:on|je) peut?x? te demander quoi(?: au juste)?"
+    r"|(?:o )?que (?:da|posso) (?:pra |para )?(?:te )?perguntar|qu['’]est-ce que je peux te demander"
     r"|que (?:peux|sais|fais)[ -]tu(?: faire)?|tu (?:peux|sais) faire quoi|tu fais quoi|(?:tu es|t['’]es) (?:qui|quoi)"
     r"|qu['’]est[ -]ce que tu (?:peux|sais) faire|qui es[ -]tu|comment (?:ca marche|(?:tu )?fonctionnes(?:[ -]tu)?)"
     r"|a quoi (?:tu sers|sers[ -]tu)|aide|aide[ -](?:moi|nous)|(?:tu es|t['’]es) la|(?:tu )?peux[ -]?(?:tu )?m['’]aider"
@@ -119,6 +123,8 @@ _ABOUT_BOT = re.compile(
 _ABOUT_BOT_UNSPACED = re.compile(
     r"(?:あなたは|君は|きみは)?(?:(?:何|なに)が(?:できます|できる)(?:の|のです|んです)?か?|(?:誰|だれ|何者)(?:です|なの)?か?)"
     r"|使い方(?:は|を教えて(?:ください)?)?|自己紹介(?:して(?:ください)?)?|助けて(?:ください)?|いますか|ヘルプ"
+    r"|(?:どんな|どういう)(?:こと|質問)(?:を|が)?(?:聞ける|質問できる|聞け|でき)(?:の|ます|る)?か?(?:な)?"
+    r"|(?:何|なに)を(?:聞ける|聞いて(?:も)?いい)(?:の|ですか)?"
     r"|(?:何|なに)を(?:してくれるの|してくれますか|知っていますか|知ってるの)"
     r"|你(?:能|会|可以)(?:做|干)?(?:什么|啥)|你是谁|怎么用|帮(?:我|帮我|助)"
 )
@@ -219,7 +225,8 @@ def _classify_call(text: str) -> Speech | None:
     """The verdict about a text that is no more than a call, thanks, or a question about the bot itself."""
     if _asks_about_bot(text) or _is_greeting(text):
         return "introduction"
-    return "thanks" if is_small_talk(text) else None
+    is_enough = all(map(fragments.suffices, split_sentences(text))) and bool(split_sentences(text))
+    return "thanks" if is_small_talk(text) or is_enough else None
 
 
 def is_told(text: str) -> bool:
@@ -298,6 +305,8 @@ def _is_request(sentence: Sentence) -> bool:
         return True
     if _forbids(words):
         return False
+    if fragments.seeks(sentence):
+        return True
     is_whole = words[0] in phrases.CONJUNCTIONS and _is_declarative(sentence)  # no fragment: the article "o"
     return is_question_sentence(sentence) and not is_whole
 
@@ -319,9 +328,9 @@ def _is_declarative(sentence: Sentence, *, ends_with_period: bool = False) -> bo
     """Whether a sentence has a subject before a finite verb, and no word that asks between them (rule 6)."""
     together = "".join(sentence.words)
     if is_unspaced(together):
-        return states_unspaced(together)
+        return states_unspaced(together) or any(states_unspaced("".join(each)) for each in sentence.clauses[:-1])
     words = sentence.words
-    if _forbids(words):
+    if _forbids(words) or fragments.reports(sentence):
         return True
     while len(words) > 1 and words[0] in phrases.LEADING:
         words = words[1:]

@@ -124,7 +124,7 @@ FRENCH = Grammar(
     adverbs=parse_words(
         """
         demain hier aujourdhui maintenant déjà bien encore plus pas jamais toujours aussi enfin bientôt tôt tard ici là
-        depuis jusquà jusquau ce cet cette
+        depuis jusquà jusquau ce cet cette surtout notamment sinon
         """
     ),
     articles=parse_words("le la les mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs un une"),
@@ -148,7 +148,8 @@ SPANISH = Grammar(
     leading=parse_words("se le me te nos ya no nunca siempre también todavía aún tampoco yo ella ellos"),
     links=parse_words(
         """
-        de del a al en con por para sin sobre entre desde hasta hacia y e o u pero que si como según contra durante tras
+    de del a al en con por para sin sobre entre desde hasta hacia cada y e o u pero que si como según contra durante
+    tras
         """
     ),
     adverbs=parse_words("hoy ayer mañana ahora bien mal pronto tarde aquí allí ya desde hasta otra este esta más"),
@@ -177,13 +178,15 @@ PORTUGUESE = Grammar(
     leading=parse_words("se me te nos lhe lhes já não nunca sempre também ainda eu ele ela eles elas você vocês"),
     links=parse_words(
         """
-        de do da dos das a à ao aos às em no na nos nas num numa com por pelo pela para pra sem sobre entre desde até e
+    de do da dos das a à ao aos às em no na nos nas num numa com por pelo pela para pra sem sobre entre desde cada até
+    e
         ou mas que se como contra
         """
     ),
     adverbs=parse_words(
         """
-        hoje ontem amanhã agora bem mal logo cedo tarde aqui ali já desde até este esta mais em para
+    principalmente sobretudo hoje ontem amanhã agora bem mal logo cedo tarde aqui ali já desde até este esta mais em
+    para
         """
     ),
     articles=parse_words("o a os as meu minha meus minhas seu sua seus suas nosso nossa nossos nossas"),

@@ -29,7 +29,9 @@ _ASKED = re.compile(
     rf"(?: [\w’']+){{0,2}} {MENTION.pattern}(?P<after>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_OBJECT = re.compile(rf"{MENTION.pattern}\s*(?:さん|くん)?(?:に|を|が|って|とか|も|へ)(?=\S)")
+_OBJECT = re.compile(
+    rf"{MENTION.pattern}\s*(?:さん|くん)?(?:に|を|が|って|とか|も(?![うしっのちどと])|へ(?![えぇ]))(?=\S)"
+)
 _PUT_TO = frozenset(":,-–—\n")
 _VERBS = phrases.parse_words(
     "is was has can knows said told did does knew couldnt cant didnt doesnt isnt konnte wusste sagte meinte"
@@ -48,6 +50,23 @@ _PAST = re.compile(
     r"|(?:(?:se|no|me|nos|lo|não) ){0,3}(?:\w{2,}ó|dijo|supo|sabía|disse|sabia|soube|\w{3,}[oi]u)\b)",
     re.IGNORECASE,
 )
+# What people complain of: "@bot is down again", "le @bot rame".
+_FAULT = re.compile(
+    r"(?:(?:is|was|seems|keeps|went) (?:totally |still |so |really |just )?(?:down|broken|slow|stuck|hanging"
+    r"|frozen|offline"
+    r"|crashing|lagging|dead)|crashed|hangs|lags"
+    r"|hängt|spinnt|streikt|ruckelt|lahmt|(?:ist|war) (?:schon wieder |wieder |total |so )?(?:kaputt|langsam"
+    r"|offline|weg)"
+    r"|rame|plante|bugue|lague|déconne|(?:est|était) (?:encore |trop |en )?(?:planté|panne|lent|cassé)"
+    r"|se (?:ha )?(?:vuelto a )?(?:colg|cay|caíd|cuelga|rompió|atasc)\w*|va (?:muy )?lento|está (?:caído|lento"
+    r"|roto|colgado)"
+    r"|(?:travou|trava|caiu|bugou|buga)\b|está (?:fora|travado|lento)"
+    r"|(?:が|は)(?:また|もう)?(?:固まっ|落ち|重い|遅い|止まっ))",
+    re.IGNORECASE,
+)
+_WITH_ARTICLE = re.compile(
+    rf"(?:the|our|der|unser|le|notre|el|nuestro|o|nosso) {MENTION.pattern}(?P<after>.*)", re.IGNORECASE | re.DOTALL
+)
 _BEFORE = phrases.LEADING | phrases.FILLERS
 _GERMAN = phrases.parse_words("haben wir ich man ist sind hat wird gibt der die das den dem zum zur im am beim für")
 
@@ -56,7 +75,10 @@ def points_to_bot(text: str) -> bool:
     """Whether a message copies the bot in, or tells others to ask it."""
     body = strip_mention(text)
     reports = body != text.strip() and _PAST.match(body) and not _asks_after(body)
-    if reports or _COPIED_AT_END.search(text[-MAX_END:]):
+    called = _WITH_ARTICLE.fullmatch(text.strip())
+    after = called["after"] if called else body if body != text.strip() else ""
+    complains = bool(_FAULT.match(after.strip())) and not _asks_after(after)
+    if reports or complains or _COPIED_AT_END.search(text[-MAX_END:]):
         return True
     if (found := _OBJECT.search(text)) and not _asks_after(text[found.end() :]):
         return True

@@ -24,7 +24,9 @@ INTERJECTIONS = parse_words(
     fantastic love bravo welcome anyway actually btw huh danke dank dankeschön merci gracias mil muchas grazie obrigado
     obrigada bedankt tack genial klasse prima toll passt genau gut ja nein nee doch jo jup jaja tja naja ach achso aja
     alles klar stimmt richtig hallo moin servus hola bitte vale perfecto claro bueno bien buena buenas sí jajaja
-    dale estupendo entendido salut bonjour coucou parfait accord daccord oui non ouais bon bro bruh dude fr voilà bref
+    nickel listo lista dale estupendo entendido salut bonjour coucou parfait accord daccord oui non ouais bon bro bruh
+    dude fr
+    voilà bref
     formidable top bene perfetto grande mooi génial ptdr mdr valeu beleza blz ótimo legal maravilha oi olá opa tchau
     bonsoir adiós bom boa impeccable appreciated noté geschehen perfeito mistake bad worries feierabend
     souci problem problema pasa helped hilfreich geholfen spitze nacht noches oye ei ey eh escuta écoute
@@ -38,7 +40,8 @@ FILLERS = parse_words(
     again helps helped help helpful me just what i needed wanted point idea stuff one job work bot answer info sir mate
     man guys folks then now too enough youre in on sounds looks by with and but though dir euch ihnen vielen herzlichen
     sehr das hat hilft mir schön für die und ihr te lo la por todo de nada muy beaucoup bonne ça marche va à tous pour
-    alors très mille tante ajudou ajudar ayudó muito ajuda aidé ma tudo mesmo mucho nacht night noite noches nuit
+    alors très mille tante ajudou ajudar ayudó muito ajuda aidé ma tudo mesmo mucho muchísimas muchísimo muitíssimo
+    vielmals infiniment nacht night noite noches nuit
     gern enjoy cest cétait eso es fue schönes schönen buen feliz kein keine pas sem works
     funktioniert funciona marche quick journée soirée dia día días tag abend guten gute bom boa bon buenos tarde tardes
     noch
@@ -166,7 +169,7 @@ FRENCH = parse_words("le la les des est sont une et quel quelle qui où quand co
 PEOPLE = parse_words(
     """
     we us anyone anybody someone somebody everyone everybody guys folks jemand wir alguien nosotros quelquun alguém
-    alguem
+    alguem gente nous-mêmes
     """
 )
 WEEKDAYS = parse_words("monday tuesday wednesday thursday friday saturday sunday")
@@ -202,7 +205,8 @@ QUESTION_WORDS = parse_words(
     who whom whose what which when where why how wer wen wem wessen was wann wo wohin woher warum wieso weshalb wieviel
     wie welche welcher welches welchen welchem wozu womit wofür quién quiénes qué cuándo dónde cuánto cuánta cuántos
     cuántas cuál cuáles cómo donde adonde cual cuales quien quienes cuando cuanto cuanta cuantos cuantas qui quand où
-    combien comment pourquoi quel quelle quels quelles chi dove quando quanto quanti quale
+    combien comment pourquoi quel quelle quels quelles lequel laquelle lesquels lesquelles chi dove quando quanto
+    quanti quale
     perché quem qual quais onde quanta quantos quantas hoe hoeveel waar wanneer waarom welke wat
     """
 )
@@ -227,6 +231,14 @@ SUBJECT_PRONOUNS = parse_words(
 )
 PRONOUNS = parse_words("i it this that these those he she we they life everyone anyone")
 FRAGMENT_STARTS = PREPOSITIONS | parse_words("any only same even also the list exit default max not")
+# What wonders at an answer and asks for nothing.
+INCREDULOUS = parse_phrases(
+    """
+    really, seriously, for real, no way, is that so, what the, echt, echt jetzt, wirklich, im ernst, ernsthaft, sérieux,
+    vraiment, ah bon, cest vrai, sans blague, en serio, de verdad, de veras, no me digas, sério, é sério, mesmo,
+    é mesmo, verdade, jura, não acredito
+    """
+)
 # What is asked for by its name alone: "link?", "docs on that?".
 WANTED = parse_words(
     """
@@ -248,7 +260,7 @@ NO_ELLIPSIS = AUXILIARIES | parse_words(
 )
 FIRST_PERSON = parse_words("i we me you lets ich je yo")
 THIRD_PERSON = AUXILIARIES | parse_words(
-    "who what which when where why how its theres est es ist faut exists means costs"
+    "who what which when where why how its theres est cest es ist faut exists means costs"
 )
 CONTRACTIONS = {
     "u": "you",

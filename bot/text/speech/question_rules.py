@@ -57,7 +57,7 @@ def classify_message(text: str, people: Collection[str] = (), *, interrupted: bo
     a statement, or a question to nobody in particular; a model may decide.
     """
     sentences = split_sentences(text)
-    if not sentences or _ends_in_laughter(text, sentences):
+    if not sentences or _ends_in_laughter(text, sentences) or _opens_in_laughter(sentences):
         return "chatter"
     names = frozenset(normalize_word(part) for name in people for part in name.split())
     if any(is_for_others(sentence, names) for sentence in sentences):
@@ -112,7 +112,7 @@ def _classify_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
 
 
 def _classify_words(words: Words, sentence: Sentence, *, interrupted: bool) -> Verdict:
-    if not words or (not sentence.is_question and _is_chatter(words)):
+    if not words or words in phrases.INCREDULOUS or (not sentence.is_question and _is_remark_alone(words)):
         return "chatter"
     continues = len(words) > 1 and words[0] in phrases.CONJUNCTIONS
     rest = words[1:] if continues else words
@@ -122,7 +122,19 @@ def _classify_words(words: Words, sentence: Sentence, *, interrupted: bool) -> V
         return "question"
     if interrupted:
         return "unclear"
-    return "question" if _is_incomplete_question(rest, continues=continues, marked=sentence.is_question) else "unclear"
+    if words[0] in _GERMAN_CONJUNCTIONS:
+        rest = tuple(word for word in rest if word != "im")  # "und im Sommer", not "I'm"
+    leaves_out = bool(rest) and _is_incomplete_question(rest, continues=continues, marked=sentence.is_question)
+    return "question" if leaves_out else "unclear"
+
+
+_GERMAN_CONJUNCTIONS = phrases.parse_words("und oder aber sowie")
+_EXCLAIMING = phrases.parse_words("quel quelle quels quelles")
+
+
+def _is_remark_alone(words: Words) -> bool:
+    """Whether words are chatter, or exclaim in French: "quel dommage"."""
+    return _is_chatter(words) or (len(words) == 2 and words[0] in _EXCLAIMING)
 
 
 def _core_words(sentence: Sentence) -> Words:
@@ -352,6 +364,11 @@ def _is_incomplete_question(words: Words, *, continues: bool, marked: bool) -> b
     closed = words[0] in phrases.FRAGMENT_STARTS or words[-1] in {"too", "either"}
     statement = phrases.FIRST_PERSON.isdisjoint(words) and not phrases.THIRD_PERSON.isdisjoint(words)
     return (closed and 1 < len(words) <= MAX_FRAGMENT_WORDS) or (statement and len(words) > 3)
+
+
+def _opens_in_laughter(sentences: Sequence[Sentence]) -> bool:
+    """Whether a message laughs first and asks without a question mark: "lol who writes that"."""
+    return bool(_LAUGHTER.fullmatch(sentences[0].words[0])) and not any(each.is_question for each in sentences)
 
 
 def _ends_in_laughter(text: str, sentences: Sequence[Sentence]) -> bool:

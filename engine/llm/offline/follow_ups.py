@@ -9,6 +9,7 @@ What a follow-up names itself replaces what it names of the question before; onl
 4. It asks for another attribute ("and the price?"): the former subject.
 5. It begins with a preposition ("and on Sundays?"): all but what the same preposition named before.
    A question of its own ("who built it?") replaces what was asked, and keeps of what.
+   Before "one" ("and the large one?") it replaces what qualified the former subject.
 6. It is whole ("and what about the price of the pump?"): nothing.
 
 The person who is quoted in an answer is never carried over, unless nobody else can be meant.
@@ -28,7 +29,7 @@ from engine.llm.offline.words import content_words, is_generic, is_stop_word, sp
 from engine.text.message_line import MESSAGE_TIME
 from engine.text.names import normalize_name
 from engine.text.scripts.unspaced import has_unspaced
-from engine.text.word_lists import ATTRIBUTE_WORDS, STOP_WORDS, word_set
+from engine.text.word_lists import ATTRIBUTE_WORDS, CONTRASTING_WORDS, STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,6 +46,12 @@ _REFERENCES = re.compile(
     r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$"
     r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles|dele|dela"
     r"|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)",
+    re.IGNORECASE,
+)
+_DEGREE = re.compile(r"\A(?:how|wie|quão|cuán) \w+ ", re.IGNORECASE)  # "how high is the rent"
+_GERMAN_ARTICLES = word_set("der die das den dem des ein eine einen einem einer")
+_OTHER_ONE = re.compile(
+    r"\b(?:the|a|an|our|my|your) (?!(?:other|same|first|last|next|right|only|new|old|best|whole)\b)([\w-]{3,}) ones?\b",
     re.IGNORECASE,
 )
 _CONTINUATION = re.compile(
@@ -102,6 +109,7 @@ _SUBJECT = re.compile(rf"\b(?:{_ARTICLES}|of|about)\s+(?=((?:[\w’'.-]+\s*){{1,
 _MIN_WHOLE_WORDS = 2  # content words of a question that stands alone
 _MAX_CARRIED = 4
 MAX_WORD_LENGTH = 80
+MAX_ARTICLE_REACH = 200  # characters of a follow-up in which an article is looked for
 _QUOTED = re.compile(r"\[\d{1,9}\]|[“”]")
 _CHAT_ATTRIBUTION = re.compile(
     rf"^[ \t]*+[-*•]?[ \t]*+(?:[^:(“\n]{{1,40}}: )?+([^\W\d_][^:(“\n]{{1,60}}?) \({MESSAGE_TIME}(?: UTC)?\):",
@@ -181,9 +189,11 @@ def _telling(text: str) -> list[str]:
 def _is_whole(fragment: str, *, continues: bool) -> bool:
     """Whether a question names what it asks, and of what."""
     words = split_words(fragment)
-    telling = _telling(fragment)
+    telling = _telling(_DEGREE.sub(" ", fragment) if continues else fragment)
     is_asking = bool(words) and words[0].casefold() in _ASKING
-    if is_asking and find_entities(fragment, ExcerptFacts()):  # "who is Ada?"
+    if is_asking and any(
+        not _is_german_noun(found.name, fragment) for found in find_entities(fragment, ExcerptFacts())
+    ):
         return True
     if len(telling) < _MIN_WHOLE_WORDS:
         return False
@@ -192,6 +202,13 @@ def _is_whole(fragment: str, *, continues: bool) -> bool:
     if _PREPOSITION.match(fragment):
         return False
     return bool(_OWNER.search(fragment)) or not continues or len(telling) > _MAX_CARRIED
+
+
+def _is_german_noun(name: str, fragment: str) -> bool:
+    """Whether a single word stands after a German article, so that its capital marks no name: "die Miete"."""
+    words = split_words(fragment[:MAX_ARTICLE_REACH])
+    at = words.index(name) if name in words else 0
+    return at > 0 and words[at - 1] in _GERMAN_ARTICLES
 
 
 def _list_missing(fragment: str, former: Exchange) -> list[str]:
@@ -268,12 +285,25 @@ def _without_asked(asked: Sequence[str], fragment: str, question: str) -> list[s
 
 
 def _resolve_reference(question: str, former: Exchange) -> str:
+    if found := _OTHER_ONE.search(question):
+        return _append(question, _without_qualifier(found[1], former.question))
     topics = Topics.find(former)
     if _PERSON_PRONOUNS.search(question) and (person := topics.choose_person(former.question)):
         return _replace_pronoun(question, person)
     subject, asked = _split_question(former.question)
     asked = _without_asked(asked, _strip_continuation(question), former.question)
     return _append(question, [*topics.people[:1], *topics.things[:_MAX_CARRIED], *subject, *asked])
+
+
+def _without_qualifier(instead: str, question: str) -> list[str]:
+    """The words of a question without what another word stands for: "and the large one?" after "the small stage"."""
+    subject, asked = _split_question(question)
+    words = split_words(question)
+    replaced = {word for word in words if {word.casefold(), instead.casefold()} <= CONTRASTING_WORDS}
+    if not replaced and len(subject) == 1 and subject[0] in words[:-1]:
+        after = words[words.index(subject[0]) + 1]
+        replaced = set() if is_stop_word(after) else {subject[0]}
+    return [word for word in (*subject, *asked) if word not in replaced]
 
 
 def _append(question: str, parts: Iterable[str]) -> str:

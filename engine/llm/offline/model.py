@@ -12,6 +12,7 @@ from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.highlights import find_highlights, merge_digests, merge_highlights
 from engine.llm.offline.quotes import build_quotations, complete_answers, render_quotations, select_answers
 from engine.llm.offline.quoting.closest import select_closest
+from engine.llm.offline.quoting.contrasts import find_contrasts
 from engine.llm.offline.quoting.gaps import find_gaps, lacks_answer
 from engine.llm.offline.quoting.joint import find_joint_gaps
 from engine.llm.offline.quoting.notices import render_closest, render_corrections
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 2
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 17
+ANSWER_VERSION = 18
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
@@ -129,6 +130,7 @@ class OfflineModel:
         searched = f"{render_corrections(corrections)}\n" if corrections else ""
         chosen = complete_answers(select_answers(candidates, clauses), candidates, clauses)
         gaps = [word for clause in clauses for word in find_gaps(chosen, clause, candidates)]
+        gaps = gaps or [word for clause in clauses for word in find_contrasts(chosen, clause, candidates)]
         gaps = gaps or [word for clause in clauses for word in find_joint_gaps(chosen, clause, candidates)]
         lacks = bool(chosen) and all(lacks_answer(chosen, clause, candidates) for clause in clauses)
         lead = f"{render_closest(gaps)}\n" if gaps or lacks else ""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from engine.text.scripts.unspaced import RUN, has_function_alone, has_unspaced, list_pairs
 from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, IRREGULAR_FORMS, STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 CHARACTERS_PER_WORD = 2  # of a script without spaces, about
 _TOKEN = re.compile(r"[#@]\w[\w.-]*|[€$£]?\w+(?:[-.,:/'’_]\w+)*%?")
@@ -95,6 +99,12 @@ def word_family(key: str) -> str:
 def _list_particles(text: str) -> list[str]:
     """The particles that say in which state something is: "is down", and at the end of a question."""
     return [found[1] or found[2] for found in _STATE.finditer(text.lower())]
+
+
+def has_parts(word: str, stems: Collection[str]) -> bool:
+    """Whether the stems have all parts of a word with hyphens: open and air of "open-air"; True for other words."""
+    parts = [part for part in word.split("-") if len(part) > 2 and not is_stop_word(part)]
+    return "-" not in word or stem(word) in stems or all(stem(part) in stems for part in parts)
 
 
 def is_stop_word(word: str) -> bool:

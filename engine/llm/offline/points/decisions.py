@@ -27,7 +27,7 @@ _DECIDED = re.compile(
     r"\b(?:on part sur|(?:alors|donc) (?:on (?:prend|garde)|nous (?:prenons|gardons))|"
     r"(?:on (?:prend|garde)|nous (?:prenons|gardons)) (?:alors|donc))\b|"
     r"\b(?:nos quedamos con|vamos a (?:usar|tomar)|ficamos com|vamos com (?:os?|as?)|fica (?:decidido|combinado))\b|"
-    r"(?:に(?:決まり|決め(?:ました|よう|ます)|決定|します|しましょう)|ことに(?:なりました|しました)|で(?:決まり|決定))",
+    r"(?:に(?:決まり|決め(?:ました|よう|ます)|決定|します|しましょう)|ことに(?:なりました|なった|しました|した(?=[。！\s]|$))|で(?:決まり|決定))",
     re.IGNORECASE,
 )
 _UNDECIDED = re.compile(
@@ -42,9 +42,11 @@ _RESOLVE = re.compile(
     r"hire|order|"
     r"(?:switch|move|migrate|change) (?:over )?(?:to|from)|replace|retire|extend|renew|stay with|stick (?:to|with)|"
     r"stop (?!by\b)|start with|skip|choose|pick|ship|release|raise|lower|cut|close|sell|rent|standardi[sz]e on|"
-    r"give up|put off|call off|settle on|opt for|do without)\b|"
+    r"give up|put off|call off|settle on|opt for|do without|"
+    r"go (?:ahead )?with (?:the|our|this|that|an?)(?![^.;]{0,40} to\b))\b|"
     r"wir (?:behalten|kaufen|bestellen|verschieben|streichen|verzichten auf|wechseln (?:zu|auf)|ersetzen|verlängern|"
-    r"wählen|mieten|verkaufen|schließen|übernehmen|stellen auf|sagen \w+ ab)\b|"
+    r"nehmen (?:lieber |jetzt |künftig )?(?:den|die|das)|wählen|mieten|"
+    r"verkaufen|schließen|übernehmen|stellen auf|sagen \w+ ab)\b|"
     r"(?:nous |on )(?:gard(?:ons|e)|achet(?:ons|te)|achète|command(?:ons|e)|report(?:ons|e)|annul(?:ons|e)|"
     r"choisi(?:ssons|t)|abandonn(?:ons|e)|pass(?:ons|e) (?:à|au|aux)|rempla(?:çons|ce)|embauch(?:ons|e)|"
     r"renonc(?:ons|e)|arrêt(?:ons|e)|conserv(?:ons|e)|prolonge(?:ons)?)\b|"

@@ -7,7 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.question import has_answer_type, is_list_noun, is_number, is_unit
-from engine.llm.offline.words import is_generic, is_stop_word, split_words, stem, word_family
+from engine.llm.offline.quoting.contrasts import join_names, list_stated
+from engine.llm.offline.words import has_parts, is_generic, is_stop_word, split_words, stem, word_family
+from engine.text.scripts.unspaced import has_unspaced
 from engine.text.word_lists import CONTRASTING_WORDS, word_set
 
 if TYPE_CHECKING:
@@ -21,12 +23,24 @@ MAX_BEFORE = 4  # sentences that say what a sentence is about
 SELF_WORDS = word_set(
     "company firm organization business team channel project group world morning evening case meantime"
 )
-_COMPLEMENT = re.compile(
-    r"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) (\w+)(?: (\w+))?(?=\W*(?:\Z|[?.!,;]))"
-)
+_ENDS = r"(?=\W{0,3}(?:\Z|[?.!,;])| (?:this|next|last) )"
+_COMPLEMENT = re.compile(rf"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) ([\w-]+)(?: ([\w-]+))?{_ENDS}")
+# Without an article, after what it qualifies: "the price of timber", not "rooms we have for meetings".
+_BARE_COMPLEMENT = re.compile(rf"\b(\w+) (?:of|for|with) (?!(?:the|a|an|our|my|your) )([\w-]{{3,}}){_ENDS}")
 _WHEN_IS = re.compile(r"\b(?:when|where) (?:is|are) (?:the|our|my|your) (?:\w+ )?(\w+) (?:of|in|at|on|for|with)\b")
+_RELATIVE = re.compile(r"\w (?:that|which|who|whose|where)\b", re.IGNORECASE)
+_WHEN_DOES = re.compile(
+    r"\W{0,3}(?:when (?:was|were|did|does|do|is|are)|where (?:do|does|did)) (?:(?:the|our|my) )?(?:[\w-]+ ){1,5}(\w+)"
+    r"\W{0,3}\Z"
+)
+# What a question for yes or no, a time or a place is about.
+_SUBJECT = re.compile(
+    r"\W{0,3}(?:(?:when|where)\s+)?(?:is|are|was|were|can|may|must|do|does|did|has|have|should)\s+(?:(?:the|our|my|a|an)\s+)?([\w-]{3,})",
+    re.IGNORECASE,
+)
 # The verb of a question for who does something.
 _WHO_DOES = re.compile(r"\bwho(?:\s+(?:has|have|had|will|can|could|should|would|must))?\s+(?:\w{2,12}ly\s+)?(\w+)")
+_HIRAGANA = re.compile("[\u3041-\u309f]")  # in a pair of letters: the end of a word
 MIN_BEGINNING = 4  # letters that two forms of a name share
 
 
@@ -49,9 +63,11 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text)
     plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
     is_row = any(each.text.count(": ") > 1 for each in quoted)  # of a table, whose labels say who does what
-    others = [each.word for each in plain if _is_place(each, clause) or (not is_row and _is_asked_verb(each, clause))]
+    others = [each.word for each in plain if _is_place(each, clause) or _is_subject(each, clause)]
+    others += [each.word for each in plain if not is_row and _is_asked_verb(each, clause)]
+    others += _find_verb_gap(positions, clause, candidates)
     others += [term.word for term in clause.terms if _stands_for_another(term, clause, positions, candidates)]
-    return list(dict.fromkeys(named + others))
+    return [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
 
 
 def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
@@ -84,22 +100,12 @@ def _list_around(at: int, candidates: Sequence[Candidate], after: int) -> list[C
     return [each for each in candidates[max(0, at - MAX_BEFORE) : at + 1 + after] if each.source is source]
 
 
-def join_names(words: Sequence[str], text: str) -> list[str]:
-    """The words, with those that follow each other in a text as one."""
-    joined: list[str] = []
-    for word in words:
-        if joined and f"{joined[-1]} {word}" in text:
-            joined[-1] = f"{joined[-1]} {word}"
-        else:
-            joined.append(word)
-    return joined
-
-
 def _is_known(term: Term, clause: ClauseScores, known: set[str], families: set[str]) -> bool:
     if term.stem in known or (not term.is_name and word_family(term.stem) in families):
         return True
     others = clause.alike.get(term.stem, frozenset()) | clause.other_words.get(term.stem, frozenset())
-    return not others.isdisjoint(known) or (term.is_name and _has_form(term.stem, known))
+    is_meant = has_parts(term.word, known) and not others.isdisjoint(known)
+    return is_meant or (term.is_name and _has_form(term.stem, known))
 
 
 def _has_form(key: str, known: set[str]) -> bool:
@@ -114,8 +120,18 @@ def _is_function_word(word: str) -> bool:
 
 def _is_place(term: Term, clause: ClauseScores) -> bool:
     """Whether it says of what, or where: "the warranty on the lid"."""
-    found = (stem(each) for pair in _COMPLEMENT.findall(clause.text.casefold()) for each in pair if each)
+    text = clause.text.casefold()
+    found = {stem(each) for pair in _COMPLEMENT.findall(text) for each in pair if each}
+    found |= {stem(each) for head, each in _BARE_COMPLEMENT.findall(text) if not is_stop_word(head)}
     return term.stem in found and term.word.casefold() not in SELF_WORDS
+
+
+def _is_subject(term: Term, clause: ClauseScores) -> bool:
+    """Whether a question for yes or no, a time or a place asks it of this: "are cats allowed"."""
+    found = _SUBJECT.match(clause.text)
+    if found is None or found[1].casefold() in SELF_WORDS or _RELATIVE.search(clause.text):
+        return False
+    return found[1].casefold() == term.word.casefold()
 
 
 def _is_asked_verb(term: Term, clause: ClauseScores) -> bool:
@@ -126,6 +142,19 @@ def _is_asked_verb(term: Term, clause: ClauseScores) -> bool:
     words = split_words(text)[-2:]
     is_last = words[-1:] == [term.word.casefold()] and not is_stop_word(words[0])
     return (is_last and clause.answer_type == "reason") or term.word.casefold() in _WHEN_IS.findall(text)
+
+
+def _find_verb_gap(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> list[str]:
+    """The verb at the end of a question for a time or a place, if no quotation itself says that it happens."""
+    found = _WHEN_DOES.match(clause.text.casefold())
+    verb = next((term for term in clause.terms if found and found[1] == term.word.casefold()), None)
+    if verb is None or verb.is_name or is_generic(verb.word) or _RELATIVE.search(clause.text):
+        return []
+    stated = [each for at in positions for each in list_stated(at, candidates)]
+    if any(each.text.count(": ") > 1 or has_unspaced(each.text) for each in stated):
+        return []
+    known = set[str]().union(*(each.stems for each in stated))
+    return [] if _is_known(verb, clause, known, set(map(word_family, known))) else [verb.word]
 
 
 def _stands_for_another(
@@ -149,7 +178,7 @@ def _list_heads(term: Term, clause: ClauseScores) -> set[str]:
     words = split_words(clause.text)
     stems = [stem(word) for word in words]
     heads = {stems[at + 1] for at, word in enumerate(words[:-1]) if stem(word) == term.stem}
-    return {stems[at] for at, word in enumerate(words) if stems[at] in heads and not _is_function_word(word)}
+    return {stems[at] for at, word in enumerate(words) if stems[at] in heads and not _is_function_word(word)} - {"per"}
 
 
 def _qualifies_another(term: Term, heads: set[str], clause: ClauseScores, quoted: str) -> bool:

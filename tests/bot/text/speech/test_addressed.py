@@ -57,6 +57,23 @@ statement: いいえ、ブラントが建てます | 覚えて：門のコード
 statement: 密码是4711 | 不对，是布兰特 | please note that the meeting starts at nine
 statement: keep in mind: guests need a badge | Ada has the key | She lives in Lyon now
 statement: The price was changed to 40 euros. It is valid from May. | heads up: the server moves on Sunday
+statement: hall 7/8 now | ab jetzt Halle 7/8 | agora mesa 12 | desde hoy mesa 12 | désormais quai 12
+statement: postponed to May | vertagt auf Mai | reporté à mai | aplazado a mayo | adiado para maio | 五月に延期
+statement: sent, the crate is with Ilse | verschickt, Kiste bei Ilse | not 30 but 35 lamps
+statement: nicht 30, sondern 35 Lampen
+statement: Rolf, not Ralf | Rolf statt Ralf | c'est Rolf, pas Ralf | Rolf en vez de Ralf | lamps ordered today
+statement: Dach heute repariert | faltan dos lámparas | two crates missing | von Ilse unterschrieben
+statement: 塔が壊れた、修理中
+question: closed gates of the mill | moved crates | ordered by whom | price of crate 4 now | and gate 4 now
+question: 5 rooms of the mill
+question: anything heard about the tower | das gleiche für Mai bitte | the same for May | lo mismo para mayo
+question: il manque quelles lampes
+question: règles du hall, surtout le soir | dos reglas, una frase cada una | laquelle est la plus grande
+question: crates missing
+thanks: great, that's all I wanted | super, das reicht mir | parfait, c'est tout | genial, con eso basta
+thanks: 十分です、ありがとう
+introduction: what sort of questions can I ask you | was kann man dich fragen | o que posso te perguntar
+introduction: どんな質問ができる
 thanks: muito bom | thanks for the list of keys | ideal, gracias a todos | ok, genau das Bild | それです、助かりました
 question: es cierto que el lunes no abrimos | is it true that the pool is shut | price of the pump, thanks
 statement: quick correction, two rooms are free | die Schilder hängen und stehen ab heute im Hof
@@ -104,6 +121,8 @@ question: no, try again | non, donne moi le lien | I forgot the gate code | I ha
 question: it would be great if you could list the codes | the question is who pays
 """
 IN_PASSING = """
+aside: @ is down again | the @ is stuck, odd | @ hängt schon wieder | le @ rame encore, pénible | o @ travou de novo
+question: is @ down again? | @ もう一つ、鍵は | @ down payment for the mill
 aside: I asked @ yesterday and it knew nothing | @ is really useful, try it | cc @ | fyi @
 aside: did you know that @ can read files?
 aside: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @ | who pays? cc @

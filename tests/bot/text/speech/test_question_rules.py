@@ -3,7 +3,8 @@
 The rules were chosen on the first thirteen sets. Chosen on all but one and measured on that one, they reach a precision
 of 0.97 and a recall of 0.91 in all (the third, which was written against earlier rules: 0.87 and 0.82). The fourteenth
 to the seventeenth set were written before the rules were measured on them: precision 0.92, 0.90, 0.92, 0.91 and recall
-0.90, 0.88, 0.90, 0.97 at first sight (0.91 and 0.91 in all); each led to more restraint.
+0.90, 0.88, 0.90, 0.97 at first sight (0.91 and 0.91 in all); each led to more restraint. The eighteenth, of short
+follow-ups in six languages: 0.85 and 0.97 for its first half, then 0.95 and 0.95 for its second.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ fourteenth: Kofi Mensah, Elena, Tariq
 fifteenth: Mei, Jonas Berg
 sixteenth: Yusuf, Clara Nunez
 seventeenth: Rosa Paz, Victor
+eighteenth: Marek, Lena
 """.strip().splitlines()
 )
 GOALS = {"third": (0.85, 0.8), "fourth": (0.95, 0.7)}  # written against earlier rules

@@ -11,6 +11,9 @@ MINUTES = "Team minutes of 4 May"
 DECISIONS = (
     "We keep Nordwind, and buy 40 filters.",
     "OK, we'll switch to the paper bags.",
+    "We go with the blue tiles.",
+    "Wir nehmen den zweiten Entwurf.",
+    "次からは紙の袋を使うことにした。",
     "We postpone the fair to June.",
     "Outcome: two ovens instead of three.",
     "Wir behalten die alte Presse und bestellen zwei Walzen.",
@@ -22,6 +25,7 @@ DECISIONS = (
 )
 NO_DECISIONS = (
     "We keep getting strange errors.",
+    "We go for a walk at noon.",
     "We buy flour every Monday.",
     "If it rains, we cancel the fair.",
     "We have two ovens.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.offline.quoting.gaps import find_gaps, join_names, lacks_answer
+from engine.llm.offline.quoting.gaps import find_gaps, lacks_answer
 from tests.engine.llm.offline.quoting.clauses import read, score
 
 
@@ -27,6 +27,15 @@ from tests.engine.llm.offline.quoting.clauses import read, score
         ("When was the office in Bergen opened?", "The office in Bergen was opened in 2019.", []),
         ("Where may guests sleep?", "Visitors sleep in the loft.", []),
         ("When does the choir sing?", "The choir sings on Fridays.", []),
+        ("What is the price of fuel?", "The price of paint is nine crowns.", ["fuel"]),
+        ("What is the budget for masts this year?", "The budget for sails is nine crowns.", ["masts"]),
+        ("Are cats allowed on the pier?", "Dogs are allowed on the pier.", ["cats"]),
+        ("When was the mill opened?", "The loft of the mill was swept in 2019.", ["opened"]),
+        ("Where do rowers sleep?", "Rowers get nine crowns.", ["sleep"]),
+        ("Where does the firm come from that paints the loft?", "The loft is painted by Bo from Ulm.", []),
+        ("Who keeps the open-air pier?", "The old pier is open. It is kept by Bo.", ["open-air"]),
+        ("How many rooms do we have for meetings?", "There are nine rooms.", []),
+        ("北塔は？ (責任者)", "北塔の責任者はボーです。", []),
         ("Wann kommen die Filter?", "Die Filtern kommen im Mai.", []),
     ],
 )
@@ -74,7 +83,3 @@ def test_a_value_in_the_sentence_before_is_no_lack() -> None:
 def test_a_word_of_the_next_sentence_is_no_gap() -> None:
     candidates = read("Members have paid berths. They reserve them at the pier.")
     assert find_gaps([0], score("How do I reserve berths?", candidates), candidates) == []
-
-
-def test_words_that_follow_each_other_are_one_name() -> None:
-    assert join_names(["Ada", "Byron", "Oslo"], "Does Ada Byron live in Oslo?") == ["Ada Byron", "Oslo"]
