@@ -11,7 +11,7 @@ import pytest
 
 from adapters.chats import teams, telegram, whatsapp
 from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ExportedChats
-from adapters.chats.whatsapp import find_order
+from adapters.chats.whatsapp_heads import find_order
 from adapters.common.json_fields import MAX_ITEMS
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Message
@@ -105,6 +105,8 @@ def test_a_chat_names_files_beside_it_alone(tmp_path: Path) -> None:
         (["3/4/26, 2:05 PM - Ada: x"], "mdy"),
         (["3/14/26, 14:05 - Ada: x"], "mdy"),
         (["2026-03-04, 14:05 - Ada: x"], "ymd"),
+        (["3/4/26, 2:05 p. m. - Ada: x"], "dmy"),
+        (["3/4/26, 2:05 PM - Ada: x", "2/5/26, 2:05 PM - Ada: x"], "dmy"),
         (["Ada: x", "14:05"], ""),
     ],
 )
