@@ -124,9 +124,8 @@ async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: P
     replies = [slack_message("U2", number / 100, "Mina.", thread_ts=ts_at(0)) for number in range(1, MAX_ITEMS + 2)]
     dump["messages"] = [root | {"slackdump_thread_replies": replies}]
     assert len(read_all(build(tmp_path / "long", {"C0ABCDEF1.json": dump}))["C0ABCDEF1"]) == MAX_ITEMS + 2
-    for name in ("slackdump.sqlite", "C0ABCDEF1.json.gz"):
-        with pytest.raises(InvalidDocument, match="slackdump"):
-            build(tmp_path / name, {name: b"SQLite"})
+    beside = build(tmp_path / "beside", {"C0ABCDEF1.json": dump, "C0ABCDEF1/F0ABCDEF1-a.txt": b"Copper."})
+    assert await beside.fetch_file(Upload("F0ABCDEF1", "a.txt", 7, "text/plain", ""), 100) == b"Copper."
 
 
 def test_the_workspace_is_found_in_messages_or_one_is_proposed(tmp_path: Path) -> None:
