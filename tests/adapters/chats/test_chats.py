@@ -372,6 +372,33 @@ def test_chats_of_teams_are_read_in_both_forms(tmp_path: Path) -> None:
     assert source.omissions == {NOTICES: 2, UNREADABLE: 1, NOT_EXPORTED: 1, "JSON files that are no exported chats": 1}
 
 
+def test_replies_cards_and_quoted_messages_of_teams_are_read(tmp_path: Path) -> None:
+    def write(id_: str, content: str, *attachments: dict[str, Any], **more: Any) -> dict[str, Any]:
+        sender, body = {"user": {"id": "u1", "displayName": "Ada"}}, {"contentType": "html", "content": content}
+        time = f"2026-03-02T10:0{id_}:00Z"
+        return {"id": id_, "createdDateTime": time, "from": sender, "body": body, "attachments": attachments, **more}
+
+    card = {"body": [{"text": "Zinc is due"}, {"facts": [{"title": "On:", "value": "Friday"}]}]}
+    cards = {"contentType": "application/vnd.microsoft.card.adaptive", "content": json.dumps(card)}
+    quoted = {"messageId": "1", "messagePreview": "Slates", "messageSender": {"user": {"displayName": "Bela"}}}
+    quote = {"contentType": "messageReference", "content": json.dumps(quoted)}
+    origin = {"originalMessageContent": "<p>Nails</p>", "originalMessageSender": {"user": {"displayName": "Eve"}}}
+    forward = {"contentType": "forwardedMessageReference", "content": json.dumps(origin)}
+    rows = [
+        write("1", "<p>Slates</p>", chatId="19:a", replies=[write("2", "On Friday")]),
+        write("3", "", cards, chatId="19:a"),
+        write("4", "Thanks", quote, chatId="19:b"),
+        write("5", "", forward, chatId="19:b"),
+    ]
+    source = open_at(teams, tmp_path, {"all.json": {"value": rows}})
+    slates, reply, due, thanks, nails = read(source)
+    assert [each.name for each in source.list_channels()] == ["all 19:a", "all 19:b"]
+    assert (slates.text, reply.text, reply.replies_to) == ("Slates", "On Friday", "1")
+    assert due.text == "Zinc is due\nOn: Friday"
+    assert (thanks.text, thanks.replies_to) == ("> Bela: Slates\nThanks", "1")
+    assert nails.forwarded == "Forwarded message by Eve:\n> Nails"
+
+
 @pytest.mark.share(3)
 @pytest.mark.parametrize("module", [whatsapp, telegram, teams])
 def test_what_is_no_chat_is_refused(tmp_path: Path, module: Any) -> None:

@@ -1,4 +1,4 @@
-"""Channels that DiscordChatExporter wrote as CSV or HTML, and what newer versions add to its JSON."""
+"""Channels that DiscordChatExporter wrote as CSV, HTML or text, and what newer versions add to its JSON."""
 
 from __future__ import annotations
 
@@ -64,6 +64,40 @@ def test_csv_is_read_with_authors_times_and_files(tmp_path: Path) -> None:
     assert read(build(tmp_path, {}), build(tmp_path, {}).list_channels()[0].location)[0].text == first.text
 
 
+TEXT = f"""{"=" * 62}
+Guild: Town
+Channel: Trades / roof
+{"=" * 62}
+
+[3/2/2026 9:00 AM] ada
+Slates, or
+[tiles]?
+
+{{Attachments}}
+https://cdn.discordapp.com/attachments/1/2/plan.txt
+
+[3/2/2026 9:05 AM] bela (pinned)
+Slates.
+
+{{Reactions}}
+thumb (2)
+
+{"=" * 62}
+Exported 2 message(s)
+{"=" * 62}
+"""
+
+
+def test_text_is_read_with_authors_times_and_files(tmp_path: Path) -> None:
+    source = build(tmp_path, {"Town - Trades - roof [60000].txt": TEXT.encode()}, workspace="77")
+    first, second = read(source)
+    assert (first.time, first.text) == (START, "Slates, or\n[tiles]?")
+    assert [each.name for each in first.uploads] == ["plan.txt"]
+    assert (second.text, second.time.minute) == ("Slates.", 5)
+    people = [source.get_person(each.author) for each in (first, second)]
+    assert [each and each.name for each in people] == ["ada", "bela"]
+
+
 def test_html_is_read_with_authors_times_embeds_and_files(tmp_path: Path) -> None:
     source = build(tmp_path, {"Town - roof [60000].html": page()}, workspace="77")
     first, second = read(source)
@@ -82,8 +116,8 @@ def test_json_has_precedence(tmp_path: Path) -> None:
     source = build(tmp_path, files)
     assert [each.text for each in read(source)] == ["Tiles."]
     assert source.omissions == {
-        "CSV and HTML files of channels that are here as JSON": 1,
-        "CSV and HTML files that are no exported channels": 1,
+        "CSV, HTML and text files of channels that are here as JSON": 1,
+        "CSV, HTML and text files that are no exported channels": 1,
     }
 
 
