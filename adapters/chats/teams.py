@@ -126,12 +126,10 @@ def _parse(row: Mapping[str, Any]) -> ChatLine:
     content = get_text(body, "content") or get_text(row, "content")
     words = plain_text_of(content)
     files = [f"File “{name}”" for each in get_rows(row, "attachments") if (name := get_text(each, "name"))]
+    name = next(filter(None, (get_text(each, "displayName") for each in (user, app, row))), "")
     return ChatLine(
         time if time.tzinfo else time.replace(tzinfo=UTC),
-        get_text(user, "displayName")
-        or get_text(app, "displayName")
-        or get_text(row, "displayName")
-        or KIND_OF_ACCOUNT.sub("", get_text(row, "from")),
+        name or KIND_OF_ACCOUNT.sub("", get_text(row, "from")),
         join_lines([get_text(row, "subject"), render_quoted(row), words, render_cards(row), *files]),
         id=get_text(row, "id"),
         person=get_text(user, "id") or get_text(row, "from"),
