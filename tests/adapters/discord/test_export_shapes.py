@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from adapters.discord.export import DiscordExport, open_export
 from adapters.discord.exports.csv_rows import MAX_CELL
 from bot.platform.export_readers import ExportOptions
@@ -151,3 +153,20 @@ def test_a_row_that_is_no_csv_costs_no_other(tmp_path: Path) -> None:
     named = Omission("messages that cannot be read", "roof", "Town - roof [60000].csv, line 3")
     assert named in source.omissions.list_all()
     assert {each.channel for each in source.omissions.list_all()} == {"roof", "quay"}
+
+
+# The kinds of messages by DiscordChatExporter's names, and numbers for those that it does not know.
+KINDS = (
+    *("Default", "RecipientAdd", "RecipientRemove", "Call", "ChannelNameChange", "ChannelIconChange"),
+    *("ChannelPinnedMessage", "GuildMemberJoin", "ThreadCreated", "Reply"),
+    *(str(number) for number in range(8, 47)),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_message_is_read_or_counted(tmp_path: Path, kind: str) -> None:
+    row = {**discord_message("1", 0, "Slates."), "type": kind}
+    source = build(tmp_path, {"roof.json": discord_file({"id": "60000", "name": "roof"}, [row])})
+    texts = [each.text for each in read(source)]
+    named = sum(count for kind, count in source.omissions.items() if "notices" in kind)
+    assert (texts == ["Slates."], named) in {(True, 0), (False, 1)}

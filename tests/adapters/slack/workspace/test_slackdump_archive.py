@@ -20,7 +20,10 @@ from tests.support.clock import ManualClock
 from tests.support.exports import slack_message, slack_user, ts_at, write_files
 
 ROOF, DIRECT = "C0ABCDEF1", "D0ABCDEF2"
-CHANNELS = [{"id": ROOF, "name": "roof"}, {"id": "G0ABCDEF3", "name": "board", "is_private": True}]
+CHANNELS: list[dict[str, Any]] = [
+    {"id": ROOF, "name": "roof"},
+    {"id": "G0ABCDEF3", "name": "board", "is_private": True},
+]
 ROOT = slack_message("U1", 0, "Who lays the slates?", thread_ts=ts_at(0))
 EDITED = ROOT | {"text": "Who lays the zinc?"}
 REPLY = slack_message("U2", 1, "Mina.", thread_ts=ts_at(0))
