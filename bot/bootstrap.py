@@ -18,7 +18,7 @@ from bot.capabilities.deps import BotParts
 from bot.context import RULES_EXTRACT, BotContext, EngineContext, build_indexing_limits
 from bot.errors import BadSetting
 from bot.ingest.service import IngestService
-from bot.model_setup.openers import build_reranker, open_embedder
+from bot.model_setup.openers import build_reranker, open_embedder, open_parser_service
 from bot.model_setup.roles import (
     build_context_window,
     chat_model_settings,
@@ -48,7 +48,6 @@ from engine.ingest.estimate import IndexingEstimator
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts
-from engine.llm.parser_service import ParserService, ParserServiceConfig
 from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.llm.remote_model import LiteLLMModel, PartlyRuledModel
 from engine.llm.traits.remembered import load_thinking, save_thinking
@@ -272,21 +271,6 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
         ocr_languages=settings.ocr_languages,
         describes_pictures=bool(settings.vision_model),
         requires_sandbox=settings.require_sandbox,
-    )
-
-
-def open_parser_service(settings: Settings) -> ParserService | None:
-    """The service that converts some files, None if none is set."""
-    if not settings.parser_service:
-        return None
-    return ParserService(
-        ParserServiceConfig(
-            settings.parser_service,
-            settings.parser_service_url,
-            frozenset(settings.parser_service_extensions.split(",")),
-            settings.parser_service_timeout_seconds,
-            settings.parser_service_key.get_secret_value(),
-        )
     )
 
 

@@ -176,7 +176,12 @@ class Settings(BaseSettings):
     ocr: Literal["auto", "off"] = "auto"
     ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")
     parser_service: Literal["", "docling", "mineru"] = ""
-    parser_service_url: str = Field(default="http://127.0.0.1:5001", pattern=r"^https?://[^\s/]+")
+    # Without encryption only to this machine, a name of its own network, or a private address.
+    parser_service_url: str = Field(
+        default="http://127.0.0.1:5001",
+        pattern=r"^(https://[^\s/]+|http://([A-Za-z0-9_-]+|\[::1\]|(127|10)(\.\d{1,3}){3}|192\.168(\.\d{1,3}){2}"
+        r"|172\.(1[6-9]|2\d|3[01])(\.\d{1,3}){2})(:\d{1,5})?(/|$))",
+    )
     parser_service_key: SecretStr = SecretStr("")
     parser_service_extensions: str = Field(default="pdf", pattern=r"^[a-z0-9]+(,[a-z0-9]+)*$")
     parser_service_timeout_seconds: float = Field(default=300.0, gt=0)

@@ -221,12 +221,12 @@ data_dir:
 ingest: estimate
 knowledge: duplicates.report
 llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
-offline.quoting.notices offline.words parser_service picture_describer remote_model \
+offline.quoting.notices offline.words picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:
 options:
-parsers: base chat_export dates registry sandbox.origins sandbox.probe sandbox.state
+parsers: base chat_export converted.service dates registry sandbox.origins sandbox.probe sandbox.state
 retrieval: graph.records
 scheduling: feature_breaker indexing_budget processes supervisor tasks
 storage: disk files journal ledger ledger.records sqlite.database
@@ -297,13 +297,18 @@ def test_the_ledger_is_entered_by_its_doors_only() -> None:
     assert inside == set()
 
 
+# Reads the database that another program writes, which is an export.
+FOREIGN_DATABASE = "adapters/slack/workspace/slackdump_archive.py"
+
+
 def test_only_the_stores_know_sql() -> None:
+    others = [path for path in OUTSIDE if relative_name(path) != FOREIGN_DATABASE]
     libraries = {
-        f"{relative_name(path)}: {name}" for path in OUTSIDE for name in imported_packages(path) & SQL_LIBRARIES
+        f"{relative_name(path)}: {name}" for path in others for name in imported_packages(path) & SQL_LIBRARIES
     }
     statements = {
         f"{relative_name(path)}:{node.lineno}"
-        for path in OUTSIDE
+        for path in others
         for node in list_nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL_STATEMENT.search(node.value)
     }

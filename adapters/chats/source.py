@@ -150,7 +150,7 @@ def _count_up(id_: str, taken: set[str]) -> str:
 
 def plain_text_of(html: str) -> str:
     """The words of a message in HTML."""
-    lines = unescape(TAG.sub("", BREAK.sub("\n", html))).split("\n")
+    lines = unescape(TAG.sub("", BREAK.sub("\n", html))).replace("\u00a0", " ").split("\n")
     return "\n".join(line.strip() for line in lines if line.strip())
 
 

@@ -1,4 +1,8 @@
-"""Read chats that Telegram Desktop exported as JSON: result.json of one chat or of all, with the files beside it."""
+"""Read chats that Telegram Desktop exported, with the files beside them: as JSON, or as pages of HTML.
+
+result.json has one chat or all of them. Pages do not say which chats are direct ones; those of a folder that has a
+result.json, too, are not read again.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ChatLine, ExportedChats
-from adapters.common.export_folder import open_folder, read_bytes
+from adapters.chats.telegram_pages import page_number, read_pages, read_title
+from adapters.common.export_folder import open_folder, read_bytes, read_lines
 from adapters.common.json_fields import get_row, get_rows, get_text, iterate_rows, join_lines
 from engine.errors import CorruptFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from bot.platform.export_readers import ExportOptions
@@ -25,14 +30,18 @@ MISSING = "(File not included"  # the beginning of a path that leads nowhere
 
 
 def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> ExportedChats:
-    """Open an export: result.json, or the folder or archive with it. Raises InvalidDocument."""
-    folder = open_folder(path.parent if path.suffix.lower() == ".json" else path)
+    """Open an export: result.json, a page, or the folder or archive with them. Raises InvalidDocument."""
+    is_file = path.suffix.lower() in {".json", ".html", ".htm"}
+    folder = open_folder(path.parent if is_file else path)
     source = ExportedChats(NAME, folder, options, clock.now())
-    for name in sorted(source.names):
-        is_wanted = name == path.name if path.suffix.lower() == ".json" else posixpath.basename(name) == "result.json"
-        if is_wanted:
-            _add_file(source, name)
-    return source.check("export of Telegram as JSON (result.json)")
+    is_page = is_file and path.suffix.lower() != ".json"
+    if not is_page:
+        for name in sorted(source.names):
+            if name == path.name if is_file else posixpath.basename(name) == "result.json":
+                _add_file(source, name)
+    if is_page or not source.chats:
+        _add_pages(source, [each for each in source.names if not is_page or "/" not in each])
+    return source.check("export of Telegram (result.json, or messages.html)")
 
 
 def _add_file(source: ExportedChats, name: str) -> None:
@@ -46,6 +55,28 @@ def _add_file(source: ExportedChats, name: str) -> None:
         _add_chat(source, chat, posixpath.dirname(name))
 
 
+def _add_pages(source: ExportedChats, names: Iterable[str]) -> None:
+    """Add the chats whose pages are in folders of their own."""
+    folders: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        if number := page_number(posixpath.basename(name)):
+            folders.setdefault(posixpath.dirname(name), []).append((number, name))
+    for folder, pages in sorted(folders.items()):
+        pages.sort()
+        if title := read_title(read_lines(source.folder, pages[0][1])):
+            _add_page_chat(source, title, folder, [name for _, name in pages])
+        else:
+            source.omissions.note("pages that are no exported chats", name=pages[0][1])
+
+
+def _add_page_chat(source: ExportedChats, title: str, folder: str, names: Sequence[str]) -> None:
+    def read() -> Iterator[ChatLine]:
+        rows = read_pages(read_lines(source.folder, each) for each in names)
+        return _read_rows(source, rows, title, folder)
+
+    source.add(title, title, read)
+
+
 def _add_chat(source: ExportedChats, chat: Mapping[str, Any], folder: str) -> None:
     title = get_text(chat, "name") or f"chat {get_text(chat, 'id')}"
     is_direct = get_text(chat, "type") in {"personal_chat", "bot_chat", "saved_messages"}
@@ -57,7 +88,11 @@ def _add_chat(source: ExportedChats, chat: Mapping[str, Any], folder: str) -> No
 
 def _read(source: ExportedChats, chat: Mapping[str, Any], title: str, folder: str) -> Iterator[ChatLine]:
     messages = chat.get("messages")
-    for row in messages if isinstance(messages, list) else ():
+    yield from _read_rows(source, messages if isinstance(messages, list) else (), title, folder)
+
+
+def _read_rows(source: ExportedChats, rows: Iterable[Any], title: str, folder: str) -> Iterator[ChatLine]:
+    for row in rows:
         if not isinstance(row, dict) or row.get("type") != "message":
             source.omissions.note(NOTICES if isinstance(row, dict) else UNREADABLE, title)
             continue
@@ -73,7 +108,8 @@ def _read(source: ExportedChats, chat: Mapping[str, Any], title: str, folder: st
 
 def _parse(row: Mapping[str, Any], folder: str) -> ChatLine:
     """A message. Raises ValueError."""
-    text = join_lines([_join_text(row.get("text")).strip("\n"), _render_poll(get_row(row, "poll")), _render_place(row)])
+    texts = [_join_text(row.get("text")).strip("\n"), _render_poll(get_row(row, "poll"))]
+    text = join_lines([*texts, _render_list(get_row(row, "todo_list")), _render_place(row)])
     origin = get_text(row, "forwarded_from")
     paths = [get_text(row, key) for key in ("file", "photo")]
     quoted = "\n".join(f"> {line}" for line in text.split("\n"))
@@ -93,7 +129,7 @@ def _parse(row: Mapping[str, Any], folder: str) -> ChatLine:
 def _parse_time(row: Mapping[str, Any], key: str) -> datetime:
     seconds = get_text(row, f"{key}_unixtime")
     found = datetime.fromtimestamp(int(seconds), UTC) if seconds else datetime.fromisoformat(get_text(row, key))
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _join_text(found: object) -> str:
@@ -123,6 +159,17 @@ def _render_poll(poll: Mapping[str, Any]) -> str:
         f"- {get_text(each, 'text')} ({get_text(each, 'voters') or 0} votes)" for each in get_rows(poll, "answers")
     ]
     return join_lines([f"Poll: {get_text(poll, 'question')}", *answers]) if poll else ""
+
+
+def _render_list(tasks: Mapping[str, Any]) -> str:
+    """A checklist."""
+    items = [f"- {_text_of(each.get('text'))}" for each in get_rows(tasks, "answers")]
+    return join_lines([f"List: {_text_of(tasks.get('title'))}", *items]) if tasks else ""
+
+
+def _text_of(found: object) -> str:
+    """A text, or an object that has one, which is a text or pieces."""
+    return _join_text(found.get("text") if isinstance(found, dict) else found)
 
 
 def _render_place(row: Mapping[str, Any]) -> str:

@@ -7,35 +7,27 @@ from __future__ import annotations
 
 import posixpath
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from adapters.chats.source import NOTICES, ChatLine, ExportedChats
+from adapters.chats.whatsapp_heads import MARKS, find_order, match_head, parse_head, rest_of
 from adapters.common.export_folder import open_folder, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
     from pathlib import Path
 
     from bot.platform.export_readers import ExportOptions
     from engine import Clock
 
 NAME = "whatsapp"
-MARKS = str.maketrans({"\u200e": "", "\u200f": "", "\u202a": "", "\u202c": "", "\u202f": " ", "\u00a0": " "})
-_DATE_MARK, _TIME_MARK = re.compile("[./-]"), re.compile("[:.]")
-HEAD = re.compile(
-    r"\[?(?P<date>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}),? (?:at )?(?P<time>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)"
-    r"(?: ?(?P<half>[AaPp])\.? ?[Mm]\.?)?(?:\] ?| - )(?P<rest>.*)",
-    re.DOTALL,
-)
-AUTHOR = re.compile(r"(?P<author>[^:\n]{1,100}): ?(?P<text>.*)", re.DOTALL)
+AUTHOR = re.compile(r"(?:~ ?)?(?P<author>[^:\n]{1,100}?) ?: ?(?P<text>.*)", re.DOTALL)
 FILE = re.compile(r"<[^<>:]{2,30}: ([^<>\n]{1,200})>|^([^\n/:]{1,200}\.\w{2,5}) \([^()\n]{3,40}\)$", re.MULTILINE)
 CHAT_NAME = re.compile(r"(?:WhatsApp[ _-]{1,3}Chat(?: with|[ _]-|[ _]mit)?[ _]+)?(.+)", re.IGNORECASE)
 # The names that WhatsApp itself gives to files, on an iPhone by number and on Android by day.
 OWN_NAME = re.compile(r"0\d{7}-.{1,200}|(?:IMG|VID|PTT|AUD|DOC|STK)-\d{8}-WA\d{4}.{1,200}")
 PLAIN_NAME = "_chat"  # of the file in an archive, which has the name
-SAMPLE_LINES = 2000
-YEAR_DIGITS, LAST_MONTH, NOON = 4, 12, 12
 
 
 def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> ExportedChats:
@@ -67,22 +59,6 @@ def _add_chat(source: ExportedChats, name: str, archive: str) -> None:
     source.add(chat, chat, lambda: _read(source, name, chat, order))
 
 
-def find_order(lines: Iterable[str]) -> str:
-    """The order of day, month and year in the heads of messages, such as "dmy"; "" if there are no heads."""
-    dates, has_halves = [], False
-    for _, line in zip(range(SAMPLE_LINES), lines, strict=False):
-        if match := HEAD.fullmatch(line.translate(MARKS).rstrip("\r\n")):
-            dates.append(_DATE_MARK.split(match["date"]))
-            has_halves |= bool(match["half"])
-    if not dates:
-        return ""
-    if all(len(each[0]) == YEAR_DIGITS for each in dates):
-        return "ymd"
-    if any(int(each[0]) > LAST_MONTH for each in dates):
-        return "dmy"
-    return "mdy" if has_halves or any(int(each[1]) > LAST_MONTH for each in dates) else "dmy"
-
-
 def _read(source: ExportedChats, name: str, chat: str, order: str) -> Iterator[ChatLine]:
     folder = posixpath.dirname(name)
     for time, rest in _read_entries(read_lines(source.folder, name), order):
@@ -101,26 +77,13 @@ def _read_entries(lines: Iterable[str], order: str) -> Iterator[tuple[datetime, 
     time, parts = None, list[str]()
     for line in lines:
         clean = line.translate(MARKS).rstrip("\r\n")
-        match = HEAD.fullmatch(clean)
-        begun = parse_head(match, order) if match else None
-        if match is None or begun is None:
+        head = match_head(clean)
+        begun = parse_head(head, order) if head else None
+        if head is None or begun is None:
             parts.append(clean)
             continue
         if time is not None:
             yield time, "\n".join(parts)
-        time, parts = begun, [match["rest"]]
+        time, parts = begun, [rest_of(clean, head)]
     if time is not None:
         yield time, "\n".join(parts)
-
-
-def parse_head(match: re.Match[str], order: str) -> datetime | None:
-    """The time of a head; None if there is no such time."""
-    numbers = dict(zip(order, map(int, _DATE_MARK.split(match["date"])), strict=True))
-    hour, minute, *rest = map(int, _TIME_MARK.split(match["time"]))
-    if match["half"]:
-        hour = hour % NOON + (NOON if match["half"].lower() == "p" else 0)
-    year = numbers["y"] + (2000 if numbers["y"] < 100 else 0)
-    try:
-        return datetime(year, numbers["m"], numbers["d"], hour, minute, rest[0] if rest else 0, tzinfo=UTC)
-    except ValueError:
-        return None

@@ -1,6 +1,7 @@
 """Read channels that DiscordChatExporter wrote: a folder or ZIP archive, a file for each channel or thread.
 
-JSON has everything. CSV and HTML say less: the channel is in the name of the file, and times may have no zone.
+JSON has everything. CSV, HTML and plain text say less: the channel is in the name of the file, and times may have no
+zone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from urllib.parse import unquote
 from adapters.common.download import Downloader, FileHosts
 from adapters.common.export_folder import clean_upload, open_folder, open_json, read_bytes, read_lines, split_into_pages
 from adapters.common.json_fields import get_row, get_rows
-from adapters.discord.exports import csv_rows, html_page
+from adapters.discord.exports import csv_rows, html_page, plain_text
 from adapters.discord.exports.identity import read_file_name
 from adapters.discord.gateway import FILE_HOSTS
 from adapters.discord.guild.markup import to_plain_text
@@ -43,10 +44,12 @@ PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
 PRIVATE_THREAD = "GuildPrivateThread"
 ID = re.compile(r"[0-9]{1,20}")
+TEXT = ".txt"  # of anything, unless its name is that of an exported channel
 READERS: Mapping[str, Callable[[Iterable[str]], Iterator[Mapping[str, Any]]]] = {
     ".csv": csv_rows.read_payloads,
     ".html": html_page.read_payloads,
     ".htm": html_page.read_payloads,
+    TEXT: plain_text.read_payloads,
 }
 
 
@@ -88,7 +91,7 @@ class DiscordExport:
         for name in (each for each in names if _reader_of(each) is not None):
             self._add_page(name, options.workspace, whole)
         if not self._rooms and not self.omissions:
-            raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV or HTML.")
+            raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV, HTML or text.")
 
     def list_channels(self) -> Sequence[Channel]:
         return [each.channel for each in self._rooms.values()]
@@ -140,15 +143,15 @@ class DiscordExport:
         self.until = max(self.until, min(_parse_time(header.get("exportedAt"), self.until), self._now))
 
     def _add_page(self, name: str, guild: str, whole: Collection[str]) -> None:
-        """Add a channel that was exported as CSV or HTML, unless it is here as JSON, too."""
+        """Add a channel that was exported in another form, unless it is here as JSON, too."""
         header = read_file_name(name, guild or self._find_guild())
         if header is None:
-            self.omissions.note("CSV and HTML files that are no exported channels", name=name)
+            self.omissions.note("CSV, HTML and text files that are no exported channels", name=name)
             return
         location = _locate(_parse_id(header["guild"]["id"]), header["channel"])
         title = clean_single_line(str(header["channel"]["name"]))
         if location.room in whole:
-            self.omissions.note("CSV and HTML files of channels that are here as JSON", title, name)
+            self.omissions.note("CSV, HTML and text files of channels that are here as JSON", title, name)
             return
         room = self._rooms.setdefault(location.room, ExportedRoom(Channel(location, title, "closed")))
         room.files.append((name, location, ""))
@@ -196,7 +199,8 @@ class DiscordExport:
 
 def _reader_of(name: str) -> Callable[[Iterable[str]], Iterator[Mapping[str, Any]]] | None:
     """What reads the messages of a file that is no JSON; None for others."""
-    return READERS.get(posixpath.splitext(name)[1].lower())
+    ending = posixpath.splitext(name)[1].lower()
+    return READERS.get(ending) if ending != TEXT or read_file_name(name, "") else None
 
 
 def _name_row(payload: Any, name: str) -> str:

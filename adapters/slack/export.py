@@ -34,6 +34,7 @@ from adapters.slack.workspace.export_layout import (
 from adapters.slack.workspace.files import FILE_DOMAINS, check_login_page, complete_page
 from adapters.slack.workspace.markup import find_mentioned_ids, to_plain_text
 from adapters.slack.workspace.messages import message_link, parse_message
+from adapters.slack.workspace.slackdump_archive import open_archive
 from adapters.slack.workspace.users import parse_person
 from bot.platform.history_source import Omissions
 from bot.platform.models import Channel, Location
@@ -76,7 +77,7 @@ UNREAD_LISTS = {"lists.json": "lists", "huddle_transcripts.json": "huddle transc
 
 def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> SlackExport:
     """Open an export. Raises InvalidDocument."""
-    return SlackExport(open_folder(path), options, clock.now())
+    return SlackExport(open_archive(open_folder(path), path), options, clock.now())
 
 
 class SlackExport:

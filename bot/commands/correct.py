@@ -96,7 +96,8 @@ async def _split(call: CommandContext, words: CommandArguments) -> Card:
         return await _unsplit(call, words)
     request = Split(name, part, words.options.get("type", ""), words.options.get("document", ""))
     made = await call.get_result(request, CorrectionMade)
-    return _confirm(call, format_split(escape_markdown(name), escape_markdown(part)), made)
+    shown = (escape_markdown(each) for each in (name, part, request.type))
+    return _confirm(call, format_split(*shown), made)
 
 
 async def _unsplit(call: CommandContext, words: CommandArguments) -> Card:

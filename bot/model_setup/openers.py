@@ -9,6 +9,7 @@ from engine import LiteLLMEmbedder, LiteLLMReranker, MiniLMEmbedder, O200kTokeni
 from engine.llm.embedder import PrefixedEmbedder
 from engine.llm.minilm.weights import find_weights_dir
 from engine.llm.traits.remembered import load_facts
+from engine.parsers.converted.service import ParserService, ParserServiceConfig
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -47,3 +48,18 @@ async def open_embedder(
 def build_reranker(settings: Settings, calls: ModelClient) -> Reranker | None:
     """The reranker of the settings, if one is set."""
     return LiteLLMReranker(rerank_model_settings(settings), calls, O200kTokenizer()) if settings.rerank_model else None
+
+
+def open_parser_service(settings: Settings) -> ParserService | None:
+    """The service that converts some files, None if none is set."""
+    if not settings.parser_service:
+        return None
+    return ParserService(
+        ParserServiceConfig(
+            settings.parser_service,
+            settings.parser_service_url,
+            frozenset(settings.parser_service_extensions.split(",")),
+            settings.parser_service_timeout_seconds,
+            settings.parser_service_key.get_secret_value(),
+        )
+    )

@@ -30,9 +30,14 @@ def format_separation(name: str, other: str) -> str:
     return gettext("“{name}” and “{other}” are separate names, and I won't join them.").format(name=name, other=other)
 
 
-def format_split(name: str, part: str) -> str:
-    """The confirmation that some of a name's facts are about another thing."""
-    return gettext("“{part}” is now a name of its own, split from “{name}”.").format(name=name, part=part)
+def format_split(name: str, part: str, type_: str) -> str:
+    """The confirmation that some of a name's facts are about another thing; without a type, those of a document."""
+    done = gettext("“{part}” is now a name of its own, split from “{name}”.").format(name=name, part=part)
+    if type_:
+        later = gettext("Later texts in which it has the type “{type}” go there, too; all others stay with “{name}”.")
+    else:
+        later = gettext("What other documents say of “{name}”, also later, stays there.")
+    return f"{done} {later.format(name=name, type=type_)}"
 
 
 def format_unsplit(part: str) -> str:

@@ -29,6 +29,7 @@ REASONS = (
     N_("no program reads pictures here"),
     N_("only its text layer is read, not its picture"),
     N_("only the cells of a binary workbook are read"),
+    N_("the parser service did not decode it"),
     N_("the pictures before hold no words"),
     N_("there are too many to list"),
     N_("too many pages are pictures"),

@@ -61,10 +61,14 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class ConvertedDocument:
-    """What a parser service made of a file: Markdown, or none. `problem`: what it could not read or why it failed."""
+    """What a parser service made of a file: Markdown, or none. `problem`: what it could not read or why it failed.
+
+    `pages`: the Markdown of each page, from the first; none if the service does not say what is on which page.
+    """
 
     markdown: str = ""
     problem: str = ""
+    pages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

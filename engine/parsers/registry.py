@@ -101,6 +101,7 @@ _TAR = rb"\x1f\x8b|BZh[1-9]|\xfd7zXZ|(?s:.{257})ustar"
 PARSERS: dict[str, FileFormat] = {
     "plain": FileFormat("text", "engine.parsers.plain_text:parse", _TEXT_EXTENSIONS),
     "markdown": FileFormat("Markdown", "engine.parsers.markdown:parse", ("md", "markdown", "mdown", "mkd", "mdx")),
+    "markdown-pages": FileFormat("Markdown", "engine.parsers.converted.pages:parse", ("mdpages",)),
     "html": FileFormat("HTML", "engine.parsers.html:parse", ("html", "htm", "xhtml", "shtml")),
     "pdf": FileFormat(
         "PDF",

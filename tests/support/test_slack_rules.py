@@ -141,6 +141,9 @@ REFUSED_BLOCKS: dict[str, list[dict[str, Any]]] = {
     "a citation in a context": [row("context", CITATION)],
     "a citation outside of a section": [row("rich_text", CITATION)],
     "a list of leaves": [row("rich_text", row("rich_text_list", CITATION))],
+    "two tables": [{"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}] * 2,
+    "a table of 101 rows": [{"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]] * 101}],
+    "an empty cell": [{"type": "table", "rows": [[{"type": "raw_text", "text": ""}]]}],
     "12,001 characters of Markdown": [MARKDOWN, MARKDOWN, {"type": "markdown", "text": "x"}],
 }
 

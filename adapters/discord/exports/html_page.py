@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
+from adapters.common.open_tags import escape_open_tags
 from adapters.discord.exports.identity import invent_id, time_of_snowflake
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ ROLES = (
     ("chatlog__poll", EMBED),
     ("chatlog__message-group", GROUP),
 )
-# A tag that another one begins in is none; for the parser each would take the time of all that follow.
-_OPEN_END = re.compile(r"<([^<>!][^<>]*)(?=<)")
 VOID_TAGS = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "embed"})
 LINE_TAGS = frozenset({"br", "div", "p", "li", "blockquote", "pre", "tr"})
 
@@ -126,7 +124,7 @@ def read_payloads(chunks: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     """The messages of a page that is read in pieces."""
     page = ChatPage()
     for each in chunks:
-        page.feed(_OPEN_END.sub(r"&lt;\1", each))
+        page.feed(escape_open_tags(each))
         yield from page.take()
     page.close()
     yield from page.take(is_end=True)

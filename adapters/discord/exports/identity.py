@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CHANNEL_FILE = re.compile(r"(?P<path>.*) \[(?P<id>\d{5,20})\][^/]*\.(?:csv|html?)", re.IGNORECASE | re.DOTALL)
+CHANNEL_FILE = re.compile(r"(?P<path>.*) \[(?P<id>\d{5,20})\][^/]*\.(?:csv|html?|txt)", re.IGNORECASE | re.DOTALL)
 DISCORD_EPOCH = 1_420_070_400_000  # milliseconds since 1970
 SEQUENCE_BITS = 22
 TIME_FORMATS = ("%d-%b-%y %I:%M %p", "%m/%d/%Y %I:%M %p", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M", "%Y-%m-%d %H:%M")

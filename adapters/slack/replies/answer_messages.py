@@ -146,7 +146,8 @@ class AnswerMessages:
     async def _try_finish(self, posted: PostedMessage, outgoing: OutgoingMessage, status: str) -> bool:
         """Finish a message without a rewrite; False if it needs one."""
         if posted.can_grow_to(outgoing.text):
-            return await self._stop_stream(posted, outgoing, status) and not posted.has_buttons
+            is_ended = await self._stop_stream(posted, outgoing, status)
+            return is_ended and not (posted.has_buttons or outgoing.has_table)  # a stream shows tables as its text
         return (
             not (posted.is_streaming or posted.has_buttons)
             and posted.text == outgoing.text

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.replies.mrkdwn import MrkdwnMarkup, defuse_mentions, escape, split_rendered, to_mrkdwn
+from adapters.slack.replies.tables import split_at_table
 from bot.i18n import gettext
 from bot.platform.models import SUGGESTION_ACTION, title_with_time
 from bot.text.format import format_utc
@@ -51,6 +52,13 @@ def build_body(markdown: str, form: BlockFormat) -> list[Block]:
     if form is BlockFormat.RICH:
         return [{"type": "markdown", "text": markdown}]
     return build_sections(markdown)
+
+
+def build_body_with_table(markdown: str) -> list[Block]:
+    """Build the blocks of a text in the RICH format, with its first table as one of Slack's."""
+    before, table, after = split_at_table(markdown)
+    parts = [*build_body(before, BlockFormat.RICH), *([table] if table else [])]
+    return [*parts, *build_body(after, BlockFormat.RICH)]
 
 
 def build_mentions(people: Sequence[str]) -> Block:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -12,6 +12,7 @@ from adapters.slack.errors import error_code
 from adapters.slack.replies import blocks
 from adapters.slack.replies.blocks import ID_PREFIX, BlockFormat
 from adapters.slack.replies.mrkdwn import notification_text, to_mrkdwn
+from adapters.slack.replies.tables import split_at_table
 from adapters.slack.retries import call_in_turn
 from engine.scheduling.feature_breaker import FeatureBreaker
 
@@ -30,7 +31,7 @@ ANSWER_EVENT = f"{ID_PREFIX}_answer"
 CARD_EVENT = f"{ID_PREFIX}_card"
 MAX_FALLBACK_LENGTH = 3000  # characters of the text that notifications show
 INVALID_BLOCKS_ERRORS = frozenset(
-    ("invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_attachments")
+    ("invalid_blocks", "invalid_blocks_format", "invalid_arguments", "invalid_attachments", "only_one_table_allowed")
 )
 TOO_LONG_ERRORS = frozenset(("msg_too_long", "msg_blocks_too_long", "too_long", "markdown_text_too_long"))
 MAX_REFUSED_FORMATS = 3  # refusals in a row after which a format is tried only now and then
@@ -45,7 +46,8 @@ class OutgoingMessage:
     """A message to send. `text` is Markdown with defused mentions; `footer` and `buttons` are shown below it.
 
     `mentions`: ids of people who are notified; they are named above the text. `is_card`: its names were written by
-    others or by a model, and were not compared with sources: Slack makes links of nothing in it.
+    others or by a model, and were not compared with sources: Slack makes links of nothing in it. `draws_table`: in the
+    RICH format, the first table of the text is one of Slack's.
     """
 
     text: str
@@ -53,6 +55,7 @@ class OutgoingMessage:
     buttons: tuple[Button, ...] = ()
     mentions: tuple[str, ...] = ()
     is_card: bool = False
+    draws_table: bool = False
     metadata: Mapping[str, Any] = field(default_factory=lambda: {"event_type": CARD_EVENT, "event_payload": {}})
 
     @property
@@ -60,11 +63,19 @@ class OutgoingMessage:
         """Whether all of it fits into one message."""
         return blocks.blocks_length(self.build_blocks(BlockFormat.RICH)) <= blocks.MAX_BLOCKS_LENGTH
 
+    @property
+    def has_table(self) -> bool:
+        """Whether the text has a table that Slack can show."""
+        return not self.is_card and split_at_table(self.text)[1] is not None
+
     def build_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
         """Build the blocks of the message."""
         row = blocks.build_buttons(self.buttons, form, block=f"{ID_PREFIX}.card")
         named = [blocks.build_mentions(self.mentions)] if self.mentions else []
-        body = blocks.build_body(self.text, max(form, BlockFormat.SIMPLE) if self.is_card else form)
+        if self.draws_table and form is BlockFormat.RICH:
+            body = blocks.build_body_with_table(self.text)
+        else:
+            body = blocks.build_body(self.text, max(form, BlockFormat.SIMPLE) if self.is_card else form)
         return [*named, *body, *self.build_footer_blocks(form), *row]
 
     def build_footer_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
@@ -94,6 +105,7 @@ class MessageSender:
         self._client = client
         self._rate_limits = rate_limits
         rich = (BlockFormat.RICH, BlockFormat.SIMPLE)
+        self._tables = FeatureBreaker(rate_limits.clock, MAX_REFUSED_FORMATS)
         self._formats = {form: FeatureBreaker(rate_limits.clock, MAX_REFUSED_FORMATS) for form in rich}
 
     async def post(self, channel: str, thread: str, outgoing: OutgoingMessage) -> str:
@@ -110,10 +122,9 @@ class MessageSender:
             )
             return str(response["ts"])
 
-        return await self.send_in_best_format(
-            lambda form: self._call_in_turn(
-                self._rate_limits.posts(channel), send, outgoing.build_arguments(form), idempotent=False
-            )
+        window = self._rate_limits.posts(channel)
+        return await self._send(
+            outgoing, lambda arguments: self._call_in_turn(window, send, arguments, idempotent=False)
         )
 
     async def update(self, channel: str, ts: str, outgoing: OutgoingMessage, *, urgent: bool = False) -> None:
@@ -126,9 +137,23 @@ class MessageSender:
             )
             return ts
 
-        await self.send_in_best_format(
-            lambda form: self._call_in_turn(window, send, outgoing.build_arguments(form), idempotent=True)
-        )
+        await self._send(outgoing, lambda arguments: self._call_in_turn(window, send, arguments, idempotent=True))
+
+    async def _send(self, outgoing: OutgoingMessage, send: Callable[[Mapping[str, Any]], Awaitable[str]]) -> str:
+        """Send with a table of Slack's if the text has one, and as Markdown if Slack refuses it."""
+        is_rich = self._formats[BlockFormat.RICH].is_closed
+        if is_rich and self._tables.is_closed and outgoing.has_table:
+            try:
+                sent = await send(replace(outgoing, draws_table=True).build_arguments(BlockFormat.RICH))
+            except SlackApiError as error:
+                if error_code(error) not in INVALID_BLOCKS_ERRORS | TOO_LONG_ERRORS:
+                    raise
+                log.warning("slack.table_rejected", error=error_code(error))
+                self._tables.record_refusal()
+            else:
+                self._tables.record_success()
+                return sent
+        return await self.send_in_best_format(lambda form: send(outgoing.build_arguments(form)))
 
     async def send_in_best_format(self, send: Callable[[BlockFormat], Awaitable[str]]) -> str:
         """Send in the richest format that is not refused. Raises the refusal of the last format."""

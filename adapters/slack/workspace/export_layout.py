@@ -27,9 +27,10 @@ DAY_FILE = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
 CHANNEL_FILE = re.compile(r"(?:.*[-_])?([CGD][A-Z0-9]{6,})(?:-\d+(?:\.\d+)?)?\.json")
 CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{6,}")
 ATTACHMENT = re.compile(r"(F[A-Z0-9]{6,})-.+")
+HAS_ATTACHMENTS = re.compile(r"(?:.*/)?(?:attachments|[CGD][A-Z0-9]{6,})", re.DOTALL)  # folders
 DIRECT_NAME = re.compile(r"mpdm-.+|D[A-Z0-9]{6,}")
 STORE = re.compile(r"slackdump\.sqlite|[CGD][A-Z0-9]{6,}\.json\.gz")  # how slackdump stores what it reads
-STORE_HINT = "Convert it first: slackdump convert -f export FOLDER."
+STORE_HINT = "Name its folder: a database cannot be read within a ZIP archive."
 TEAM_ID = re.compile(rb'"(?:team|source_team|user_team|team_id)": ?"(T[A-Z0-9]{1,40})"|files-pri\\?/(T[A-Z0-9]{1,40})-')
 
 
@@ -89,7 +90,7 @@ def _place_file(layout: ExportLayout, name: str, now: datetime) -> None:
         layout.canvases[folder] = name
     elif "/__uploads/" in f"/{name}":
         layout.uploads[folder.rpartition("/")[2]] = name
-    elif folder.endswith("attachments") and (match := ATTACHMENT.fullmatch(file)):
+    elif HAS_ATTACHMENTS.fullmatch(folder) and (match := ATTACHMENT.fullmatch(file)):
         layout.uploads[match[1]] = name
     elif (match := CHANNEL_FILE.fullmatch(file)) and f"{folder}/".removeprefix("/") in {*layout.roots, "/"}:
         layout.days.setdefault(f"{layout.find_root(name)}{match[1]}", []).append(("", name))

@@ -89,7 +89,7 @@ async def split(deps: Deps, caller: Caller, request: Split) -> AsyncGenerator[Op
         types = [request.type] if request.type else []
         documents = await _find_documents(deps, home.space, request.document) if request.document else []
         change = await made.split(home.space, name, part, types=types, documents=documents, room=home.room)
-        message = format_split(name, part)
+        message = format_split(name, part, request.type)
     else:
         change = await made.unsplit(home.space, name, room=home.room)
         message = format_unsplit(name)

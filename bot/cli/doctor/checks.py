@@ -14,7 +14,13 @@ import structlog
 from bot.capabilities.requests import CheckHealth
 from bot.cli.doctor.data import check_backups, check_database, check_encryption
 from bot.cli.doctor.finding import Finding
-from bot.cli.doctor.services import check_model_roles, check_platforms, check_running, check_versions
+from bot.cli.doctor.services import (
+    check_model_roles,
+    check_parser_service,
+    check_platforms,
+    check_running,
+    check_versions,
+)
 from bot.errors import BadSetting, PortInUse
 from bot.monitoring.health import ServerHealth, serve_monitoring
 from bot.monitoring.metrics import Metrics
@@ -180,6 +186,7 @@ CHECKS: Mapping[str, Check] = {
     "bot": check_running,
     "platforms": check_platforms,
     "models": check_model_roles,
+    "parser service": check_parser_service,
     "sandbox": check_sandbox,
     "probes": check_probes,
 }

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from bot.cli.doctor.finding import Finding
 
 DOCTOR_HELP = """Check everything on one screen: versions, data directory, disk, encryption, clock, database, what was \
-given up, backups, the running bot, tokens, scopes and permissions at each platform, models, sandbox, and probes.
+given up, backups, the running bot, tokens, scopes and permissions at each platform, models, the parser service, \
+sandbox, and probes.
 
 Exits with 1 if something keeps the program from working as it is set.
 """

@@ -15,7 +15,7 @@ from bot.capabilities.requests import AtSpace
 from bot.cli.doctor.finding import Finding
 from bot.errors import BadSetting
 from bot.model_setup.checks import check_models
-from bot.model_setup.openers import check_weights
+from bot.model_setup.openers import check_weights, open_parser_service
 from bot.plugins import list_setup_names, load_setup
 from bot.rpc.socket import HolderUnreached, find_service
 from bot.server import configured_platforms
@@ -103,6 +103,20 @@ async def check_model_roles(context: CheckContext) -> list[Finding]:
         state: FindingState = "failed" if not each.works else "warning" if each.problems else "ok"
         findings.append(Finding(f"model: {each.role}", state, text, "threadlore check" if problems else ""))
     return findings or [Finding("models", "ok", "None is set: answers quote, vectors are made here.")]
+
+
+async def check_parser_service(context: CheckContext) -> Finding:
+    """Whether the service that converts files answers, and which files go there."""
+    name, settings = "parser service", context.settings
+    service = open_parser_service(settings)
+    if service is None:
+        return Finding(name, "ok", "None is set: all files are read by this program.")
+    endings = ", ".join(f".{each}" for each in sorted(service.extensions))
+    text = f"Files that end in {endings} are sent to {settings.parser_service_url} ({settings.parser_service})"
+    if problem := await service.check():
+        hint = "Until it works they are read by this program, and each says so; see THREADLORE_PARSER_SERVICE_URL."
+        return Finding(name, "warning", f"{text}, but {problem}.", hint)
+    return Finding(name, "ok", f"{text}. What it cannot read is read by this program.")
 
 
 async def check_versions(_: CheckContext) -> Finding:

@@ -22,6 +22,7 @@ _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _PRIORS = {
     **dict.fromkeys(("cp1252", "cp1251", "cp932", "gb18030", "euc_kr", "cp949", "big5", "cp950"), 1.3),
     **dict.fromkeys(("cp1250", "iso8859-2", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256", "euc_jp"), 1.2),
+    "cp1257": 1.3,
     **dict.fromkeys(("mac-cyrillic", "mac-roman", "cp850", "cp866"), 1.28),
     **dict.fromkeys(("iso8859-10", "iso8859-14", "iso8859-16", "cp720", "cp856", "cp862", "cp864", "johab"), 0.4),
     **dict.fromkeys(("mac-iceland", "mac-turkish", "mac-latin2", "mac-greek", "cp861", "cp865", "cp1006"), 0.4),

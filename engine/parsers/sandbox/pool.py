@@ -17,6 +17,7 @@ import structlog
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument, SandboxIncomplete
 from engine.models import Omission
 from engine.parsers.base import ParserLimits, word_reason
+from engine.parsers.converted.own_findings import OwnFindings, rename, source_of
 from engine.parsers.sandbox import protocol
 from engine.parsers.sandbox.origins import OriginLimit
 from engine.parsers.scans.descriptions import MAX_DESCRIBED_PICTURES, add_descriptions
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable
     from types import TracebackType
 
+    from engine.models import ConvertedDocument
     from engine.parsers.base import DocumentConverter, ParsedFile, PictureDescriber
     from engine.parsers.sandbox.state import SandboxState
 
@@ -146,18 +148,32 @@ class FileParser:
     async def _stream_converted(self, name: str, data: bytes, origin: str) -> AsyncGenerator[ParsedFile]:
         """Parse a file, or what the converter makes of it; its problem is named with the file itself."""
         extension = PurePath(name.lower()).suffix[1:]
-        converted = None
-        if self._converter is not None and extension in self._converter.extensions:
-            converted = await self._converter.convert(name, data)
-        notes = (Omission("parser service", converted.problem),) if converted and converted.problem else ()
-        is_converted = converted is not None and bool(converted.markdown.strip())
-        source = (f"{name}.md", converted.markdown.encode()) if converted and is_converted else (name, data)
+        if self._converter is None or extension not in self._converter.extensions:
+            stream = self._stream_from_worker(name, data, origin)
+        else:
+            stream = self._stream_both(name, data, await self._converter.convert(name, data), origin)
+        async with aclosing(stream) as documents:
+            async for document in documents:
+                yield document
+
+    async def _stream_both(
+        self, name: str, data: bytes, converted: ConvertedDocument, origin: str
+    ) -> AsyncGenerator[ParsedFile]:
+        """Parse what a service made of a file, with what only the own readers find; or the file, if it made nothing."""
+        notes = (Omission("parser service", converted.problem),) if converted.problem else ()
+        source = source_of(name, converted) or (name, data)
+        beside = OwnFindings()
+        if source[0] != name:
+            with suppress(InvalidDocument):
+                async with aclosing(self._stream_from_worker(name, data, origin)) as documents:
+                    async for document in documents:
+                        beside.take(document)
         async with aclosing(self._stream_from_worker(*source, origin)) as documents:
             async for document in documents:
-                is_named = is_converted and document.title.startswith(source[0])
-                title = name + document.title.removeprefix(source[0]) if is_named else document.title
-                omissions = document.omissions if document.key else (*document.omissions, *notes)
-                yield replace(document, title=title, omissions=omissions)
+                named = replace(document, title=rename(document.title, source[0], name))
+                yield named if named.key else beside.add_to(replace(named, omissions=(*named.omissions, *notes)))
+        for document in beside.attachments:
+            yield document
 
     async def _stream_from_worker(self, name: str, data: bytes, origin: str) -> AsyncGenerator[ParsedFile]:
         """Parse a file in the next idle worker."""

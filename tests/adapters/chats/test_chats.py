@@ -11,7 +11,7 @@ import pytest
 
 from adapters.chats import teams, telegram, whatsapp
 from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ExportedChats
-from adapters.chats.whatsapp import find_order
+from adapters.chats.whatsapp_heads import find_order
 from adapters.common.json_fields import MAX_ITEMS
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Message
@@ -105,6 +105,8 @@ def test_a_chat_names_files_beside_it_alone(tmp_path: Path) -> None:
         (["3/4/26, 2:05 PM - Ada: x"], "mdy"),
         (["3/14/26, 14:05 - Ada: x"], "mdy"),
         (["2026-03-04, 14:05 - Ada: x"], "ymd"),
+        (["3/4/26, 2:05 p. m. - Ada: x"], "dmy"),
+        (["3/4/26, 2:05 PM - Ada: x", "2/5/26, 2:05 PM - Ada: x"], "dmy"),
         (["Ada: x", "14:05"], ""),
     ],
 )
@@ -174,6 +176,88 @@ async def test_a_chat_of_telegram_has_links_code_polls_and_forwards(tmp_path: Pa
     assert (poll.text, poll.replies_to) == ("Poll: Zinc?\n- Yes (2 votes)", "3")
     assert (photo.uploads, photo.text) == ((), "")
     assert source.omissions == {NOTICES: 1, UNREADABLE: 1, NOT_EXPORTED: 1}
+
+
+def test_a_checklist_of_telegram_has_its_tasks(tmp_path: Path) -> None:
+    tasks = {"title": {"text": "Roof"}, "answers": [{"id": 1, "text": ["Buy ", {"type": "bold", "text": "zinc"}]}]}
+    row = {"id": 1, "type": "message", "date": "2026-03-02T09:05:00", "from": "Ada", "text": "", "todo_list": tasks}
+    [found] = read(open_at(telegram, tmp_path, {"result.json": {**ROOF, "messages": [row]}}))
+    assert found.text == "List: Roof\n- Buy zinc"
+
+
+async def test_pages_of_telegram_are_chats(tmp_path: Path) -> None:
+    first = _page(
+        _note(-1, "1 March 2026"),
+        _note(1, "Ada created the group"),
+        _entry(2, "Ada", "01.03.2026 10:00:00 UTC+02:00", '<div class="text">\nThe <b>slates</b><br>come\n</div>'),
+        _entry(
+            3,
+            "",
+            "01.03.2026 10:01:00 UTC+02:00",
+            '<div class="reply_to details">In reply to <a href="#go_to_message2">this message</a></div>'
+            '<div class="text">See <a href="https://tides.example">the table</a></div>',
+        ),
+    )
+    second = _page(
+        _entry(
+            4,
+            "Bela",
+            "02.03.2026 10:00:00",
+            '<div class="media_wrap"><a class="media clearfix media_file" href="files/plan.txt"><div class="body">'
+            '<div class="title bold">plan.txt</div></div></a></div>',
+        ),
+        _entry(
+            5,
+            "Bela",
+            "02.03.2026 10:01:00",
+            '<div class="forwarded body"><div class="from_name">Eve <span class="date details">01.01.2026 09:00:00'
+            '</span></div><div class="text">Zinc</div></div>',
+        ),
+        _entry(
+            6,
+            "Bela",
+            "02.03.2026 10:02:00",
+            '<div class="media_poll"><div class="question bold">Zinc?</div><div class="answer">Yes</div></div>'
+            '<div class="media_voice_message"><div class="title bold">Voice message</div></div>',
+        ),
+    )
+    pages = {"messages2.html": second.encode(), "messages.html": first.encode(), "files/plan.txt": b"Copper."}
+    source = open_at(telegram, tmp_path, pages)
+    slates, reply, plan, zinc, poll = read(source)
+    assert [each.name for each in source.list_channels()] == ["Roof"]
+    assert (slates.author, slates.text, slates.time.isoformat()) == (
+        "Ada",
+        "The slates\ncome",
+        "2026-03-01T08:00:00+00:00",
+    )
+    assert (reply.author, reply.replies_to, reply.text) == ("Ada", "2", "See the table (https://tides.example)")
+    assert await source.fetch_file(plan.uploads[0], 100) == b"Copper."
+    assert (zinc.author, zinc.forwarded) == ("Bela", "Forwarded message by Eve:\n> Zinc")
+    assert poll.text == "Zinc?\n- Yes"
+    assert source.omissions == {NOTICES: 1, NOT_EXPORTED: 1}
+
+
+def test_pages_beside_a_whole_export_are_not_read_again(tmp_path: Path) -> None:
+    pages = _page(_entry(2, "Ada", "01.03.2026 10:00:00", '<div class="text">Slates</div>'))
+    source = open_at(telegram, tmp_path, {"result.json": ROOF, "messages.html": pages.encode()})
+    assert "Slates" not in {each.text for each in read(source)}
+
+
+def _page(*entries: str) -> str:
+    head = '<div class="page_header"><div class="content"><div class="text bold">\nRoof \n</div></div></div>'
+    return f'<html><body>{head}<div class="history">{"".join(entries)}</div></body></html>'
+
+
+def _note(id_: int, text: str) -> str:
+    return f'<div class="message service" id="message{id_}"><div class="body details">{text}</div></div>'
+
+
+def _entry(id_: int, author: str, time: str, inner: str) -> str:
+    """A message, or one that is joined to the message before."""
+    name = f'<div class="from_name">\n{author} \n</div>' if author else ""
+    date = f'<div class="pull_right date details" title="{time}">10:00</div>'
+    joined = "" if author else " joined"
+    return f'<div class="message default{joined}" id="message{id_}"><div class="body">{date}{name}{inner}</div></div>'
 
 
 def test_direct_chats_of_telegram_are_read_on_request(tmp_path: Path) -> None:
@@ -286,6 +370,33 @@ def test_chats_of_teams_are_read_in_both_forms(tmp_path: Path) -> None:
     ]
     assert sorted(each.name for each in source.list_channels()) == ["Board", "Roof"]
     assert source.omissions == {NOTICES: 2, UNREADABLE: 1, NOT_EXPORTED: 1, "JSON files that are no exported chats": 1}
+
+
+def test_replies_cards_and_quoted_messages_of_teams_are_read(tmp_path: Path) -> None:
+    def write(id_: str, content: str, *attachments: dict[str, Any], **more: Any) -> dict[str, Any]:
+        sender, body = {"user": {"id": "u1", "displayName": "Ada"}}, {"contentType": "html", "content": content}
+        time = f"2026-03-02T10:0{id_}:00Z"
+        return {"id": id_, "createdDateTime": time, "from": sender, "body": body, "attachments": attachments, **more}
+
+    card = {"body": [{"text": "Zinc is due"}, {"facts": [{"title": "On:", "value": "Friday"}]}]}
+    cards = {"contentType": "application/vnd.microsoft.card.adaptive", "content": json.dumps(card)}
+    quoted = {"messageId": "1", "messagePreview": "Slates", "messageSender": {"user": {"displayName": "Bela"}}}
+    quote = {"contentType": "messageReference", "content": json.dumps(quoted)}
+    origin = {"originalMessageContent": "<p>Nails</p>", "originalMessageSender": {"user": {"displayName": "Eve"}}}
+    forward = {"contentType": "forwardedMessageReference", "content": json.dumps(origin)}
+    rows = [
+        write("1", "<p>Slates</p>", chatId="19:a", replies=[write("2", "On Friday")]),
+        write("3", "", cards, chatId="19:a"),
+        write("4", "Thanks", quote, chatId="19:b"),
+        write("5", "", forward, chatId="19:b"),
+    ]
+    source = open_at(teams, tmp_path, {"all.json": {"value": rows}})
+    slates, reply, due, thanks, nails = read(source)
+    assert [each.name for each in source.list_channels()] == ["all 19:a", "all 19:b"]
+    assert (slates.text, reply.text, reply.replies_to) == ("Slates", "On Friday", "1")
+    assert due.text == "Zinc is due\nOn: Friday"
+    assert (thanks.text, thanks.replies_to) == ("> Bela: Slates\nThanks", "1")
+    assert nails.forwarded == "Forwarded message by Eve:\n> Nails"
 
 
 @pytest.mark.share(3)

@@ -1,9 +1,11 @@
-"""Channels that DiscordChatExporter wrote as CSV or HTML, and what newer versions add to its JSON."""
+"""Channels that DiscordChatExporter wrote as CSV, HTML or text, and what newer versions add to its JSON."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from adapters.discord.export import DiscordExport, open_export
 from adapters.discord.exports.csv_rows import MAX_CELL
@@ -64,6 +66,40 @@ def test_csv_is_read_with_authors_times_and_files(tmp_path: Path) -> None:
     assert read(build(tmp_path, {}), build(tmp_path, {}).list_channels()[0].location)[0].text == first.text
 
 
+TEXT = f"""{"=" * 62}
+Guild: Town
+Channel: Trades / roof
+{"=" * 62}
+
+[3/2/2026 9:00 AM] ada
+Slates, or
+[tiles]?
+
+{{Attachments}}
+https://cdn.discordapp.com/attachments/1/2/plan.txt
+
+[3/2/2026 9:05 AM] bela (pinned)
+Slates.
+
+{{Reactions}}
+thumb (2)
+
+{"=" * 62}
+Exported 2 message(s)
+{"=" * 62}
+"""
+
+
+def test_text_is_read_with_authors_times_and_files(tmp_path: Path) -> None:
+    source = build(tmp_path, {"Town - Trades - roof [60000].txt": TEXT.encode()}, workspace="77")
+    first, second = read(source)
+    assert (first.time, first.text) == (START, "Slates, or\n[tiles]?")
+    assert [each.name for each in first.uploads] == ["plan.txt"]
+    assert (second.text, second.time.minute) == ("Slates.", 5)
+    people = [source.get_person(each.author) for each in (first, second)]
+    assert [each and each.name for each in people] == ["ada", "bela"]
+
+
 def test_html_is_read_with_authors_times_embeds_and_files(tmp_path: Path) -> None:
     source = build(tmp_path, {"Town - roof [60000].html": page()}, workspace="77")
     first, second = read(source)
@@ -82,8 +118,8 @@ def test_json_has_precedence(tmp_path: Path) -> None:
     source = build(tmp_path, files)
     assert [each.text for each in read(source)] == ["Tiles."]
     assert source.omissions == {
-        "CSV and HTML files of channels that are here as JSON": 1,
-        "CSV and HTML files that are no exported channels": 1,
+        "CSV, HTML and text files of channels that are here as JSON": 1,
+        "CSV, HTML and text files that are no exported channels": 1,
     }
 
 
@@ -117,3 +153,20 @@ def test_a_row_that_is_no_csv_costs_no_other(tmp_path: Path) -> None:
     named = Omission("messages that cannot be read", "roof", "Town - roof [60000].csv, line 3")
     assert named in source.omissions.list_all()
     assert {each.channel for each in source.omissions.list_all()} == {"roof", "quay"}
+
+
+# The kinds of messages by DiscordChatExporter's names, and numbers for those that it does not know.
+KINDS = (
+    *("Default", "RecipientAdd", "RecipientRemove", "Call", "ChannelNameChange", "ChannelIconChange"),
+    *("ChannelPinnedMessage", "GuildMemberJoin", "ThreadCreated", "Reply"),
+    *(str(number) for number in range(8, 47)),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_message_is_read_or_counted(tmp_path: Path, kind: str) -> None:
+    row = {**discord_message("1", 0, "Slates."), "type": kind}
+    source = build(tmp_path, {"roof.json": discord_file({"id": "60000", "name": "roof"}, [row])})
+    texts = [each.text for each in read(source)]
+    named = sum(count for kind, count in source.omissions.items() if "notices" in kind)
+    assert (texts == ["Slates."], named) in {(True, 0), (False, 1)}

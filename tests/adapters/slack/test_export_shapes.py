@@ -124,9 +124,8 @@ async def test_a_program_that_writes_a_file_for_each_channel_is_read(tmp_path: P
     replies = [slack_message("U2", number / 100, "Mina.", thread_ts=ts_at(0)) for number in range(1, MAX_ITEMS + 2)]
     dump["messages"] = [root | {"slackdump_thread_replies": replies}]
     assert len(read_all(build(tmp_path / "long", {"C0ABCDEF1.json": dump}))["C0ABCDEF1"]) == MAX_ITEMS + 2
-    for name in ("slackdump.sqlite", "C0ABCDEF1.json.gz"):
-        with pytest.raises(InvalidDocument, match="slackdump"):
-            build(tmp_path / name, {name: b"SQLite"})
+    beside = build(tmp_path / "beside", {"C0ABCDEF1.json": dump, "C0ABCDEF1/F0ABCDEF1-a.txt": b"Copper."})
+    assert await beside.fetch_file(Upload("F0ABCDEF1", "a.txt", 7, "text/plain", ""), 100) == b"Copper."
 
 
 def test_the_workspace_is_found_in_messages_or_one_is_proposed(tmp_path: Path) -> None:
@@ -216,3 +215,26 @@ def test_what_is_not_read_is_named(tmp_path: Path) -> None:
         Omission("messages that cannot be read", "roof", "x"),
         Omission("notices, such as who joined a channel", "roof"),
     ]
+
+
+# Every subtype of a message that Slack documents or sends.
+SUBTYPES = (
+    *("assistant_app_thread", "bot_add", "bot_disable", "bot_enable", "bot_message", "bot_remove", "canvas_updated"),
+    *("channel_archive", "channel_canvas_deleted", "channel_canvas_updated", "channel_convert_to_private"),
+    *("channel_convert_to_public", "channel_join", "channel_leave", "channel_name", "channel_posting_permissions"),
+    *("channel_purpose", "channel_topic", "channel_unarchive", "document_mention", "ekm_access_denied"),
+    *("file_comment", "file_mention", "file_share", "group_archive", "group_join", "group_leave", "group_name"),
+    *("group_purpose", "group_topic", "group_unarchive", "huddle_thread", "joiner_notification", "me_message"),
+    *("message_replied", "pinned_item", "reminder_add", "reminder_delete", "reply_broadcast", "reply_to"),
+    *("sh_room_created", "sh_room_shared", "slackbot_response", "thread_broadcast", "tombstone", "unpinned_item"),
+)
+
+
+@pytest.mark.parametrize("subtype", SUBTYPES)
+def test_each_kind_of_message_is_read_or_counted(tmp_path: Path, subtype: str) -> None:
+    row = slack_message("U1", 0, "Slates.", subtype=subtype, **({"bot_id": "B1"} if "bot_message" in subtype else {}))
+    files = {"users.json": [slack_user("U1", "Ada")], "channels.json": [{"id": "C1", "name": "roof"}]}
+    source = build(tmp_path, {**files, f"roof/{DAY}": [row]})
+    texts = [text for _, _, text in read_all(source)["roof"]]
+    named = sum(count for kind, count in source.omissions.items() if "notices" in kind)
+    assert (texts == ["Slates."], named) in {(True, 0), (False, 1)}

@@ -109,14 +109,27 @@ class Renderer:
                 for element in block["elements"]:
                     self._button(block, element, face)
             case "rich_text":
-                for element in block["elements"]:
-                    is_list = element["type"] == "rich_text_list"
-                    for section in element["elements"] if is_list else [element]:
-                        leaves = "".join(self._leaf(leaf, face) for leaf in section["elements"])
-                        face.lines.append(f"• {leaves}" if is_list else leaves)
+                self._rich_text(block, face)
+            case "table":
+                face.lines += ["  ".join(self._cell(cell, face) for cell in row) for row in block["rows"]]
             case "task_card":
-                face.lines.append(f"{TASK_MARKS[block['status']]} {block['title']}")
-                face.links += [(source["text"], source["url"]) for source in block["sources"]]
+                self._task(block, face)
+
+    def _rich_text(self, block: JSON, face: RenderedMessage) -> None:
+        for element in block["elements"]:
+            is_list = element["type"] == "rich_text_list"
+            for section in element["elements"] if is_list else [element]:
+                leaves = "".join(self._leaf(leaf, face) for leaf in section["elements"])
+                face.lines.append(f"• {leaves}" if is_list else leaves)
+
+    def _task(self, block: JSON, face: RenderedMessage) -> None:
+        face.lines.append(f"{TASK_MARKS[block['status']]} {block['title']}")
+        face.links += [(source["text"], source["url"]) for source in block["sources"]]
+
+    def _cell(self, cell: JSON, face: RenderedMessage) -> str:
+        if cell["type"] == "raw_text":
+            return str(cell["text"])
+        return "".join(self._leaf(leaf, face) for each in cell["elements"] for leaf in each["elements"])
 
     def _text(self, element: JSON, face: RenderedMessage) -> str:
         return self._mrkdwn(element["text"], face, verbatim=bool(element.get("verbatim")))

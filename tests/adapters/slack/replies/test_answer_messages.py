@@ -188,6 +188,25 @@ async def test_refused_blocks_are_shown_in_a_plainer_format(
     assert question.only.buttons == buttons
 
 
+TABLE = "Two kilns:\n\n| Kiln | Bricks |\n|---|---|\n| North | 310 |\n\nBoth are old."
+
+
+@pytest.mark.parametrize("texts", [(), ("Two kilns:\n\n| Kiln | Bri",)], ids=["posted", "streamed"])
+@pytest.mark.parametrize("refused", [0, 1], ids=["taken", "refused"])
+async def test_a_table_is_one_of_slack_unless_it_is_refused(
+    question: Question, texts: tuple[str, ...], refused: int
+) -> None:
+    question.slack.fail_next("chat.update" if texts else "chat.postMessage", "invalid_blocks", times=refused)
+    reply = await write(question, *texts)
+    await reply.finish([TABLE], FOOTER)
+    call = question.slack.calls_to("chat.update" if texts else "chat.postMessage")[-1]
+    kinds = [each["type"] for each in call.args["blocks"]]
+    assert ("table" in kinds) == (not refused)
+    assert ("North  310" if not refused else "| North | 310 |") in question.only.text
+    assert "Both are old." in question.only.body
+    assert question.only.sources
+
+
 async def test_a_text_that_slack_finds_too_long_continues_below(question: Question) -> None:
     question.slack.limits = PayloadLimits(streamed=4000, markdown=4000, all_blocks=4500)
     lines = [f"line {number} of a long answer" for number in range(230)]

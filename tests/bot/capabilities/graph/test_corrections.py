@@ -105,7 +105,10 @@ async def test_a_name_is_split_by_type_and_by_document_and_given_back(perform: P
     for fact in (AddFact("Avon", "Avon sings.", type="person"), AddFact("Avon", "Avon is old.", type="location")):
         key = last(await perform(fact), FactAdded).key
     done = last(await perform(Split("Avon", "Avon (singer)", type="Person")), Corrected)
-    assert done.text == "“Avon (singer)” is now a name of its own, split from “Avon”."
+    assert done.text == (
+        "“Avon (singer)” is now a name of its own, split from “Avon”. Later texts in which it has the type “Person” go"
+        " there, too; all others stay with “Avon”."
+    )
     assert await known(perform, "Avon (singer)") == {"Avon sings."}
     assert await known(perform, "Avon") == {"Avon is old."}
     await perform(Split("Avon (singer)"))

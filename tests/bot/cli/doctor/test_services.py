@@ -81,3 +81,34 @@ async def test_a_key_that_several_roles_lack_is_told_once(tmp_path: Path, monkey
         "openai/small: No key is set. Set one.",
         "openai/small: the same as for answers.",
     ]
+
+
+async def test_a_parser_service_that_does_not_answer_is_named_with_the_files_that_go_there(tmp_path: Path) -> None:
+    unset = await services.check_parser_service(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
+    assert (unset.state, "None is set" in unset.text) == ("ok", True)
+    settings = Settings(data_dir=tmp_path, parser_service="docling", parser_service_url="http://127.0.0.1:9")
+    found = await services.check_parser_service(CheckContext(settings, SYSTEM_CLOCK))
+    assert found.state == "warning"
+    assert "end in .pdf are sent to http://127.0.0.1:9 (docling), but it does not answer" in found.text
+
+
+@pytest.mark.parametrize(
+    ("url", "is_allowed"),
+    [
+        ("https://parse.example/api", True),
+        ("http://localhost:5001", True),
+        ("http://docling:5001/", True),
+        ("http://10.2.3.4:5001", True),
+        ("http://parse.example", False),
+        ("http://10.2.3.4.parse.example", False),
+        ("http://8.8.8.8:5001", False),
+        ("http://localhost@parse.example", False),
+    ],
+)
+def test_files_leave_the_private_network_encrypted_only(tmp_path: Path, url: str, *, is_allowed: bool) -> None:
+    try:
+        Settings(data_dir=tmp_path, parser_service_url=url)
+    except ValueError:
+        assert not is_allowed
+    else:
+        assert is_allowed

@@ -11,6 +11,7 @@ from engine.parsers.sandbox.worker import parse_file
 
 RUSSIAN = "Ведомость сдать мастеру до вторника. Весы стоят у северных ворот."
 CZECH = "Příští zkouška bude v úterý, řekla vedoucí Kateřina Šťastná."
+LITHUANIAN = "Krosnį kūrena pirmadienį. Prašome iki vakaro atnešti plytų; sąmatą patvirtino taryba, žvyrą atveš rytoj."
 POLISH = "Następna próba odbędzie się we wtorek, mówi żona młynarza."
 GERMAN = "Übung für Köche: Äpfel schälen, süße Soße rühren, größere Stücke weglegen."
 GREEK = "Η επόμενη δοκιμή γίνεται την Τρίτη στη βόρεια πύλη."
@@ -27,6 +28,7 @@ KOREAN = "다음 훈련은 화요일에 북문에서 합니다. 늦지 마세요
         (CZECH, ("cp1250", "iso8859-2")),
         (POLISH, ("cp1250", "iso8859-2")),
         (GERMAN, ("cp1252", "cp850", "mac-roman")),
+        (LITHUANIAN, ("cp1257",)),
         (GREEK, ("cp1253", "iso8859-7")),
         (SIMPLIFIED, ("gbk", "gb18030")),
         (TRADITIONAL, ("big5",)),

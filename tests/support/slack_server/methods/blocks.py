@@ -51,8 +51,11 @@ BLOCKS = {
     "actions": Shape(elements="button", most=25),
     "context_actions": Shape(elements="feedback_buttons icon_button", most=5),
     "rich_text": Shape(elements="rich_text_section rich_text_list"),
+    "table": Shape(),
 }
-MESSAGE_ONLY = frozenset({"markdown", "context_actions"})
+TABLE = Shape(elements="raw_text rich_text")
+MAX_TABLE_ROWS, MAX_TABLE_COLUMNS, MAX_TABLE_LENGTH = 100, 20, 10_000
+MESSAGE_ONLY = frozenset({"markdown", "context_actions", "table"})
 ELEMENTS = {
     "mrkdwn": Shape({"text": 3000}),
     "plain_text": Shape({"text": 3000}),
@@ -61,9 +64,12 @@ ELEMENTS = {
     "feedback_buttons": Shape(
         {f"{n}_button.{path}": most for n in ("positive", "negative") for path, most in VOTE.items()}
     ),
-    "rich_text_section": Shape(elements="text citation date"),
+    "raw_text": Shape({"text": 10_000}),
+    "rich_text": Shape(elements="rich_text_section rich_text_list"),
+    "rich_text_section": Shape(elements="text link citation date"),
     "rich_text_list": Shape(elements="rich_text_section"),
     "text": Shape({"text": 40_000}),
+    "link": Shape({"url": 3000}),
     "citation": Shape({"url": 3000}),
     "date": Shape({"format": 255, "fallback": 3000}),
 }
@@ -82,6 +88,7 @@ def check_blocks(blocks: Sequence[Any], limits: PayloadLimits, *, view: bool = F
         faults.append("block_id must be unique [json-pointer:/blocks]")
     if sum(len(str(block["text"])) for block in blocks if _kind(block) == "markdown") > limits.markdown:
         faults.append(f"markdown blocks must be less than {limits.markdown + 1} characters in sum")
+    faults += _find_table_faults([block for block in blocks if _kind(block) == "table"])
     if faults:
         raise SlackError("invalid_arguments" if view else "invalid_blocks", *faults)
     if not view and block_length(list(blocks)) > limits.all_blocks:
@@ -109,6 +116,20 @@ def _find_faults(node: Any, where: str, kinds: Mapping[str, Shape]) -> Iterator[
         allowed = {kind: ELEMENTS[kind] for kind in shape.elements.split()}
         for number, element in enumerate(elements):
             yield from _find_faults(element, f"{where}/elements/{number}", allowed)
+
+
+def _find_table_faults(tables: Sequence[JSON]) -> Iterator[str]:
+    """A message has one table, of bounded size."""
+    if len(tables) > 1:
+        yield "only_one_table_allowed"
+    for table in tables:
+        rows = table.get("rows") or [[]]
+        if len(rows) > MAX_TABLE_ROWS or not all(0 < len(row) <= MAX_TABLE_COLUMNS for row in rows):
+            yield "the table has too many rows or cells, or none"
+        if block_length(rows) > MAX_TABLE_LENGTH:
+            yield "the table is too long"
+        for row in rows:
+            yield from _find_faults({"type": "row", "elements": row}, "/rows", {"row": TABLE})
 
 
 def _get_text(node: JSON, path: str) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -10,20 +11,36 @@ import pytest
 from aiohttp import web
 
 from engine import FileParser, ParserLimits
-from engine.llm.parser_service import ParserService, ParserServiceConfig
 from engine.models import ConvertedDocument
+from engine.parsers.converted.pages import NOT_DECODED, PICTURE
+from engine.parsers.converted.replies import PAGE_BREAK, read_mineru
+from engine.parsers.converted.service import ParserService, ParserServiceConfig
+from tests.engine.parsers.test_pdf_objects import form_pdf
 from tests.support.loopback import Handler, listening
 
 MARKDOWN = "# Kiln plan\n\n| Kiln | Bricks |\n|---|---|\n| North | $x^2$ |\n"
 FORM = b"name,bricks\nNorth,310\n"
 DOCLING = {"document": {"filename": "a.csv", "md_content": MARKDOWN}, "status": "success", "errors": []}
 MINERU = {"backend": "pipeline", "version": "2.5", "results": {"a": {"md_content": MARKDOWN}}}
+BLOCKS = [
+    {"type": "text", "text": "Kiln plan", "text_level": 1, "page_idx": 0},
+    {"type": "page_number", "text": "1", "page_idx": 0},
+    {"type": "image", "img_path": "a.jpg", "image_caption": [], "page_idx": 1},
+    {
+        "type": "table",
+        "table_caption": ["Bricks"],
+        "table_body": "<table><tr><td>Kiln</td><td>Fee</td></tr><tr><td>North</td><td>4</td></tr></table>",
+        "page_idx": 2,
+    },
+    {"type": "equation", "text": "$$x^2$$", "text_format": "latex", "page_idx": 2},
+    {"type": "list", "list_items": ["Clay", "Ash"], "page_idx": 2},
+]
 
 
 @asynccontextmanager
-async def serve(path: str, handler: Handler) -> AsyncIterator[str]:
+async def serve(path: str, handler: Handler, *, method: str = "POST") -> AsyncIterator[str]:
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        assert (request.method, request.path) == ("POST", path)
+        assert (request.method, request.path) == (method, path)
         return await handler(request)
 
     async with listening(handle) as port:
@@ -106,3 +123,56 @@ async def test_a_file_is_read_from_what_the_service_makes_of_it_or_here() -> Non
     assert (other.passages[0].text, other.omissions) == (FORM.decode().strip(), ())
     assert own.passages[0].text.startswith("name | bricks")
     assert [each.part for each in own.omissions] == ["parser service"]
+
+
+PAGED = (
+    f"# Kiln plan\n\nClay.\n\n{PAGE_BREAK}\n\n<!-- image -->\n\n{PAGE_BREAK}\n\n<!-- formula-not-decoded -->\n\nAsh.\n"
+)
+
+
+@pytest.mark.asyncio
+async def test_citations_lead_to_pages_and_forms_are_read_here() -> None:
+    body = {**DOCLING, "document": {"md_content": PAGED}}
+
+    async def respond(request: web.Request) -> web.StreamResponse:
+        assert (await request.post())["md_page_break_placeholder"] == PAGE_BREAK
+        return web.json_response(body)
+
+    async with serve("/v1/convert/file", respond) as url:
+        config = ParserServiceConfig("docling", url, frozenset({"pdf"}), 5.0)
+        async with FileParser(ParserLimits(workers=1), converter=ParserService(config)) as parser:
+            found = await parser.parse("plan.pdf", form_pdf())
+    labels = {each.label: each.text for each in found.passages}
+    assert (labels["p. 1"], labels["p. 3"]) == ("Kiln plan\n\nClay.", "Ash.")
+    assert any(label.startswith("p. 1, ") and "Gull" in text for label, text in labels.items())
+    assert [(each.part, each.reason) for each in found.omissions][:2] == [
+        ("page 2", "it holds a picture"),
+        ("page 3, formula 1", NOT_DECODED),
+    ]
+    assert (found.title, found.coverage) == ("Kiln plan", "2 of 3 pages")
+
+
+@pytest.mark.parametrize("blocks", [BLOCKS, json.dumps(BLOCKS)])
+def test_blocks_of_mineru_are_pages(blocks: object) -> None:
+    converted = read_mineru({"results": {"a": {"md_content": MARKDOWN, "content_list": blocks}}})
+    assert len(converted.pages) == 3
+    assert converted.pages[:2] == ("# Kiln plan", PICTURE)
+    assert converted.pages[2].startswith("Bricks\n\n<table>")
+    assert converted.pages[2].endswith("$$x^2$$\n\n- Clay\n- Ash")
+
+
+@pytest.mark.parametrize("blocks", [None, "{", [{"type": "text", "text": "x", "page_idx": "0"}], [{"page_idx": 0}]])
+def test_blocks_without_pages_are_left_out(blocks: object) -> None:
+    reply = {"results": {"a": {"md_content": MARKDOWN, "content_list": blocks}}}
+    assert read_mineru(reply) == ConvertedDocument(MARKDOWN)
+
+
+@pytest.mark.asyncio
+async def test_a_service_is_known_by_its_paths() -> None:
+    async def describe(_: web.Request) -> web.StreamResponse:
+        return web.json_response({"paths": {"/file_parse": {}}})
+
+    async with serve("/openapi.json", describe, method="GET") as url:
+        assert await open_service("mineru", url).check() == ""
+        assert "no /v1/convert/file" in await open_service("docling", url).check()
+    assert "does not answer" in await open_service("docling", "http://127.0.0.1:9").check()

@@ -11,6 +11,7 @@ import aiohttp
 import structlog
 
 from engine.models import ConvertedDocument
+from engine.parsers.converted.replies import PAGE_BREAK, read_docling, read_mineru
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 _CHUNK = 2**20
 _MAX_ANSWER = 256 * _CHUNK  # bytes
-_PROBLEMS = 3  # that are named of those which a service lists
+_CHECK_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,22 @@ class ParserService:
         log.warning("parsers.service_failed", host=urlsplit(self._config.url).hostname, problem=problem)
         return ConvertedDocument(problem=problem)
 
+    async def check(self) -> str:
+        """What keeps the service from being used, as a clause; an empty string for nothing."""
+        timeout = aiohttp.ClientTimeout(total=_CHECK_SECONDS)
+        try:
+            async with (
+                aiohttp.ClientSession(self._config.url.rstrip("/"), timeout=timeout) as session,
+                session.get("/openapi.json", allow_redirects=False) as response,
+            ):
+                described = json.loads(await _read(response)) if response.ok else {}
+        except (aiohttp.ClientError, OSError, ValueError, TimeoutError) as error:
+            return f"it does not answer ({type(error).__name__})"
+        paths = described.get("paths") if isinstance(described, dict) else None
+        if isinstance(paths, dict) and paths and self._api.path not in paths:
+            return f"it answers, but has no {self._api.path}"
+        return ""
+
     async def _post(self, name: str, data: bytes) -> Mapping[str, Any]:
         form = aiohttp.FormData()
         form.add_field(self._api.file_field, data, filename=name, content_type="application/octet-stream")
@@ -89,26 +106,12 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return bytes(content)
 
 
-def _read_docling(answer: Mapping[str, Any]) -> ConvertedDocument:
-    """The answer of docling-serve; it may be partial, with a list of errors."""
-    errors = [str(each.get("error_message", each)) for each in answer.get("errors") or []]
-    problem = "; ".join(errors[:_PROBLEMS])
-    if answer.get("status") not in {"success", "partial_success"}:
-        return ConvertedDocument(problem=problem or "it could not read the file")
-    markdown = str(answer["document"].get("md_content") or "")
-    return ConvertedDocument(markdown, problem or ("" if markdown.strip() else "it found no text"))
-
-
-def _read_mineru(answer: Mapping[str, Any]) -> ConvertedDocument:
-    """The answer of MinerU, which names the results by their files."""
-    texts = [str(each.get("md_content") or "") for each in answer["results"].values()]
-    markdown = "\n\n".join(filter(str.strip, texts))
-    return ConvertedDocument(markdown, "" if markdown else "it found no text")
-
-
 _APIS = {
     "docling": _ServiceApi(
-        "/v1/convert/file", "files", {"to_formats": "md", "image_export_mode": "placeholder"}, _read_docling
+        "/v1/convert/file",
+        "files",
+        {"to_formats": "md", "image_export_mode": "placeholder", "md_page_break_placeholder": PAGE_BREAK},
+        read_docling,
     ),
-    "mineru": _ServiceApi("/file_parse", "files", {"return_md": "true"}, _read_mineru),
+    "mineru": _ServiceApi("/file_parse", "files", {"return_md": "true", "return_content_list": "true"}, read_mineru),
 }

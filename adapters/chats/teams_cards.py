@@ -1,0 +1,86 @@
+"""Render what is attached to a message of Microsoft Teams: cards, and messages that it quotes or forwards. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from adapters.chats.source import plain_text_of
+from adapters.common.json_fields import MAX_DEPTH, MAX_ITEMS, cut_text, get_row, get_rows, get_text, join_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Row = Mapping[str, Any]
+
+CARD = "application/vnd.microsoft.card."
+CARD_OF_TEAMS = "application/vnd.microsoft.teams.card."
+QUOTED, FORWARDED = "messageReference", "forwardedMessageReference"
+# Fields of cards that have words, in the order in which cards show them.
+TEXT_FIELDS = ("summary", "title", "subtitle", "activityTitle", "activitySubtitle", "name", "text", "altText", "label")
+
+
+def render_cards(message: Row) -> str:
+    """The words of the cards of a message."""
+    kinds = ((get_text(each, "contentType"), each) for each in get_rows(message, "attachments"))
+    cards = (_read(each) for kind, each in kinds if kind.startswith((CARD, CARD_OF_TEAMS)))
+    return cut_text(join_lines(line for card in cards for line in dict.fromkeys(_walk(card, 0))))
+
+
+def render_quoted(message: Row) -> str:
+    """The message to which this one replies within a chat, as a quotation."""
+    found = (_read(each) for each in get_rows(message, "attachments") if get_text(each, "contentType") == QUOTED)
+    return join_lines(_quote(each, "messagePreview", "messageSender") for each in found)
+
+
+def render_forwarded(message: Row) -> str:
+    """Messages that this one forwards, with their authors."""
+    found = (_read(each) for each in get_rows(message, "attachments") if get_text(each, "contentType") == FORWARDED)
+    rows = [(_name(get_row(each, "originalMessageSender")), each) for each in found]
+    return join_lines(
+        f"Forwarded message{f' by {name}' if name else ''}:\n{text}"
+        for name, each in rows
+        if (text := _quote(each, "originalMessageContent", ""))
+    )
+
+
+def quoted_message(message: Row) -> str:
+    """The id of the message to which this one replies within a chat; "" for none."""
+    found = (_read(each) for each in get_rows(message, "attachments") if get_text(each, "contentType") == QUOTED)
+    return next((id_ for each in found if (id_ := get_text(each, "messageId"))), "")
+
+
+def _read(attachment: Row) -> Row:
+    """The content of an attachment, which is JSON in a text."""
+    content = attachment.get("content")
+    try:
+        found = json.loads(content) if isinstance(content, str) else content
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _walk(row: Row, depth: int) -> Iterator[str]:
+    """The words of a card and of what is in it; a fact is its name with its value."""
+    if depth > MAX_DEPTH:
+        return
+    if (value := get_text(row, "value")) and (name := get_text(row, "title", "name")):
+        yield f"{plain_text_of(name).rstrip(':')}: {plain_text_of(value)}"
+        return
+    yield from (text for key in TEXT_FIELDS if (text := plain_text_of(get_text(row, key))))
+    for inner in row.values():
+        for each in inner[:MAX_ITEMS] if isinstance(inner, list) else [inner]:
+            if isinstance(each, dict):
+                yield from _walk(each, depth + 1)
+
+
+def _quote(row: Row, text: str, sender: str) -> str:
+    name = _name(get_row(row, sender))
+    lines = plain_text_of(get_text(row, text)).split("\n")
+    lines[0] = f"{name}: {lines[0]}" if name and lines[0] else lines[0]
+    return "\n".join(f"> {line}" for line in lines if line)
+
+
+def _name(sender: Row) -> str:
+    user, app = get_row(sender, "user"), get_row(sender, "application")
+    return get_text(user, "displayName") or get_text(app, "displayName")

@@ -1,0 +1,66 @@
+"""Read the messages of a channel that DiscordChatExporter wrote as plain text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from adapters.discord.exports.identity import invent_id, parse_time, snowflake_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+HEAD = re.compile(r"\[(?P<time>[^\]\n]{6,40})\] (?P<author>[^\n]{1,120}?)(?: \(pinned\))?")
+RULE = re.compile(r"={20,}")
+ATTACHMENTS, SKIPPED = "{Attachments}", frozenset({"{Reactions}"})
+SECTION = re.compile(r"\{(?:Attachments|Embed|Stickers|Inline Emojis|Reactions)\}")
+
+
+def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """The messages as in JSON. What is before the first and after the last one is between rules, and left out."""
+    head: tuple[datetime, str] | None = None
+    body: list[str] = []
+    number = 0
+    for line in (each.rstrip("\r\n") for each in lines):
+        begun = _read_head(line)
+        if begun is None and not RULE.fullmatch(line):
+            body.append(line)
+            continue
+        if head is not None:
+            yield _build(head, body, number)
+            number += 1
+        head, body = begun, []
+    if head is not None:
+        yield _build(head, body, number)
+
+
+def _read_head(line: str) -> tuple[datetime, str] | None:
+    match = HEAD.fullmatch(line)
+    try:
+        return (parse_time(match["time"]), match["author"]) if match else None
+    except ValueError:
+        return None
+
+
+def _build(head: tuple[datetime, str], body: Iterable[str], number: int) -> Mapping[str, Any]:
+    """A message as in JSON, with the sections below its words."""
+    time, author = head
+    words, addresses, section = list[str](), list[str](), ""
+    for line in body:
+        if SECTION.fullmatch(line):
+            section = line
+        elif section == ATTACHMENTS:
+            addresses += [line] if line.strip() else []
+        elif section not in SKIPPED:
+            words.append(line)
+    return {
+        "id": snowflake_at(time, number),
+        "timestamp": time.isoformat(),
+        "content": "\n".join(words).strip(),
+        "author": {"id": invent_id(author), "name": author},
+        "attachments": [
+            {"id": invent_id(each), "url": each, "fileName": each.partition("?")[0].rpartition("/")[2]}
+            for each in addresses
+        ],
+    }

@@ -1,0 +1,1 @@
+"""What parser services made of files."""

@@ -1,0 +1,1 @@
+"""What parser services make of files."""
