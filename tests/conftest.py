@@ -18,6 +18,7 @@ from zlib import crc32
 import pytest
 import structlog
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from xdist.scheduler import LoadFileScheduling
 
 from engine import Engine
@@ -60,7 +61,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="try all cases where tests otherwise try a share")
 
 
+@pytest.hookimpl(trylast=True)  # once a profile is chosen
 def pytest_configure(config: pytest.Config) -> None:
+    if settings.get_current_profile_name() == "repeatable":
+        # Else examples hold constants of what a worker happened to import, for which it parses all modules: 4 seconds.
+        pytest.MonkeyPatch().setattr(providers, "_get_local_constants", lambda: providers._local_constants)
     config.addinivalue_line("markers", "files: is about the files of a data directory, also with --database=postgres")
     config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
     config.addinivalue_line("markers", "share(n): one in n of its parameters runs always, the others are long")
@@ -189,13 +194,15 @@ def shuffle_files(items: list[pytest.Item], draw: random.Random) -> None:
 # What is loaded for all tests lives until the end. A full search for garbage would look at all of it each time, which
 # takes a third of the processor time of the tests.
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Look for no garbage during collection, and afterwards not in what lives until the end."""
+    from tests.support.rewritten_tests import rewrite_share  # noqa: PLC0415 - after the environment is set
+
+    rewrite_share(session.config)
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.set_threshold(20_000, 20, 20)
         gc.enable()
