@@ -58,7 +58,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     "bot/permissions/quotas.py": (f"{PERMISSIONS}/test_quotas.py",),
     "bot/permissions/resolver.py": tuple(f"{PERMISSIONS}/test_{each}.py" for each in RESOLVING),
     "bot/permissions/suspensions.py": (f"{PERMISSIONS}/test_suspensions.py", f"{PERMISSIONS}/test_resolver.py"),
-    "bot/ingest/messages.py": ("tests/bot/ingest/test_messages.py", "tests/bot/ingest/test_files.py"),
+    "bot/ingest/messages.py": (
+        *(f"tests/bot/ingest/test_{each}.py" for each in ("messages", "files", "unread_files")),
+        f"{ANSWERS}/test_corrections.py",
+    ),
     "bot/ingest/sync/deletions.py": ("tests/bot/ingest/sync/test_reconcile.py",),
     "bot/ingest/sync/jobs.py": ("tests/bot/ingest/sync/test_jobs.py",),
     "bot/dispatch/reply_policy.py": ("tests/bot/dispatch/test_reply_policy.py",),
