@@ -62,7 +62,9 @@ MODULES: dict[str, tuple[str, ...]] = {
         *(f"tests/bot/ingest/test_{each}.py" for each in ("messages", "files", "unread_files")),
         f"{ANSWERS}/test_corrections.py",
     ),
-    "bot/ingest/sync/deletions.py": ("tests/bot/ingest/sync/test_reconcile.py",),
+    "bot/ingest/sync/deletions.py": tuple(
+        f"tests/bot/ingest/sync/test_{each}.py" for each in ("deletions", "reconcile")
+    ),
     "bot/ingest/sync/jobs.py": ("tests/bot/ingest/sync/test_jobs.py",),
     "bot/dispatch/reply_policy.py": ("tests/bot/dispatch/test_reply_policy.py",),
     "bot/answers/history.py": (f"{ANSWERS}/test_history.py",),
