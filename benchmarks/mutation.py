@@ -70,9 +70,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "bot/answers/history.py": (f"{ANSWERS}/test_history.py",),
     "bot/answers/attribution.py": (f"{ANSWERS}/test_attribution.py",),
     "engine/answers/citations.py": ("tests/engine/answers/test_citations.py",),
+    # The second starts a server of PostgreSQL for each fault that the first does not notice.
     "bot/permissions/shared_audiences.py": (
+        f"{PERMISSIONS}/test_shared_table.py",
         f"{PERMISSIONS}/test_shared_audiences.py",
-    ),  # starts a server of PostgreSQL each time
+    ),
 }
 
 
