@@ -94,7 +94,7 @@ LITELLM_FILES = {
     *(f"{_LLM}/test_{name}.py" for name in ("remote_answers", "remote_model", "reranker", "picture_describer")),
     *(f"{_LLM}/{name}.py" for name in ("replies/test_extraction", "replies/test_texts", "wire/test_reply_parts")),
     *(f"{_LLM}/test_embedder.py", f"{_LLM}/traits/test_refused_parameters.py"),
-    *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py"),
+    *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py", "tests/test_model_blocks.py"),
 }
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
