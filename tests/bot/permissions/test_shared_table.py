@@ -15,6 +15,7 @@ from bot.store.shared.visibility import SharedVisibility, VisibilityState
 from engine.errors import DatabaseLost, EngineClosed, StoreError
 from tests.support.builders import HALL, ROOF
 from tests.support.clock import ManualClock
+from tests.support.patience import PATIENCE
 
 SLACK = Location("slack", "", "")
 
@@ -204,6 +205,14 @@ async def test_whoever_waits_goes_on_after_so_many_seconds(shared: Shared) -> No
     await shared.audiences.wait_until_resumed(HALL, 0.01)
     assert shared.is_suspended
     assert shared.audiences.list_wanted("slack") == {"T1"}
+
+
+async def test_without_others_one_waits_no_longer_either(shared: Shared) -> None:
+    alone = SharedAudiences(None, shared.suspensions, lambda *_: None)
+    shared.suspensions.suspend(HALL)
+    async with asyncio.timeout(PATIENCE):
+        await alone.wait_until_resumed(HALL, 0.01)
+    assert alone.list_wanted("slack") == {"T1"}
 
 
 async def test_nobody_waits_where_nothing_is_suspended(shared: Shared) -> None:
