@@ -104,7 +104,10 @@ LONG_FILES = (
     *("test_crash.py", "test_demo_town.py", "test_archive_databases.py", "test_examples.py", "test_commands.py"),
     *("test_slack_many_channels.py", "test_corrections.py", "test_subprocess.py", "test_history_import.py"),
     *("test_crash_safety.py", "test_papers.py", "test_demo_days.py", "test_litellm_memory.py"),
-    *("test_hostile_working_dir.py", "test_postgres.py"),
+    *("test_hostile_working_dir.py", "test_postgres.py", "test_visibility_changes.py", "test_adapter_template.py"),
+    *("test_api_visibility.py", "test_hostile_replies.py", "test_event_delivery.py", "test_capability.py"),
+    *("test_maintenance.py", "test_doctor.py", "test_journal.py", "test_uploads.py", "test_answers_withdrawn.py"),
+    *("test_sources.py", "test_state.py", "test_checks.py", "test_full_disk.py", "test_room_moves.py"),
 )
 
 
