@@ -190,12 +190,12 @@ async def test_a_comparison_drops_what_was_cached_before_it(shared: Shared) -> N
 async def test_whoever_waits_is_told_when_another_process_ends_the_suspension(shared: Shared) -> None:
     shared.table.suspended = [SLACK]
     await shared.audiences.synchronize()
-    waiting = asyncio.create_task(shared.audiences.wait_until_resumed(HALL, 20.0))
+    waiting = asyncio.create_task(shared.audiences.wait_until_resumed(HALL, 100 * PATIENCE))
     await asyncio.sleep(0)
     assert shared.audiences.list_wanted("slack") == {"T1"}
     assert shared.audiences.list_wanted("discord") == set()
     shared.table.suspended = []
-    await waiting
+    await asyncio.wait_for(waiting, PATIENCE)
     assert shared.table.reads == [0, 0]
     assert shared.audiences.list_wanted("slack") == set()
 
