@@ -11,10 +11,12 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
 from bot.platform.events import MessageEdited
 from bot.platform.models import Person
+from bot.store import AnswerResult
+from bot.store.models import message_key
 from engine.errors import StoreError
 from tests.support import steps
 from tests.support.bot_fixture import BotFixture, with_settings
-from tests.support.builders import ROOF
+from tests.support.builders import ROOF, make_answer
 from tests.support.fake_platform import START
 from tests.support.steps import Step, delete, edit, edit_event, find, receive, run_steps, say, write
 
@@ -156,6 +158,23 @@ async def test_a_question_that_an_edit_turns_into_a_statement_is_kept(
 async def test_a_question_that_was_deleted_meanwhile_leaves_no_row(bot: BotFixture) -> None:
     await run_steps(bot, [write("bob", "<@BOT> which code?"), delete(1), receive(1, addressed=True)])
     assert await bot.store.messages.get(ROOF.room, "m1") is None
+
+
+async def test_an_answer_that_was_shown_a_question_loses_its_text_when_that_is_edited(bot: BotFixture) -> None:
+    question = await bot.receive(bot.platform.add_message(ROOF, "ada", "<@BOT> which code?"), addressed=True)
+    await bot.store.answers.begin(make_answer("a1", message_id="m9"))
+    shown = frozenset({message_key(ROOF.room, question.id)})
+    await bot.store.answers.finish("a1", AnswerResult("The code is 4711.", documents=shown))
+    await bot.edit(question, "<@BOT> which tiles?")
+    found = await bot.store.answers.get("a1")
+    assert found is not None
+    assert (found.state, found.text) == ("redacted", "")
+
+
+async def test_what_was_written_while_its_author_was_not_read_stays_out(bot: BotFixture) -> None:
+    out = [steps.forget_person("ada"), write("ada", "Two."), steps.opt_in("ada"), say("ada", "Three.", after=60)]
+    await run_steps(bot, [*out, receive(1)])
+    assert list((await bot.document_texts(ROOF)).values()) == [["Ada: Three."]]
 
 
 async def test_a_deleted_question_takes_its_answer_along(bot: BotFixture) -> None:
