@@ -58,16 +58,23 @@ MODULES: dict[str, tuple[str, ...]] = {
     "bot/permissions/quotas.py": (f"{PERMISSIONS}/test_quotas.py",),
     "bot/permissions/resolver.py": tuple(f"{PERMISSIONS}/test_{each}.py" for each in RESOLVING),
     "bot/permissions/suspensions.py": (f"{PERMISSIONS}/test_suspensions.py", f"{PERMISSIONS}/test_resolver.py"),
-    "bot/ingest/messages.py": ("tests/bot/ingest/test_messages.py", "tests/bot/ingest/test_files.py"),
-    "bot/ingest/sync/deletions.py": ("tests/bot/ingest/sync/test_reconcile.py",),
+    "bot/ingest/messages.py": (
+        *(f"tests/bot/ingest/test_{each}.py" for each in ("messages", "files", "unread_files")),
+        f"{ANSWERS}/test_corrections.py",
+    ),
+    "bot/ingest/sync/deletions.py": tuple(
+        f"tests/bot/ingest/sync/test_{each}.py" for each in ("deletions", "reconcile")
+    ),
     "bot/ingest/sync/jobs.py": ("tests/bot/ingest/sync/test_jobs.py",),
     "bot/dispatch/reply_policy.py": ("tests/bot/dispatch/test_reply_policy.py",),
     "bot/answers/history.py": (f"{ANSWERS}/test_history.py",),
     "bot/answers/attribution.py": (f"{ANSWERS}/test_attribution.py",),
     "engine/answers/citations.py": ("tests/engine/answers/test_citations.py",),
+    # The second starts a server of PostgreSQL for each fault that the first does not notice.
     "bot/permissions/shared_audiences.py": (
+        f"{PERMISSIONS}/test_shared_table.py",
         f"{PERMISSIONS}/test_shared_audiences.py",
-    ),  # starts a server of PostgreSQL each time
+    ),
 }
 
 

@@ -18,6 +18,7 @@ from zlib import crc32
 import pytest
 import structlog
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from xdist.scheduler import LoadFileScheduling
 
 from engine import Engine
@@ -61,7 +62,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="try all cases where tests otherwise try a share")
 
 
+@pytest.hookimpl(trylast=True)  # once a profile is chosen
 def pytest_configure(config: pytest.Config) -> None:
+    if settings.get_current_profile_name() == "repeatable":
+        # Else examples hold constants of what a worker happened to import, for which it parses all modules: 4 seconds.
+        pytest.MonkeyPatch().setattr(providers, "_get_local_constants", lambda: providers._local_constants)
     config.addinivalue_line("markers", "files: is about the files of a data directory, also with --database=postgres")
     config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
     config.addinivalue_line("markers", "share(n): one in n of its parameters runs always, the others are long")
@@ -90,7 +95,7 @@ LITELLM_FILES = {
     *(f"{_LLM}/test_{name}.py" for name in ("remote_answers", "remote_model", "reranker", "picture_describer")),
     *(f"{_LLM}/{name}.py" for name in ("replies/test_extraction", "replies/test_texts", "wire/test_reply_parts")),
     *(f"{_LLM}/test_embedder.py", f"{_LLM}/traits/test_refused_parameters.py"),
-    *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py"),
+    *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py", "tests/test_model_blocks.py"),
 }
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
@@ -100,7 +105,10 @@ LONG_FILES = (
     *("test_crash.py", "test_demo_town.py", "test_archive_databases.py", "test_examples.py", "test_commands.py"),
     *("test_slack_many_channels.py", "test_corrections.py", "test_subprocess.py", "test_history_import.py"),
     *("test_crash_safety.py", "test_papers.py", "test_demo_days.py", "test_litellm_memory.py"),
-    *("test_hostile_working_dir.py", "test_postgres.py"),
+    *("test_hostile_working_dir.py", "test_postgres.py", "test_visibility_changes.py", "test_adapter_template.py"),
+    *("test_api_visibility.py", "test_hostile_replies.py", "test_event_delivery.py", "test_capability.py"),
+    *("test_maintenance.py", "test_doctor.py", "test_journal.py", "test_uploads.py", "test_answers_withdrawn.py"),
+    *("test_sources.py", "test_state.py", "test_checks.py", "test_full_disk.py", "test_room_moves.py"),
 )
 
 
@@ -190,13 +198,15 @@ def shuffle_files(items: list[pytest.Item], draw: random.Random) -> None:
 # What is loaded for all tests lives until the end. A full search for garbage would look at all of it each time, which
 # takes a third of the processor time of the tests.
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Look for no garbage during collection, and afterwards not in what lives until the end."""
+    from tests.support.rewritten_tests import rewrite_share  # noqa: PLC0415 - after the environment is set
+
+    rewrite_share(session.config)
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.set_threshold(20_000, 20, 20)
         gc.enable()

@@ -44,7 +44,7 @@ CONFIRMED = 11.0  # times as long for four times the text again: a line takes 4,
 CHANCES = 2, 4, 9  # calls in each of the measurements that must all say so: the machine may be busy
 TICK = 0.004  # seconds
 LATE = 3.0  # seconds after which one call has failed
-SHARE = 36  # one in so many texts is tried
+SHARE = 72  # one in so many texts is tried
 
 SINGLE = "aA1é字 \t\n\r.,;:!?-_'\"`~*#@&$%/\\|<>()[]{}=+^€\u00a0\u2028’“–\x00\x1f\u200b。"
 REPEATED = (

@@ -7,7 +7,7 @@ the terminal, to a channel or to the open channels of a workspace; whoever reads
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from bot.errors import BadSetting
@@ -184,31 +184,43 @@ class SourceKind:
 
 def list_source_kinds() -> tuple[str, ...]:
     """The names of the installed kinds."""
-    return tuple(sorted({each.name for each in entry_points(group=SOURCE_GROUP)}))
+    return tuple(_list_entries())
 
 
 def load_source_kind(name: str) -> SourceKind:
     """The kind of this name. Raises NotFound, and BadSetting if its package is broken."""
-    known = list_source_kinds()
-    if name not in known:
-        raise NotFound(f"There is no kind of source “{name}”.", hint=f"Installed are: {', '.join(known)}.")
-    [entry, *_] = entry_points(group=SOURCE_GROUP, name=name)
+    entries = _list_entries()
+    if name not in entries:
+        raise NotFound(f"There is no kind of source “{name}”.", hint=f"Installed are: {', '.join(entries)}.")
+    return _load_kind(entries[name])
+
+
+def find_source_kind(address: str) -> str:
+    """The name of the only kind that an address matches. Raises NotFound."""
+    entries = _list_entries()
+    found = [name for name, entry in entries.items() if _load_kind(entry).matches(address)]
+    if len(found) != 1:
+        known = ", ".join(found or entries)
+        raise NotFound(f"It is not clear what “{address}” is.", hint=f"Say which kind of source it is: {known}.")
+    return found[0]
+
+
+def _list_entries() -> dict[str, EntryPoint]:
+    """The installed kinds by their names, in order; takes 10 ms, for which all packages are looked at."""
+    found = dict[str, EntryPoint]()
+    for each in entry_points(group=SOURCE_GROUP):
+        found.setdefault(each.name, each)
+    return dict(sorted(found.items()))
+
+
+def _load_kind(entry: EntryPoint) -> SourceKind:
     try:
         loaded = entry.load()
     except Exception as error:
         raise BadSetting(
-            f"The kind of source “{name}” cannot be loaded: {type(error).__name__}: {error}.",
+            f"The kind of source “{entry.name}” cannot be loaded: {type(error).__name__}: {error}.",
             hint="Update its package, or remove it.",
         ) from error
     if not isinstance(loaded, SourceKind):
         raise BadSetting(f"“{entry.value}” is no kind of source.", hint="Update its package, or remove it.")
     return loaded
-
-
-def find_source_kind(address: str) -> str:
-    """The name of the only kind that an address matches. Raises NotFound."""
-    found = [each for each in list_source_kinds() if load_source_kind(each).matches(address)]
-    if len(found) != 1:
-        known = ", ".join(found or list_source_kinds())
-        raise NotFound(f"It is not clear what “{address}” is.", hint=f"Say which kind of source it is: {known}.")
-    return found[0]

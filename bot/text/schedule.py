@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from bot.i18n import N_, gettext
@@ -84,10 +85,16 @@ def _parse_time(text: str) -> time | None:
 
 def find_zone(name: str) -> str:
     """The IANA name of a time zone, in any case of letters. Raises InvalidQuestion."""
-    found = next((each for each in available_timezones() if each.casefold() == name.casefold()), "")
+    found = _zones().get(name.casefold(), "")
     if not found:
         raise InvalidQuestion(
             gettext("I don't know the time zone “{name}”.").format(name=name),
             hint=gettext("Use a name such as Europe/Berlin."),
         )
     return found
+
+
+@cache
+def _zones() -> dict[str, str]:
+    """The IANA names of all time zones by their small letters; to list them reads 600 files."""
+    return {each.casefold(): each for each in available_timezones()}

@@ -14,6 +14,7 @@ import pytest_asyncio
 from bot.bootstrap import EngineModels
 from bot.ingest.sync import deletions
 from engine import Engine
+from tests.conftest import is_drawn
 from tests.support.engine_fixture import open_memory_engine
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot, open_live_bot, open_models
@@ -22,9 +23,25 @@ from tests.support.toy_language import ToyLanguage
 
 TOWNS = {"slack": SlackTown, "discord": DiscordTown}
 
+# Stories of which small tests hold the facts, too. One in STORY_SHARE runs always; the others are long.
+STORIES = frozenset(
+    f"test_{each}.py"
+    for each in (
+        *("answers", "corrections", "damaged_files", "downtime", "event_delivery", "ingest"),
+        *("interrupted_steps", "platform_features", "slack_many_channels", "slack_workspaces", "verified_answers"),
+    )
+)
+STORY_SHARE = 2
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "platforms(*names): run a test of the whole bot on these platforms alone")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the stories that do not run always."""
+    if item.path.name in STORIES and not is_drawn(item.nodeid.partition("[")[0], STORY_SHARE):
+        item.add_marker("long")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

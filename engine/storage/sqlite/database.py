@@ -49,6 +49,8 @@ PRAGMAS = (
     "PRAGMA wal_autocheckpoint = 0",  # with constant readers, it would run at every commit and never finish
 )
 
+READER_PRAGMAS = (f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}", "PRAGMA temp_store = MEMORY", "PRAGMA query_only = ON")
+
 # With exclusive locks, the index of the log is in memory instead of a file, which could not be made.
 READ_ONLY_PRAGMAS = ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA temp_store = MEMORY")
 
@@ -95,7 +97,7 @@ class SqliteDatabase(SqlDatabase):
     `placeholders`: values for the scripts of the schema.
     """
 
-    reader_count = 3
+    reader_count = 3  # at most: all but one are opened when they are needed
     writer_cache, reader_cache = 32_000, 8_000  # KiB; the file system caches most pages that readers need
 
     def __init__(
@@ -113,7 +115,9 @@ class SqliteDatabase(SqlDatabase):
         self._placeholders = placeholders
         self._access = access
         self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error)
-        self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
+        # None: one more can be opened. Those that are open are taken first.
+        self._readers: asyncio.LifoQueue[aiosqlite.Connection | None] = asyncio.LifoQueue()
+        self._opening: set[asyncio.Task[aiosqlite.Connection]] = set()
         self._connections: list[aiosqlite.Connection] = []
         self._log_limit = database_file.MAX_LOG_SIZE
         self._readable = asyncio.Event()
@@ -122,10 +126,11 @@ class SqliteDatabase(SqlDatabase):
     async def _start(self, supervisor: Supervisor | None = None) -> None:
         """Open or create the file, and migrate its schema; `supervisor` runs the writer."""
         try:
-            self._writer = await self._connect(self.writer_cache)
+            self._writer = await self._connect(self.writer_cache, PRAGMAS)
             await run_in_thread(self._writer, self._migrate if self._access.refusal is None else self._check_schema)
-            for _ in range(self.reader_count):
-                self._readers.put_nowait(await self._connect_reader())
+            for _ in range(1, self.reader_count):
+                self._readers.put_nowait(None)
+            self._readers.put_nowait(await self._connect_reader())
         except BaseException as error:
             await self._close_all()
             raise self._translate_error(error) from error
@@ -153,6 +158,7 @@ class SqliteDatabase(SqlDatabase):
         """Finish waiting writes, and release the file."""
         self._commits.close()
         await self._task
+        await asyncio.gather(*self._opening, return_exceptions=True)
         await self._close_all()
 
     def abandon(self) -> None:
@@ -227,7 +233,7 @@ class SqliteDatabase(SqlDatabase):
         self.check_open()
         since = self._clock.monotonic()
         await self._readable.wait()
-        connection = await self._readers.get()
+        connection = await self._take_reader()
         self.waited_seconds += self._clock.monotonic() - since
         try:
             self.check_open()
@@ -235,13 +241,29 @@ class SqliteDatabase(SqlDatabase):
         finally:
             self._readers.put_nowait(connection)
 
+    async def _take_reader(self) -> aiosqlite.Connection:
+        """A connection of the pool; it is opened if the others are busy, and may be in the pool if the caller ends."""
+        if (connection := await self._readers.get()) is not None:
+            return connection
+        opening = asyncio.create_task(self._connect_reader())
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
+        try:
+            return await asyncio.shield(opening)
+        except BaseException as error:
+            opening.add_done_callback(self._return_reader)
+            raise self._translate_error(error) from error
+
+    def _return_reader(self, opening: asyncio.Task[aiosqlite.Connection]) -> None:
+        """Put what was opened for somebody who ended meanwhile into the pool."""
+        has_failed = opening.cancelled() or opening.exception() is not None
+        self._readers.put_nowait(None if has_failed else opening.result())
+
     async def _connect_reader(self) -> aiosqlite.Connection:
         """A connection that can write nothing."""
-        connection = await self._connect(self.reader_cache)
-        await connection.execute("PRAGMA query_only = ON")
-        return connection
+        return await self._connect(self.reader_cache, READER_PRAGMAS)
 
-    async def _connect(self, cache: int) -> aiosqlite.Connection:
+    async def _connect(self, cache: int, pragmas: Sequence[str]) -> aiosqlite.Connection:
         is_read_only = self._access.refusal is not None
         place = database_file.read_only_address(self.path) if is_read_only else self.path
         connection = aiosqlite.connect(place, isolation_level=None, uri=is_read_only)
@@ -252,8 +274,9 @@ class SqliteDatabase(SqlDatabase):
             raise
         self._connections.append(connection)
         try:
-            pragmas = READ_ONLY_PRAGMAS if is_read_only else PRAGMAS
-            await run_in_thread(connection, lambda db: configure(db, cache, pragmas))
+            await run_in_thread(
+                connection, lambda db: configure(db, cache, READ_ONLY_PRAGMAS if is_read_only else pragmas)
+            )
         except sqlite3.Error:
             await self._disconnect(connection)
             raise
@@ -273,7 +296,7 @@ class SqliteDatabase(SqlDatabase):
 
         New readers wait for a moment; a long read is not interrupted.
         """
-        held = list[aiosqlite.Connection]()
+        held = list[aiosqlite.Connection | None]()
         try:
             await run_in_thread(self._writer, database_file.checkpoint_log)
             self._readable.clear()

@@ -28,7 +28,9 @@ from bot.store import FileRecord
 from engine import ParserLimits
 from engine.errors import ModelRefused
 from engine.models import Question, Scope
+from engine.parsers import base
 from engine.parsers.base import ParsedFile
+from engine.parsers.sandbox import worker
 from tests.engine.parsers.samples import archive
 from tests.support.bot_fixture import BotFixture, run_before, with_settings
 from tests.support.builders import HALL, ROOF
@@ -163,9 +165,13 @@ async def test_a_file_that_is_larger_than_announced_is_refused(bot: BotFixture) 
     assert isinstance((await bot.ingest_service.files.ingest_and_confirm(message))[0], RejectedFile)
 
 
-@with_settings(limits=ParserLimits(max_text_length=1_500_000, workers=1))
-async def test_of_a_file_that_fails_behind_its_first_part_that_part_is_kept_and_said(bot: BotFixture) -> None:
-    rows = b"name,weight\n" + b"".join(b"tile %d,%d\n" % (row, row) for row in range(90_000))
+@with_settings(limits=ParserLimits(max_text_length=15_000, workers=1))
+async def test_of_a_file_that_fails_behind_its_first_part_that_part_is_kept_and_said(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "PART_LENGTH", 10_000)
+    monkeypatch.setattr(base, "_HEAD_PASSAGES", 5)
+    rows = b"name,weight\n" + b"".join(b"tile %d,%d\n" % (row, row) for row in range(1_200))
     await bot.ingest_service.files.ingest_and_confirm(bot.share(ROOF, bot.platform.add_file("big.csv", rows)))
     [(_, card)] = bot.platform.private_messages
     assert card.text.startswith("I could read only the beginning of big.csv: ")

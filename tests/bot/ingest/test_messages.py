@@ -6,14 +6,17 @@ import asyncio
 
 import pytest
 
+from bot import texts
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
 from bot.platform.events import MessageEdited
 from bot.platform.models import Person
+from bot.store import AnswerResult
+from bot.store.models import message_key
 from engine.errors import StoreError
 from tests.support import steps
 from tests.support.bot_fixture import BotFixture, with_settings
-from tests.support.builders import ROOF
+from tests.support.builders import ROOF, make_answer
 from tests.support.fake_platform import START
 from tests.support.steps import Step, delete, edit, edit_event, find, receive, run_steps, say, write
 
@@ -107,6 +110,79 @@ async def test_documents_hold_what_may_be_known(
 ) -> None:
     await run_steps(bot, happened)
     assert await bot.document_texts(ROOF) == documents
+
+
+@pytest.mark.parametrize(
+    ("before", "reason"),
+    [
+        pytest.param([], "", id="nothing against it"),
+        pytest.param(
+            [steps.forget_person("bob")],
+            "You asked me not to read your messages. `/threadlore remember-me` changes that.",
+            id="out",
+        ),
+        pytest.param([steps.save_settings(ingest=False)], texts.CHANNEL_NOT_INDEXED, id="a channel that is not read"),
+        pytest.param([steps.save_settings(content="files")], texts.CHANNEL_NOT_INDEXED, id="a channel of files"),
+    ],
+)
+async def test_a_statement_to_the_bot_is_kept_or_there_is_a_reason(
+    bot: BotFixture, before: list[Step], reason: str
+) -> None:
+    await run_steps(bot, [*before, write("bob", "<@BOT> The code is 4711.")])
+    assert await bot.ingest_service.find_refusal(find(bot, 1)) == reason
+    for _ in range(2):  # received twice
+        await bot.ingest_service.ingest_told(find(bot, 1))
+    assert sum(map(len, (await bot.document_texts(ROOF)).values())) == (not reason)
+
+
+async def test_a_statement_in_a_direct_message_is_kept_where_no_channel_is_read(bot: BotFixture) -> None:
+    direct = bot.platform.add_channel("DIRECT", "bob", kind="direct")
+    message = bot.platform.add_message(direct, "bob", "The code is 4711.")
+    assert await bot.ingest_service.find_refusal(message) == ""
+
+
+async def test_a_statement_that_was_deleted_meanwhile_is_not_kept(bot: BotFixture) -> None:
+    await run_steps(bot, [write("bob", "<@BOT> The code is 4711."), delete(1)])
+    await bot.ingest_service.ingest_told(find(bot, 1))
+    assert await bot.document_texts(ROOF) == {}
+
+
+@pytest.mark.parametrize(("text", "documents"), [("<@BOT> which tiles?", 0), ("<@BOT> the code is 4711", 1)])
+async def test_a_question_that_an_edit_turns_into_a_statement_is_kept(
+    bot: BotFixture, text: str, documents: int
+) -> None:
+    await run_steps(bot, [write("bob", "<@BOT> which code?"), receive(1, addressed=True), edit(1, text)])
+    assert len(await bot.document_texts(ROOF)) == documents
+
+
+async def test_a_question_that_was_deleted_meanwhile_leaves_no_row(bot: BotFixture) -> None:
+    await run_steps(bot, [write("bob", "<@BOT> which code?"), delete(1), receive(1, addressed=True)])
+    assert await bot.store.messages.get(ROOF.room, "m1") is None
+
+
+async def test_an_answer_that_was_shown_a_question_loses_its_text_when_that_is_edited(bot: BotFixture) -> None:
+    question = await bot.receive(bot.platform.add_message(ROOF, "ada", "<@BOT> which code?"), addressed=True)
+    await bot.store.answers.begin(make_answer("a1", message_id="m9"))
+    shown = frozenset({message_key(ROOF.room, question.id)})
+    await bot.store.answers.finish("a1", AnswerResult("The code is 4711.", documents=shown))
+    await bot.edit(question, "<@BOT> which tiles?")
+    found = await bot.store.answers.get("a1")
+    assert found is not None
+    assert (found.state, found.text) == ("redacted", "")
+
+
+async def test_what_was_written_while_its_author_was_not_read_stays_out(bot: BotFixture) -> None:
+    out = [steps.forget_person("ada"), write("ada", "Two."), steps.opt_in("ada"), say("ada", "Three.", after=60)]
+    await run_steps(bot, [*out, receive(1)])
+    assert list((await bot.document_texts(ROOF)).values()) == [["Ada: Three."]]
+
+
+async def test_a_deleted_question_takes_its_answer_along(bot: BotFixture) -> None:
+    question = await bot.receive(bot.platform.add_message(ROOF, "bob", "<@BOT> which code?"), addressed=True)
+    await bot.answer(question)
+    assert await bot.store.answers.get_by_message(ROOF, question.id) is not None
+    await bot.delete(question)
+    assert await bot.store.answers.get_by_message(ROOF, question.id) is None
 
 
 async def test_a_root_that_could_not_be_stored_is_stored_after_its_reply(

@@ -57,6 +57,14 @@ async def test_files_that_nobody_gave_to_the_bot_get_no_message_and_no_sign(bot:
     }
 
 
+async def test_a_file_that_is_removed_from_one_channel_is_still_listed_in_another(bot: BotFixture) -> None:
+    upload, hall = add_media(bot)[0], await bot.join("HALL", "bob")
+    for place in (ROOF, hall):
+        await bot.ingest_service.files.ingest_and_confirm(bot.share(place, upload))
+    await bot.ingest_service.handle(FilesRemoved(ROOF, (upload.id,)))
+    assert [each.room for each in await bot.store.unread_files.list_newest(OPEN)] == [hall.room]
+
+
 async def test_a_document_beside_a_picture_is_confirmed(bot: BotFixture) -> None:
     plan = bot.platform.add_file("plan.txt", b"The plan is ready.")
     message = bot.share(ROOF, plan, add_media(bot)[0])

@@ -29,6 +29,7 @@ from tests.support.tokenizers import CharacterTokenizer
 
 LONGEST_TURN = 0.25  # seconds
 SHARE = 18  # one in so many replies is tried at a call
+ANSWERED = 6  # one in so many is given as an answer
 MODEL = ModelConfig("openai/hostile")
 TOKENIZER = CharacterTokenizer()
 EXCERPTS = [Excerpt("Ada runs the mill.", "Mill"), Excerpt("Bob bakes.", "Bakery")]
@@ -122,7 +123,7 @@ async def test_a_hostile_answer_or_fact_stops_the_loop_for_a_moment_only(
     opened, provider = engine
     await opened.documents.add(doc("mill", "Ada runs the mill, see https://a.example/b."))
     await opened.wait_until_indexed()
-    for number, (name, reply) in enumerate(HOSTILE.items()):
+    for number, (name, reply) in enumerate([*HOSTILE.items()][:: 1 if thorough else ANSWERED]):
         provider.reply = reply
         turns = await find_turns(partial(ask, opened))
         assert turns.longest < LONGEST_TURN, (name, turns)

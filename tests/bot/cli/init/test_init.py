@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
 from bot.cli import weights
-from bot.cli.init import ending, platforms
+from bot.cli.init import ending, models, platforms
 from bot.cli.init.conversation import Conversation, Given
 from bot.cli.init.models import find_model_problem, fits_model
 from bot.cli.init.reader import NoReader
@@ -42,8 +42,13 @@ SLACK = {"THREADLORE_SLACK_APP_TOKEN": APP_TOKEN, "THREADLORE_SLACK_BOT_TOKEN": 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data directory that does not exist yet; the weights are taken for installed."""
+    """A data directory that does not exist yet; the weights are taken for installed, and no process tells prices."""
+
+    async def know_no_price(*_: object) -> None:
+        """As `estimate_month`, which loads LiteLLM in another process: four seconds."""
+
     monkeypatch.setenv("THREADLORE_DATA_DIR", str(tmp_path / "home"))
+    monkeypatch.setattr(models, "estimate_month", know_no_price)
     monkeypatch.setattr(weights, "is_installed", lambda: True)
     return tmp_path / "home"
 

@@ -64,6 +64,38 @@ async def test_a_cancelled_reader_gives_its_connection_back(ledger: Ledger, canc
     assert await get(ledger, "n") == ""
 
 
+async def test_readers_are_opened_as_more_read_at_once_and_stay(ledger: Ledger) -> None:
+    counts = [len(ledger._connections)]
+    async with held_snapshot(ledger):
+        assert await get(ledger, "n") == ""
+        counts.append(len(ledger._connections))
+    await asyncio.gather(*(get(ledger, "n") for _ in range(9)))
+    assert [*counts, len(ledger._connections)] == [2, 3, 1 + Ledger.reader_count]
+
+
+async def test_a_reader_that_is_opened_for_one_who_ends_serves_the_next(ledger: Ledger) -> None:
+    async with held_snapshot(ledger):
+        leaving = asyncio.create_task(get(ledger, "n"))
+        while not ledger._opening:  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+        assert await get(ledger, "n") == ""
+    assert ledger._readers.qsize() == Ledger.reader_count
+    assert not ledger._opening
+
+
+async def test_closing_waits_for_a_reader_that_is_being_opened(tmp_path: Path) -> None:
+    ledger = await Ledger.open(tmp_path / "ledger.db", clock=SYSTEM_CLOCK)
+    async with held_snapshot(ledger):
+        leaving = asyncio.create_task(get(ledger, "n"))
+        while not ledger._opening:  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0)
+        leaving.cancel()
+    await ledger.close()
+    assert ledger._connections == []
+
+
 async def test_the_tokenizer_of_the_first_start_stays(tmp_path: Path) -> None:
     await (await Ledger.open(tmp_path / "ledger.db", "trigram", clock=SYSTEM_CLOCK)).close()
     ledger = LedgerFixture(await Ledger.open(tmp_path / "ledger.db", "porter unicode61", clock=SYSTEM_CLOCK))
@@ -150,7 +182,7 @@ async def test_streams_take_no_reader_and_close_their_connections(ledger: Ledger
         for _ in range(2 * Ledger.reader_count):
             await stack.enter_async_context(ledger.stream_connection())
         assert await asyncio.wait_for(get(ledger, "n"), PATIENCE) == ""
-    assert len(ledger._connections) == 1 + Ledger.reader_count
+    assert len(ledger._connections) == 2
 
 
 async def test_a_file_that_cannot_be_opened_for_a_long_read_is_a_disk_error(ledger: Ledger, tmp_path: Path) -> None:
