@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PRIVATE_MODE = 0o600  # the owner may read and write
-PLACES = frozenset({"data_dir", "web_host", "web_port"})  # settings that say where, and not what is set up
+PLACES = frozenset({"data_dir", "web_port"})  # settings that say where, and not what is set up
 
 
 @dataclass(slots=True)

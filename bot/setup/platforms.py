@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.plugins import AccessCheck, list_setup_names, load_setup
-from bot.setup.pasted import find_setting, mask_word
+from bot.setup.pasted import clean_paste, find_mistake, find_setting, mask_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,3 +59,22 @@ def describe_check(check: AccessCheck) -> str:
 def list_refusals(checks: Sequence[AccessCheck]) -> list[str]:
     """What a platform refused, each as a sentence."""
     return [describe_check(each) for each in checks if each.state == "failed"]
+
+
+def settle_values(
+    values: Mapping[str, str], needed: Sequence[Credential], setups: Sequence[PlatformSetup]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Pasted secrets by the setting that they are for, and what is wrong with the others, by that of their field.
+
+    One in the field of another one of the same platform is kept as what it is.
+    """
+    pasted = {each.setting: cleaned for each in needed if (cleaned := clean_paste(values.get(each.setting, "")))}
+    wanted = {each.setting: each for each in needed if each.setting in pasted}
+    mistakes = {name: find_mistake(pasted[name], each, setups) for name, each in wanted.items()}
+    kept = {name: pasted[name] for name, mistake in mistakes.items() if not mistake}
+    for name in [name for name, mistake in mistakes.items() if mistake]:
+        other = find_other(pasted[name], wanted[name], setups)
+        if other is not None and other in needed and other.setting not in kept:
+            kept[other.setting] = pasted[name]
+            mistakes[name] = ""
+    return kept, {name: mistake for name, mistake in mistakes.items() if mistake}

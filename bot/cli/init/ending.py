@@ -16,6 +16,7 @@ from bot.errors import BadSetting
 from bot.rpc.socket import find_service
 from bot.settings import ENV_FILE_NAME, find_env_file, load_present_settings
 from bot.setup import weights
+from bot.setup.draft import SetupDraft
 from bot.setup.platforms import load_setups
 from engine.errors import EngineError
 
@@ -32,18 +33,23 @@ CORRECT_HINT = "Correct them, or give --no-check to write them unchecked."
 
 def open_conversation(common: GlobalOptions, given: Given, reader: AnswerReader) -> Conversation:
     """Begin with the settings that are there. Raises BadSetting if they cannot be read."""
+    draft, out = open_draft(common), Console(highlight=False)
+    return Conversation(draft.file, draft.present, draft.overrides, given=given, reader=reader, out=out)
+
+
+def open_draft(common: GlobalOptions) -> SetupDraft:
+    """The settings that are there, and the file for others. Raises BadSetting if they cannot be read."""
     overrides = {"data_dir": str(common.data_dir)} if common.data_dir else {}
     if common.env_file is not None:
         file = common.env_file.expanduser().absolute()
         present = load_present_settings(file, **overrides)
         if file.is_file():
             common.warn_of_file(present)
-    else:
-        data_dir = common.load_settings().data_path
-        file = find_env_file(data_dir) or data_dir / ENV_FILE_NAME
-        overrides = {"data_dir": str(data_dir)}
-        present = load_present_settings(file, **overrides)
-    return Conversation(file, present, overrides, given=given, reader=reader, out=Console(highlight=False))
+        return SetupDraft(file, present, overrides)
+    data_dir = common.load_settings().data_path
+    file = find_env_file(data_dir) or data_dir / ENV_FILE_NAME
+    overrides = {"data_dir": str(data_dir)}
+    return SetupDraft(file, load_present_settings(file, **overrides), overrides)
 
 
 def finish(talk: Conversation, common: GlobalOptions, platforms: Sequence[str]) -> None:
