@@ -24,6 +24,8 @@ from bot.capabilities.results import (
     IngestResult,
     TokenCreated,
 )
+from bot.ingest.sources.places import OPEN
+from bot.platform.models import Location
 from bot.store import Subject
 from bot.store.audit.chain import NOBODY, OWNER, AuditEvent
 from engine.errors import EngineError
@@ -131,11 +133,26 @@ async def record_request(
     if not row.audited or not getattr(request, "confirmed", True):
         yield None
         return
-    change = describe_request(row.name, request, caller.subject)
-    async with recording(
-        await _open_log(deps, caller), describe_caller(caller), change, strict=not _is_of_machine(caller)
-    ) as record:
+    change, audit = describe_request(row.name, request, caller.subject), await _open_log(deps, caller)
+    if await _names_direct_room(deps, caller, change.place):
+        change = replace(change, place="")
+    async with recording(audit, describe_caller(caller), change, strict=not _is_of_machine(caller)) as record:
         yield record
+
+
+async def _names_direct_room(deps: Deps, caller: Caller, place: str) -> bool:
+    """Whether a request names the room of direct messages, or of a person what might be one; the log names none."""
+    room = Location.from_room(place)
+    if not place or ":" not in place:
+        room = Location(caller.subject.platform, caller.subject.workspace, place)
+    if not (room.platform and room.channel) or place == OPEN:
+        return False
+    is_person = caller.kind == "person"
+    try:
+        audience = (await deps.parts.open()).access.audience_of(caller.subject)
+        return await (audience.is_direct(room) if is_person else audience.is_known_direct(room))
+    except EngineError:
+        return is_person
 
 
 def _is_of_machine(caller: Caller) -> bool:
