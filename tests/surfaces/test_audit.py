@@ -20,7 +20,7 @@ from tests.surfaces.samples import WORDS
 from tests.surfaces.world import PEOPLE, Who, World, open_world
 
 READING = {"ask", "summarize", "upload-place", "verified-answers", "experts", "usage", "health", "channels"}
-READING |= {"questions", "channel", "corrections", "list-sources"}
+READING |= {"questions", "channel", "corrections", "list-sources", "list-unread-items"}
 
 
 @pytest.fixture
