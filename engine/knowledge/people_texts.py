@@ -37,8 +37,8 @@ class NamedPeople:
 def list_keys(extraction: Extraction, kept: Collection[str]) -> set[str]:
     """The keys of everything in the descriptions that may be the name of a person, but not of what is kept."""
     others = {"".join(split_name(each)) for each in kept}
-    texts = (each.description for each in (*extraction.mentions, *extraction.links))
-    return {key for text in set(texts) for window in _list_windows(text) for key in _join(window)} - others
+    texts = {each.description for each in extraction.mentions} | {each.description for each in extraction.links}
+    return {key for text in texts for window in _list_windows(text) for key in _join(window)} - others
 
 
 def drop_sentences(extraction: Extraction, people: NamedPeople) -> Extraction:

@@ -41,9 +41,9 @@ async def show_sources(http: Request, access: PageAccess) -> Response:
     """Show the sources of what the manager reads, and where another one can be read for."""
     is_space = bool(await get_space(http, access))
     channels = () if is_space else (await get_result(http, access, ListChannels(), WorkspaceChannels)).channels
-    rooms = [each for each in channels if each.is_read and each.kind != "direct"]
-    values = {"sources": await _list(http, access), "rooms": rooms, "is_space": is_space, "done": ""}
-    return await render_page(http, access, "sources.html", **values)
+    rooms = [each for each in channels if each.is_read]
+    sources = await _list(http, access)
+    return await render_page(http, access, "sources.html", sources=sources, rooms=rooms, is_space=is_space, done="")
 
 
 @router.get("/sources/list")

@@ -188,4 +188,4 @@ async def test_a_restart_begins_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize("places", [{"web_host": "0.0.0.0"}, {"web_url": "https://lore.example"}])
 def test_an_address_that_others_reach_is_refused(places: dict[str, str]) -> None:
     with pytest.raises(BadSetting, match="for this computer alone"):
-        check_place(Settings(**places))
+        check_place(Settings().model_copy(update=places))
