@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
-    from adapters.web.setup.state import SetupState
     from bot.settings import Settings
     from bot.setup.draft import SetupDraft
+    from bot.setup.state import SetupState
     from engine import Clock
 
 LAST_SECONDS = 5.0  # for the last page to load its script and style
@@ -33,7 +33,7 @@ async def set_up(draft: SetupDraft, stop: asyncio.Event, *, clock: Clock, announ
     from adapters.web.listener import bind  # noqa: PLC0415  - takes a second, which only this needs
     from adapters.web.setup.app import build_setup_app  # noqa: PLC0415  - as above
     from adapters.web.setup.session import SetupSession  # noqa: PLC0415  - as above
-    from adapters.web.setup.state import SetupState  # noqa: PLC0415  - as above
+    from bot.setup.state import SetupState  # noqa: PLC0415  - as above
 
     check_place(draft.present)
     with bind(draft.present.web_host, draft.present.web_port) as bound:

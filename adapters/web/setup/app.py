@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from adapters.web.setup.session import SetupSession
-    from adapters.web.setup.state import SetupState
+    from bot.setup.state import SetupState
 
 MARK = "Threadlore-Setup"  # a header by which the last page knows that the program has not started yet
 NOT_LOCAL = Problem(

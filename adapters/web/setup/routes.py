@@ -10,12 +10,12 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from adapters.web.pages.session import get_cookie_name
 from adapters.web.pages.shell import render_shell
-from adapters.web.setup.state import SetupState
 from bot.errors import BadSetting, InvalidToken
 from bot.setup import weights
 from bot.setup.models import BASE, EXAMPLES, KEY, MODEL, NONE, list_model_mistakes
 from bot.setup.pasted import clean_paste, find_mistake, mask
 from bot.setup.platforms import MARKS, describe_check, find_other, list_refusals, order_setups
+from bot.setup.state import SetupState
 from engine.errors import DocumentTooLarge, EngineError, NotFound
 
 if TYPE_CHECKING:
