@@ -138,9 +138,10 @@ dispatch: {BASE} store permissions context ingest answers commands monitoring ca
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings
 model_setup: errors settings
+setup: errors model_setup platform plugins settings
 bootstrap: capabilities context errors ingest model_setup permissions platform settings store
 server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings store
-cli: capabilities rpc errors i18n model_setup monitoring plugins server settings text texts
+cli: capabilities rpc errors i18n model_setup monitoring plugins server settings setup text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""
@@ -152,7 +153,7 @@ mattermost: platform
 slack: {PLATFORM} store listeners
 sources: errors platform
 mcp: capabilities rpc errors settings text
-web: capabilities rpc errors listeners monitoring settings text texts
+web: capabilities rpc errors listeners monitoring settings setup text texts
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import what they need

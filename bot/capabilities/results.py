@@ -176,7 +176,7 @@ class HistoryImportResult:
     """The end of an import: `messages` that were read, those that were `new` or `edited`, and the `files` added.
 
     `omissions`: what was left out, and how often, by kind. `left_out`: the same by channel and name. `places`: the
-    workspaces in which it lies now, each with names of its channels.
+    workspaces in which it lies now, each with names of its channels. `readers`: who can find it, in a sentence.
     """
 
     channels: int
@@ -188,6 +188,7 @@ class HistoryImportResult:
     omissions: tuple[tuple[str, int], ...] = ()
     left_out: tuple[Omission, ...] = ()
     places: tuple[ImportedPlace, ...] = ()
+    readers: str = ""
 
 
 @dataclass(frozen=True, slots=True)

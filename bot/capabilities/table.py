@@ -57,7 +57,7 @@ AUDITED = frozenset(
         *("confirm-retention", "merge", "separate", "split", "describe", "hide", "undo", "add-fact", "change-channel"),
         *("backfill", "digest", "channel-digest", "add-expert", "remove-expert", "verify-answer", "pin-answer"),
         *("remove-answer", "create-token", "revoke-token", "log-in", "export", "backup", "reindex", "audit-log"),
-        *("add-source", "remove-source", "sync-source", "share-answer", "unshare-answer", "ask-expert"),
+        *("add-source", "remove-source", "sync-source", "pause-source", "share-answer", "unshare-answer", "ask-expert"),
     }
 )
 

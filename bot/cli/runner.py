@@ -147,13 +147,14 @@ def _open_service(
 
 async def accept_estimate(screen: Screen, stream: AsyncGenerator[OperationResult], asked: Estimated) -> bool:
     """Show what a request takes on stderr, and ask whether to go on if that is much."""
-    from bot.capabilities.results import EstimateResult  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.results import Completed, EstimateResult  # noqa: PLC0415  - keeps --help fast
     from bot.cli.render.estimates import ask_to_go_on, format_estimate  # noqa: PLC0415  - keeps --help fast
 
-    found = [each for each in await screen.collect(stream) if isinstance(each, EstimateResult)]
-    for each in found:
+    results = await screen.collect(stream)
+    said = [each.text for each in results if isinstance(each, Completed)]  # such as who will find it
+    for each in [each for each in results if isinstance(each, EstimateResult)]:
         if each.files or each.messages or each.chunks:
-            screen.err.print(format_estimate(each), soft_wrap=True, markup=False)
+            screen.err.print("\n".join([*said, format_estimate(each)]), soft_wrap=True, markup=False)
             if not (asked.yes or await asyncio.to_thread(ask_to_go_on, each)):
                 screen.err.print("Nothing was read.")
                 return False

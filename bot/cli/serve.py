@@ -21,6 +21,9 @@ SERVE_HELP = """Run the bot on all platforms whose tokens are set until it is st
 
 `threadlore init` sets the tokens; `.env.example` lists them. While the bot is running, other threadlore \
 commands are executed by this process.
+
+With --web, and before anything is set up, a page asks for it first: open the address that is shown in a browser of \
+this computer, and enter the code that is shown with it.
 """
 
 
@@ -35,13 +38,26 @@ def serve(
         list[str] | None, typer.Option("--platform", help="Serve only this platform; repeatable.", show_default=False)
     ] = None,
     web: Annotated[bool, typer.Option("--web", help="Serve the page and the HTTP API, too.")] = False,  # noqa: FBT002  - an option
+    setup: Annotated[
+        bool | None,
+        typer.Option(
+            "--setup/--no-setup",
+            help="Set everything up on the page first, or never; with --web, by default if nothing is set up.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Serve until a signal arrives; a second signal exits immediately."""
-    run_command(context, partial(serve_until_stopped, platforms=platform or (), web=web))
+    run_command(context, partial(serve_until_stopped, platforms=platform or (), web=web, setup=setup))
 
 
-async def serve_until_stopped(common: GlobalOptions, *, platforms: Sequence[str] = (), web: bool = False) -> int:
-    """Serve these platforms, or all configured ones, until a signal arrives; returns the exit code."""
+async def serve_until_stopped(
+    common: GlobalOptions, *, platforms: Sequence[str] = (), web: bool = False, setup: bool | None = False
+) -> int:
+    """Serve these platforms, or all configured ones, until a signal arrives; returns the exit code.
+
+    `setup`: whether the page sets everything up first; None: if nothing is set up.
+    """
     from bot.model_setup.openers import check_weights  # noqa: PLC0415  - keeps --help fast
     from bot.monitoring import log_config  # noqa: PLC0415  - keeps --help fast
     from bot.monitoring.watchdog import watchdog  # noqa: PLC0415  - keeps --help fast
@@ -52,9 +68,11 @@ async def serve_until_stopped(common: GlobalOptions, *, platforms: Sequence[str]
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, _handle_signal, stop, each)
-    settings = common.load_settings()
-    check_weights(settings)
     try:
+        if web and setup is not False and not await _set_up(common, stop, is_asked=bool(setup)):
+            return 0
+        settings = common.load_settings()
+        check_weights(settings)
         with watchdog(settings.active_watchdog_seconds):
             if web and not platforms and not configured_platforms(settings):
                 await _serve_web(settings, common.clock, stop)
@@ -64,6 +82,24 @@ async def serve_until_stopped(common: GlobalOptions, *, platforms: Sequence[str]
         for each in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(each)
     return 0
+
+
+async def _set_up(common: GlobalOptions, stop: asyncio.Event, *, is_asked: bool) -> bool:
+    """Have the page set everything up, if that is needed or asked for; returns whether to go on. Raises BadSetting."""
+    from bot.cli.init.ending import open_draft  # noqa: PLC0415  - keeps --help fast
+    from bot.setup.draft import is_untouched  # noqa: PLC0415  - keeps --help fast
+    from bot.setup.page import load_setup_page  # noqa: PLC0415  - keeps --help fast
+
+    draft, page = open_draft(common), load_setup_page()
+    if page is None or not (is_asked or is_untouched(draft)):
+        return True
+    return await page(draft, stop, clock=common.clock, announce=_announce_setup)
+
+
+def _announce_setup(address: str, code: str) -> None:
+    typer.echo(f"Set everything up in a browser on this computer: {address}")
+    typer.echo(f"Code: {code}")
+    typer.echo("Or in this terminal: threadlore init. Without setting anything up: threadlore serve --web --no-setup")
 
 
 async def _serve_web(settings: Settings, clock: Clock, stop: asyncio.Event) -> None:

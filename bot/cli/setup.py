@@ -29,7 +29,7 @@ def setup(
     """Install the weights and prepare the embedder."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.cli import weights  # noqa: PLC0415  - keeps --help fast
+        from bot.setup import weights  # noqa: PLC0415  - keeps --help fast
         from engine import MiniLMEmbedder  # noqa: PLC0415  - keeps --help fast
 
         common.load_settings()  # a wrong setting is reported before anything is installed

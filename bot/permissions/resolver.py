@@ -70,6 +70,13 @@ class AudienceResolver:
         except PlatformError:
             return True
 
+    async def is_known_direct(self, location: Location) -> bool:
+        """Whether a place is certainly a person's direct messages."""
+        try:
+            return bool(location.channel) and (await self.get_channel(location)).kind == "direct"
+        except PlatformError:
+            return False
+
     async def get_channel_info(self, location: Location) -> Channel | ListedChannel:
         """The facts of a channel, perhaps from a list and without its members. Raises as `get_channel` does."""
         await self.shared.synchronize()

@@ -79,7 +79,7 @@ def name_keys(name: str) -> frozenset[str]:
     In any case of letters, without accents, titles and signs, with the family name first or last: "@ada.berg", "Berg,
     Ada" and "Dr. Ada Berg".
     """
-    words = _split_name(name)
+    words = split_name(name)
     return frozenset({"".join(words), "".join(sorted(words))} - {""})
 
 
@@ -149,13 +149,13 @@ def _is_handle(name: str) -> bool:
 
 
 def _build_name(name: str) -> PersonName:
-    words = _split_name(name)
+    words = split_name(name)
     spelled = {normalize_name(name), " ".join(words), " ".join([*words[-1:], *words[:-1]])}
     spelled |= {f"@{each}" for each in spelled} | {f"@{'.'.join(words)}", "_".join(words), f"@{'_'.join(words)}"}
     return PersonName(name_keys(name), frozenset(map(spelling_key, spelled)))
 
 
-def _split_name(name: str) -> tuple[str, ...]:
+def split_name(name: str) -> tuple[str, ...]:
     """The words of a name without accents and signs, and without titles if more is left."""
     plain = _POSSESSIVE.sub("", name.strip().removeprefix("@"))
     plain = "".join(each for each in unicodedata.normalize("NFKD", plain.casefold()) if not unicodedata.combining(each))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import sqlite3
 from collections.abc import Collection
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -64,6 +66,18 @@ def list_people(lines: Collection[str]) -> set[str]:
     return {name for name in names if not PEOPLE.isdisjoint(name.replace("@", "").split())}
 
 
+def list_told(lines: Collection[str]) -> set[str]:
+    """What descriptions and keywords of an export say of people."""
+    rows = [json.loads(line) for line in lines]
+    told = {
+        str(row.get(field, "")).casefold()
+        for row in rows
+        if row["kind"] not in {"document", "passage", "chunk"}
+        for field in ("description", "descriptions", "keywords", "text")
+    }
+    return {text for text in told if not PEOPLE.isdisjoint(re.findall(r"\w+", text))}
+
+
 async def ask(engine: Engine, text: str, *writers: str) -> str:
     answer = await engine.ask(Question(text, HERE, writers=writers))
     return "".join([piece async for piece in answer])
@@ -73,11 +87,15 @@ async def test_a_change_to_less_leaves_no_person_in_an_export_and_keeps_the_answ
     async with opened(tmp_path, ()) as engine:
         await engine.documents.add(conversation())
         assert list_people(await export_state(engine)) >= {"nadia öberg", "bo quist", "ilse marten"}
+        assert list_told(await export_state(engine))
         assert await engine.graph.get_entity("Nadia Öberg", HERE)
     async with opened(tmp_path, EVERYWHERE) as engine:
         exported = [line async for line in engine.maintenance.export("jsonl", HERE)]
         assert list_people(exported) == set()
         assert list_people(await export_state(engine)) == set()
+        assert list_told(exported) == set()
+        assert list_told(await export_state(engine)) == set()
+        removed = await export_state(engine)
         assert await is_clean(engine)
         assert await engine.graph.get_entity("Nadia Öberg", HERE) is None
         assert await engine.graph.find_names("nad", HERE) == []
@@ -88,6 +106,9 @@ async def test_a_change_to_less_leaves_no_person_in_an_export_and_keeps_the_answ
         with pytest.raises(PeopleNotKept):
             await engine.corrections.add_facts("here", "", Extraction((Mention("Ilse Marten", "person", "She rows."),)))
         assert (await engine.maintenance.get_status(HERE)).people == "are no entities of the graph"
+    async with opened(tmp_path / "anew", EVERYWHERE) as engine:
+        await engine.documents.add(conversation())
+        assert await export_state(engine) == removed
 
 
 async def remove_one_and_die(home: Path) -> None:
@@ -174,3 +195,18 @@ async def test_what_members_call_themselves_removes_no_organization_and_comes_ba
         await engine.wait_until_indexed()
     async with opened(tmp_path, ()) as engine:
         assert "lantern works" in await list_graph(engine)
+
+
+async def test_what_an_earlier_version_left_in_descriptions_goes_at_the_next_start(tmp_path: Path) -> None:
+    async with opened(tmp_path, EVERYWHERE) as engine:
+        await engine.documents.add(conversation())
+        clean = await export_state(engine)
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as db:
+        db.execute("UPDATE mention SET description = 'Nadia Öberg likes it. ' || description")
+        db.execute("DELETE FROM meta WHERE key = 'people_removal_reach'")
+        db.commit()
+    async with opened(tmp_path, EVERYWHERE) as engine:
+        assert (await engine.maintenance.get_people_removal()).number == 1
+        exported = [line async for line in engine.maintenance.export("jsonl", HERE)]
+        assert list_told(exported) == set()
+        assert await export_state(engine) == clean

@@ -77,6 +77,8 @@ WORDS = {
     "add-source": "connect https://town.example/ now",
     "remove-source": "connect remove none now",
     "sync-source": "connect sync none",
+    "pause-source": "connect pause none",
+    "list-unread-items": "connect unread none",
 }
 ARGV = {
     "ask": ("ask", "When does the Gudgeon leave?"),
@@ -107,6 +109,8 @@ ARGV = {
     "add-source": ("source", "add", "https://town.example/"),
     "remove-source": ("source", "remove", "none", "--yes"),
     "sync-source": ("source", "sync", "none"),
+    "pause-source": ("source", "pause", "none"),
+    "list-unread-items": ("source", "unread", "none"),
     "reindex": ("reindex",),
     "verify": ("verify",),
     "export": ("export",),
@@ -253,6 +257,8 @@ def build_source_samples(room: str) -> dict[str, Sample]:
         "add-source": sources.AddSource("https://town.example/", room, confirmed=True),
         "remove-source": sources.RemoveSource("none", confirmed=True),
         "sync-source": sources.SyncSource("none", forget_missing=True),
+        "pause-source": sources.PauseSource("none"),
+        "list-unread-items": sources.ListUnreadItems("none"),
     }
     return {
         name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))

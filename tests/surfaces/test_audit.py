@@ -30,7 +30,7 @@ from tests.surfaces.samples import WORDS
 from tests.surfaces.world import LOCAL, PEOPLE, Who, World, open_world
 
 READING = {"ask", "summarize", "upload-place", "verified-answers", "experts", "usage", "health", "channels"}
-READING |= {"questions", "channel", "corrections", "list-sources"}
+READING |= {"questions", "channel", "corrections", "list-sources", "list-unread-items"}
 
 
 @pytest.fixture
@@ -101,6 +101,21 @@ async def test_sources_are_recorded_without_addresses_and_secrets(world: World) 
     assert (added.place, json.loads(added.details)["minutes"]) == (ROOF.room, 60)
     assert json.loads(synced.details)["forget_missing"] == 1
     assert not [each for each in ("agate", "town.example") if each in repr(await list_entries(world))]
+
+
+@pytest.mark.parametrize("who", ["manager", "owner"])
+async def test_a_request_that_names_direct_messages_is_recorded_without_their_room(world: World, who: Who) -> None:
+    row, platform = row_named("change-channel"), world.workspace.platform
+    for room, place in (
+        ((await platform.open_direct("T1", "dan")).room, ""),
+        ("slack:T1:DNOBODY", "" if who == "manager" else "slack:T1:DNOBODY"),
+        (ROOF.room, ROOF.room),
+    ):
+        request = replace(world.samples[row.name].request, room=room)
+        world.samples[row.name] = replace(world.samples[row.name], request=request)
+        await world.run(row, who)
+        entries = [each for each in await list_entries(world) if each.action == row.name]
+        assert entries[-1].place == place, room
 
 
 @pytest.mark.parametrize("name", ["share-answer", "unshare-answer"])

@@ -104,13 +104,13 @@ def get_address(http: Request) -> str:
 
 def get_cookie(http: Request) -> str:
     """The token in the cookie of a request; empty if there is none."""
-    return http.cookies.get(_cookie_name(http), "")
+    return http.cookies.get(get_cookie_name(http), "")
 
 
 def set_cookie(http: Request, response: Response, token: str) -> None:
     """Remember a token in the browser, for requests of this site alone; over TLS unless it is on this machine."""
     response.set_cookie(
-        _cookie_name(http),
+        get_cookie_name(http),
         token,
         max_age=COOKIE_SECONDS,
         httponly=True,
@@ -122,7 +122,7 @@ def set_cookie(http: Request, response: Response, token: str) -> None:
 def set_attempt_cookie(http: Request, response: Response, attempt: str) -> None:
     """Remember an attempt to log in, until the platform sends the browser back from its own site."""
     response.set_cookie(
-        f"{_cookie_name(http)}-login",
+        f"{get_cookie_name(http)}-login",
         attempt,
         max_age=ATTEMPT_SECONDS,
         httponly=True,
@@ -133,25 +133,25 @@ def set_attempt_cookie(http: Request, response: Response, attempt: str) -> None:
 
 def get_attempt_cookie(http: Request) -> str:
     """The attempt to log in that the browser remembers; empty if there is none."""
-    return http.cookies.get(f"{_cookie_name(http)}-login", "")
+    return http.cookies.get(f"{get_cookie_name(http)}-login", "")
 
 
 def delete_attempt_cookie(http: Request, response: Response) -> None:
     """Forget the attempt to log in."""
-    name, is_remote = f"{_cookie_name(http)}-login", _is_remote(http)
+    name, is_remote = f"{get_cookie_name(http)}-login", _is_remote(http)
     response.delete_cookie(name, httponly=True, samesite="lax", secure=is_remote)
 
 
 def delete_cookie(http: Request, response: Response) -> None:
     """Forget the token."""
-    response.delete_cookie(_cookie_name(http), httponly=True, samesite="strict", secure=_is_remote(http))
+    response.delete_cookie(get_cookie_name(http), httponly=True, samesite="strict", secure=_is_remote(http))
 
 
 def _is_remote(http: Request) -> bool:
     return not is_loopback_host(http.headers.get("host", ""))
 
 
-def _cookie_name(http: Request) -> str:
+def get_cookie_name(http: Request) -> str:
     """The name of the cookie of this server; browsers send cookies to every port of a host."""
     name, host = SECURE_COOKIE if _is_remote(http) else COOKIE, parse_host(http.headers.get("host", ""))
     return f"{name}-{host.port}" if host and host.port else name

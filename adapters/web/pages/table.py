@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adapters.web.pages import documents, graph, login, oauth
 from adapters.web.pages.asking import answers, ask, search, shared
-from adapters.web.pages.management import channels, health, questions, usage
+from adapters.web.pages.management import channels, health, questions, sources, usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ ROUTERS: Sequence[APIRouter] = (
     graph.router,
     documents.router,
     channels.router,
+    sources.router,
     questions.router,
     usage.router,
     health.router,
@@ -34,6 +35,7 @@ NAVIGATION: Sequence[NavigationEntry] = (
     search.ENTRY,
     graph.ENTRY,
     documents.ENTRY,
+    sources.ENTRY,
     channels.ENTRY,
     questions.ENTRY,
     usage.ENTRY,

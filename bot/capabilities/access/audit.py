@@ -25,7 +25,7 @@ from bot.capabilities.results import (
     IngestResult,
     TokenCreated,
 )
-from bot.errors import PlatformError
+from bot.ingest.sources.places import OPEN
 from bot.platform.models import Location
 from bot.store import Subject
 from bot.store.audit.chain import NOBODY, OWNER, AuditEvent
@@ -147,17 +147,19 @@ async def record_request(
 
 
 async def _hide_direct_messages(deps: Deps, caller: Caller, place: str) -> str:
-    """A room that a person names, unless it is, or might be, somebody's direct messages."""
-    location = Location.from_room(place)
-    if caller.kind != "person" or not location.channel:
+    """A room that is named, unless it is direct messages; of a person, unless it might be or is of another workspace."""
+    own, is_person = caller.subject, caller.kind == "person"
+    room = Location.from_room(place) if ":" in place else Location(own.platform, own.workspace, place)
+    if place in {"", OPEN} or not (room.platform and room.channel):
         return place
-    if location.workspace not in {caller.subject.workspace, ""} or location.platform != caller.subject.platform:
+    if is_person and (room.platform, room.workspace) not in {(own.platform, own.workspace), (own.platform, "")}:
         return ""
     try:
-        audience = (await deps.parts.open()).access.audience_of(caller.subject)
-    except PlatformError:
-        return ""
-    return "" if await audience.is_direct(location) else place
+        audience = (await deps.parts.open()).access.audience_of(own)
+        is_direct = await (audience.is_direct(room) if is_person else audience.is_known_direct(room))
+    except EngineError:
+        is_direct = is_person
+    return "" if is_direct else place
 
 
 def _is_of_machine(caller: Caller) -> bool:

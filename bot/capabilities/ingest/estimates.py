@@ -49,7 +49,7 @@ async def estimate_files(deps: Deps, paths: Sequence[Path], read: ReadFile) -> A
                 tokens[path] = await _count_file(deps, read(path, parser))
             yield ProgressUpdate(STAGE, len(sample), len(sample))
     total = extrapolate_bytes(sizes, tokens)
-    yield await _estimate(deps, EstimateResult(len(paths), 0, total, is_whole=len(tokens) == len(paths)))
+    yield await add_model_cost(deps, EstimateResult(len(paths), 0, total, is_whole=len(tokens) == len(paths)))
 
 
 async def estimate_export(deps: Deps, source: HistorySource) -> AsyncGenerator[Step]:
@@ -69,7 +69,7 @@ async def estimate_export(deps: Deps, source: HistorySource) -> AsyncGenerator[S
             tokens += count_message_tokens(page, deps.context.count_tokens)
         done += 1
         yield ProgressUpdate(STAGE, done, len(channels))
-    yield await _estimate(deps, EstimateResult(0, messages, tokens, is_whole=done == len(channels)))
+    yield await add_model_cost(deps, EstimateResult(0, messages, tokens, is_whole=done == len(channels)))
 
 
 def choose_sample(paths: Iterable[Path], most: int = SAMPLE_FILES) -> list[Path]:
@@ -129,7 +129,7 @@ async def estimate_outdated(deps: Deps) -> EstimateResult:
     return replace(result, model=cost.model, tokens=cost.tokens, seconds=cost.seconds, dollars=cost.dollars)
 
 
-async def _estimate(deps: Deps, found: EstimateResult) -> EstimateResult:
+async def add_model_cost(deps: Deps, found: EstimateResult) -> EstimateResult:
     """The estimate with what the model takes, where one extracts."""
     if deps.context.estimator is None or not (found.files or deps.context.estimator.reads_messages):
         return found

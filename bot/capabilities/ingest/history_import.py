@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.capabilities.ingest.estimates import estimate_export
+from bot.capabilities.ingest.import_readers import describe_import_readers
 from bot.capabilities.ingest.progress import wait_until_indexed
-from bot.capabilities.results import HistoryImportResult, ImportedPlace, ProgressUpdate
+from bot.capabilities.results import Completed, HistoryImportResult, ImportedPlace, ProgressUpdate
 from bot.errors import BadSetting
 from bot.permissions.import_destination import parse_destination
 from bot.platform.export_readers import ExportOptions, list_adapter_names, load_export_reader
@@ -39,6 +40,9 @@ async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) ->
     try:
         if destination is not None:
             _check_channels(source, destination)
+        is_served = request.platform in list_adapter_names()
+        readers = describe_import_readers(source.list_channels(), destination, is_served=is_served)
+        yield Completed(readers)
         if request.estimate:
             async for each in estimate_export(deps, source):
                 yield each
@@ -67,6 +71,7 @@ async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) ->
         tuple(sorted(omissions.items())),
         (*stats.omissions.list_all(), *source.omissions.list_all()),
         tuple(ImportedPlace(key, tuple(names)) for key, names in sorted(places.items())),
+        readers,
     )
 
 

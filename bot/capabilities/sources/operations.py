@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents.forget import erase_bytes
+from bot.capabilities.ingest.estimates import add_model_cost
 from bot.capabilities.ingest.progress import wait_until_indexed
-from bot.capabilities.results import Completed, IngestFailure, Listing, ProgressUpdate, SourceReport
+from bot.capabilities.results import Completed, EstimateResult, IngestFailure, Listing, ProgressUpdate, SourceReport
 from bot.capabilities.sources.places import can_see, find_place
 from bot.errors import NotPermitted
 from bot.i18n import gettext
-from bot.ingest.sources.places import count_nouns
+from bot.ingest.sources.places import count_nouns, is_own_room
 from bot.ingest.sources.service import SourceDraft
 from bot.ingest.sources.sync import describe_trouble
 from bot.platform.document_source import find_source_kind, load_source_kind
@@ -26,11 +27,18 @@ if TYPE_CHECKING:
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import BotParts, Deps
     from bot.capabilities.results import OperationResult
-    from bot.capabilities.sources.requests import AddSource, ListSources, RemoveSource, SyncSource
+    from bot.capabilities.sources.requests import (
+        AddSource,
+        ListSources,
+        ListUnreadItems,
+        PauseSource,
+        RemoveSource,
+        SyncSource,
+    )
     from bot.ingest.sources.sync import SyncReport
     from bot.store.schedules.sources import SourceRecord
 
-COLUMNS = ("name", "kind", "address", "readers", "documents", "not read", "read at", "problem")
+COLUMNS = ("name", "kind", "address", "readers", "documents", "not read", "read at", "problem", "state")
 MAX_TITLES = 5  # in the rehearsal of a removal
 
 
@@ -58,6 +66,7 @@ async def _describe(
         str(unread),
         format_utc(record.synced_at) if record.synced_at else "",
         problem,
+        parts.ingest.sources.describe_state(record),
     )
 
 
@@ -77,7 +86,11 @@ async def add_source(deps: Deps, caller: Caller, request: AddSource) -> AsyncGen
     record = await sources.prepare(draft, kind)
     yield ProgressUpdate("listing")
     async with sources.drafting(record):
-        sentence = await sources.describe_audience(record, await sources.count(record))
+        with_tokens = not request.confirmed and deps.context.estimator is not None
+        size = await sources.measure(record, with_tokens=with_tokens)
+        if with_tokens:
+            yield await add_model_cost(deps, EstimateResult(size.documents, 0, size.tokens, size.is_whole))
+        sentence = await sources.describe_audience(record, size.documents)
         if request.confirmed:
             await sources.add(record)
     if not request.confirmed:
@@ -107,6 +120,24 @@ async def remove_source(deps: Deps, caller: Caller, request: RemoveSource) -> As
     yield Completed(text.format(name=record.name, count=count_nouns("document", removed)))
 
 
+async def pause_source(deps: Deps, caller: Caller, request: PauseSource) -> AsyncGenerator[OperationResult]:
+    """Read a source on demand alone, or regularly again. Raises NotFound."""
+    parts = await deps.parts.open()
+    record = await _find(parts, caller, request.name)
+    await parts.ingest.sources.pause(record, paused=request.paused)
+    text = gettext("I no longer read {name}; what I read of it stays.") if request.paused else gettext("I read {name}.")
+    yield Completed(text.format(name=record.name))
+
+
+async def list_unread_items(deps: Deps, caller: Caller, request: ListUnreadItems) -> AsyncGenerator[OperationResult]:
+    """Yield what of a source was not read; only the owner sees names that may be of this computer. Raises NotFound."""
+    parts = await deps.parts.open()
+    record = await _find(parts, caller, request.name)
+    is_shown = caller.is_owner or load_source_kind(record.kind).for_managers or is_own_room(record)
+    found = await parts.ingest.sources.list_unread(record)
+    yield Listing(("name", "reason"), tuple((name if is_shown else "", why) for name, why in found))
+
+
 async def sync_source(deps: Deps, caller: Caller, request: SyncSource) -> AsyncGenerator[OperationResult]:
     """Read sources now; for others than the owner in the background.
 
@@ -126,7 +157,7 @@ async def sync_source(deps: Deps, caller: Caller, request: SyncSource) -> AsyncG
             gettext("Only the operator can confirm that most of a source is gone."),
             hint=f"threadlore source sync {request.name or 'NAME'} --forget-missing",
         )
-    for each in chosen:
+    for each in [each for each in chosen if request.name or not each.is_paused]:
         await parts.ingest.sources.request_sync(each)
     if not chosen:
         yield Completed(gettext("I read nothing outside of the chat for what you can read."))

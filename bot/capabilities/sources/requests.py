@@ -48,4 +48,19 @@ class SyncSource:
     forget_missing: bool = False
 
 
-SourceRequest = ListSources | AddSource | RemoveSource | SyncSource
+@dataclass(frozen=True, slots=True)
+class PauseSource:
+    """Read a source no longer by itself; or, unless `paused`, regularly again. What was read of it stays."""
+
+    name: SourceName
+    paused: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ListUnreadItems:
+    """List what of a source was not read, and why."""
+
+    name: SourceName
+
+
+SourceRequest = ListSources | AddSource | RemoveSource | SyncSource | PauseSource | ListUnreadItems

@@ -14,13 +14,15 @@ _ROWS = (
     ("add-source", sources.AddSource, "have a website read"),
     ("remove-source", sources.RemoveSource, "remove a source and forget its documents"),
     ("sync-source", sources.SyncSource, "read a source now"),
+    ("pause-source", sources.PauseSource, "read a source no longer, or again"),
+    ("list-unread-items", sources.ListUnreadItems, "what of a source was not read"),
 )
 SOURCE_ROWS = tuple(
     Capability(
         name,
         request,
         f".sources.operations:{name.replace('-', '_')}",
-        Surface.CHAT | Surface.CLI | Surface.HTTP,
+        Surface.CHAT | Surface.CLI | Surface.HTTP | Surface.PAGE,
         Who.MANAGER,
         "manage",
         summary=summary,

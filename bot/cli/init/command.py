@@ -39,7 +39,7 @@ class InitCommand(TyperCommand):
 
 def _build_options() -> list[Any]:
     """The options that hold values; each is kept in the context under "threadlore." and its kind, by name."""
-    from bot.cli.init.platforms import load_setups  # noqa: PLC0415  - keeps --help of others fast
+    from bot.setup.platforms import load_setups  # noqa: PLC0415  - keeps --help of others fast
 
     parameters = list[Parameter]()
     for name, setup in load_setups().items():
@@ -145,8 +145,9 @@ def _read_secret(path: Path) -> str:
 def _converse(talk: Conversation, common: GlobalOptions) -> list[str]:
     """Ask everything, and check it; returns the platforms. Raises BadSetting."""
     from bot.cli.init import models, platforms  # noqa: PLC0415  - keeps --help fast
+    from bot.setup.platforms import load_setups  # noqa: PLC0415  - as above
 
-    setups = platforms.load_setups()
+    setups = load_setups()
     chosen = platforms.choose_platforms(talk, setups)
     for name in chosen:
         platforms.ask_platform(talk, name, setups)

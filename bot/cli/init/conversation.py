@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
-
-from bot.cli.init.env_file import name_variable
-from bot.cli.init.pasted import clean_paste, find_mistake, find_setting, mask
 from bot.errors import BadSetting
-from bot.settings import Settings, load_present_settings
+from bot.setup.draft import SetupDraft
+from bot.setup.env_file import name_variable
+from bot.setup.pasted import clean_paste, find_mistake, mask
+from bot.setup.platforms import find_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from rich.console import Console
 
@@ -39,20 +37,13 @@ class Given:
     yes: bool = False
 
 
-@dataclass(slots=True)
-class Conversation:
-    """Asks what is not given. `present`: the settings so far; `chosen`: new values, by setting.
-
-    `overrides`: the options of the command line that go before all settings.
-    """
+@dataclass(slots=True, kw_only=True)
+class Conversation(SetupDraft):
+    """Asks what is not given."""
 
     given: Given
     reader: AnswerReader
     out: Console
-    file: Path
-    present: Settings
-    overrides: Mapping[str, str]
-    chosen: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     mistakes: list[str] = field(default_factory=list)
     has_ended: bool = False
@@ -88,22 +79,6 @@ class Conversation:
             return True
         answer = self.read(f"{question} [Y/n]")
         return answer is not None and answer.casefold() in {"", "y", "yes"}
-
-    def find_present(self, setting: str) -> str:
-        """The value of a setting so far, that of an adapter included; empty if there is none."""
-        found: Any = self.present.adapter_settings.get(setting) or getattr(self.present, setting, "")
-        return found.get_secret_value() if isinstance(found, SecretStr) else str(found)
-
-    def find_value(self, setting: str) -> str:
-        """The value of a setting that is to be written, or is there."""
-        return self.chosen.get(setting, self.find_present(setting))
-
-    def load_chosen(self) -> Settings:
-        """The settings as they will be. Raises BadSetting."""
-        own = {name: value for name, value in self.chosen.items() if name in Settings.model_fields}
-        others = {name: value for name, value in self.chosen.items() if name not in own}
-        adapters = {**{name: each.get_secret_value() for name, each in self.present.adapter_settings.items()}, **others}
-        return load_present_settings(self.file, **{**self.overrides, **own, "adapter_settings": adapters})
 
     def ask_credential(self, wanted: Credential, setups: Sequence[PlatformSetup]) -> None:
         """Take a secret from the command line, or ask until it is one. Raises BadSetting where nobody can mend it."""
@@ -145,13 +120,11 @@ class Conversation:
 
     def _take_other(self, answer: str, wanted: Credential, setups: Sequence[PlatformSetup], mistake: str) -> None:
         """Keep a secret that was pasted in the place of another one of the same platform, or say what it is."""
-        setting = find_setting(answer, setups)
-        own = next((each for each in setups if wanted in each.credentials), None)
-        other = next((each for each in own.credentials if each.setting == setting), None) if own else None
-        if other is None or setting in self.chosen:
+        other = find_other(answer, wanted, setups)
+        if other is None or other.setting in self.chosen:
             self.say(mistake)
             return
-        self.chosen[setting] = answer
+        self.chosen[other.setting] = answer
         self.say(f"This is the {other.name}: kept as that. Now the {wanted.name}:")
 
     def ask_plain(self, setting: str, question: str, find_problem: FindProblem, *, hidden: bool = False) -> str:

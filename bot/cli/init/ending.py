@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from bot.cli import weights
 from bot.cli.init.conversation import Conversation, Given
-from bot.cli.init.env_file import name_variable, write_env_file
-from bot.cli.init.platforms import load_setups, show_steps
+from bot.cli.init.platforms import show_steps
 from bot.cli.serve import serve_until_stopped
 from bot.errors import BadSetting
 from bot.rpc.socket import find_service
-from bot.settings import ENV_FILE_NAME, find_env_file, load_present_settings, read_variables
+from bot.settings import ENV_FILE_NAME, find_env_file, load_present_settings
+from bot.setup import weights
+from bot.setup.draft import SetupDraft
+from bot.setup.platforms import load_setups
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from bot.cli.init.reader import AnswerReader
     from bot.cli.runner import GlobalOptions
 
-PRIVATE_MODE = 0o600  # the owner may read and write
 NOTHING_WRITTEN = "Nothing was written."
 MISSING_HINT = "Run `threadlore init` in a terminal, set the variables, or give the options (`threadlore init --help`)."
 CORRECT_HINT = "Correct them, or give --no-check to write them unchecked."
@@ -33,18 +33,23 @@ CORRECT_HINT = "Correct them, or give --no-check to write them unchecked."
 
 def open_conversation(common: GlobalOptions, given: Given, reader: AnswerReader) -> Conversation:
     """Begin with the settings that are there. Raises BadSetting if they cannot be read."""
+    draft, out = open_draft(common), Console(highlight=False)
+    return Conversation(draft.file, draft.present, draft.overrides, given=given, reader=reader, out=out)
+
+
+def open_draft(common: GlobalOptions) -> SetupDraft:
+    """The settings that are there, and the file for others. Raises BadSetting if they cannot be read."""
     overrides = {"data_dir": str(common.data_dir)} if common.data_dir else {}
     if common.env_file is not None:
         file = common.env_file.expanduser().absolute()
         present = load_present_settings(file, **overrides)
         if file.is_file():
             common.warn_of_file(present)
-    else:
-        data_dir = common.load_settings().data_path
-        file = find_env_file(data_dir) or data_dir / ENV_FILE_NAME
-        overrides = {"data_dir": str(data_dir)}
-        present = load_present_settings(file, **overrides)
-    return Conversation(given, reader, Console(highlight=False), file, present, overrides)
+        return SetupDraft(file, present, overrides)
+    data_dir = common.load_settings().data_path
+    file = find_env_file(data_dir) or data_dir / ENV_FILE_NAME
+    overrides = {"data_dir": str(data_dir)}
+    return SetupDraft(file, load_present_settings(file, **overrides), overrides)
 
 
 def finish(talk: Conversation, common: GlobalOptions, platforms: Sequence[str]) -> None:
@@ -100,30 +105,17 @@ def refuse_mistakes(talk: Conversation) -> None:
 
 
 def _write(talk: Conversation) -> None:
-    present = read_variables(talk.file) if talk.file.is_file() else {}
-    values = {name_variable(setting): value for setting, value in talk.chosen.items()}
-    changed = {name: value for name, value in values.items() if present.get(name, "") != value}
+    was_there = talk.file.is_file()
     talk.say()
+    changed = talk.write()
     if not changed:
-        if talk.file.is_file():
-            talk.file.chmod(PRIVATE_MODE)
-        talk.say(f"Nothing changed in {talk.file}." if present else "No setting is needed, so no file was written.")
+        talk.say(f"Nothing changed in {talk.file}." if was_there else "No setting is needed, so no file was written.")
         return
-    write_env_file(talk.file, changed)
-    talk.say(f"Written, readable by you alone: {talk.file} ({', '.join(sorted(changed))}).")
+    talk.say(f"Written, readable by you alone: {talk.file} ({', '.join(changed)}).")
     if asyncio.run(find_service(talk.load_chosen().data_path)) is not None:
         talk.say("! The program is running: restart it, so that it reads them.")
-    _warn_of_environment(talk)
-
-
-def _warn_of_environment(talk: Conversation) -> None:
-    """Say which variables of the environment go before what was written."""
-    loaded = Conversation(
-        talk.given, talk.reader, talk.out, talk.file, load_present_settings(talk.file, **talk.overrides), {}
-    )
-    for setting, value in talk.chosen.items():
-        if loaded.find_present(setting) != value:
-            talk.say(f"! {name_variable(setting)} in the environment goes before the file: remove it there.")
+    for each in talk.list_overridden():
+        talk.say(f"! {each} in the environment goes before the file: remove it there.")
 
 
 def _prepare_embedder(talk: Conversation) -> None:

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import webbrowser
 from typing import TYPE_CHECKING
 
-from bot.cli.init.pasted import mask_word
 from bot.errors import BadSetting
-from bot.plugins import AccessCheck, list_setup_names, load_setup
+from bot.setup.pasted import mask_word
+from bot.setup.platforms import LOCAL, MARKS, describe_check, list_refusals, order_setups, parse_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bot.cli.init.conversation import Conversation
-    from bot.plugins import PlatformSetup, SetupStep
+    from bot.plugins import AccessCheck, PlatformSetup, SetupStep
     from bot.settings import Settings
 
-_SEPARATORS = re.compile(r"[\s,;+&]+")
-LOCAL = "local"
 MAX_LINK = 200  # characters that are shown of a page that is open, too
 SHOW_COMMAND = "BROWSER=none threadlore init"  # no program has this name
-MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "unknown": "?"}
-
-
-def load_setups() -> dict[str, PlatformSetup]:
-    """The setups of the installed platforms, by name."""
-    return {name: load_setup(name) for name in list_setup_names()}
 
 
 def choose_platforms(talk: Conversation, setups: Mapping[str, PlatformSetup]) -> list[str]:
@@ -56,21 +47,6 @@ def choose_platforms(talk: Conversation, setups: Mapping[str, PlatformSetup]) ->
             talk.say(str(error))
 
 
-def parse_choice(answer: str, names: Sequence[str]) -> list[str]:
-    """The names in an answer of numbers and names. Raises ValueError with a sentence. Pure."""
-    words = [each for each in _SEPARATORS.split(answer.casefold()) if each and each != "and"]
-    found = list[str]()
-    for word in words:
-        by_number = [names[int(word) - 1]] if word.isdigit() and 0 < int(word) <= len(names) else []
-        matching = by_number or [name for name in names if name.startswith(word)]
-        if len(matching) != 1:
-            raise ValueError(f"“{mask_word(word)}” is none of 1 to {len(names)} ({', '.join(names)}).")
-        found += [each for each in matching if each not in found]
-    if not found:
-        raise ValueError(f"Name one of 1 to {len(names)} ({', '.join(names)}).")
-    return found
-
-
 def _check_names(names: Sequence[str], setups: Mapping[str, PlatformSetup]) -> list[str]:
     for name in names:
         if name not in setups:
@@ -81,7 +57,7 @@ def _check_names(names: Sequence[str], setups: Mapping[str, PlatformSetup]) -> l
 def ask_platform(talk: Conversation, name: str, setups: Mapping[str, PlatformSetup]) -> None:
     """Lead through the pages of a platform, and collect its secrets. Raises BadSetting."""
     setup = setups[name]
-    ordered = [setup, *(each for other, each in setups.items() if other != name)]
+    ordered = order_setups(name, setups)
     needed = setup.list_needed(talk.load_chosen())
     talk.say()
     talk.say(setup.title)
@@ -148,8 +124,8 @@ def check_platform(talk: Conversation, setup: PlatformSetup) -> None:
     settings = talk.load_chosen()
     found: Sequence[AccessCheck] = asyncio.run(_check(setup, settings))
     for each in found:
-        talk.say(f"  {MARKS[each.state]} {each.text}{f' {each.hint}' if each.hint else ''}")
-    talk.mistakes += [f"{each.text} {each.hint}".strip() for each in found if each.state == "failed"]
+        talk.say(f"  {MARKS[each.state]} {describe_check(each)}")
+    talk.mistakes += list_refusals(found)
 
 
 async def _check(setup: PlatformSetup, settings: Settings) -> Sequence[AccessCheck]:

@@ -13,7 +13,6 @@ from rich.text import Text
 from bot.cli.render.tables import MAX_ROWS, build_table, safe_text
 from bot.errors import file_write_error
 from bot.text.format import pluralize
-from bot.texts.access.readers import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +33,7 @@ def render_import(event: HistoryImportResult) -> RenderableType:
         for reason, count in event.omissions:
             table.add_row(safe_text(reason), f"{count:,}")
         parts += [table, *_render_left_out(event)]
+    parts += [safe_text(event.readers)] if event.readers else []
     return Group(*parts, *map(_render_place, event.places))
 
 
@@ -53,14 +53,18 @@ def _render_place(place: ImportedPlace) -> RenderableType:
     more = f" and {len(place.channels) - MAX_ROWS:,} more" if len(place.channels) > MAX_ROWS else ""
     channel = shlex.quote(place.channels[0])
     return safe_text(
-        f"The messages lie in {place.workspace}: {names}{more}. {IMPORTED}\n"
+        f"The messages lie in {place.workspace}: {names}{more}.\n"
         f'Ask here: threadlore ask "What was decided?" --channel {channel}; without --channel, all of them.'
     )
 
 
 def write_report(event: HistoryImportResult, path: Path) -> None:
-    """Write what was left out as JSON Lines: kind, channel, name, count. Raises DiskError."""
-    lines = (json.dumps(asdict(each), ensure_ascii=False) for each in event.left_out)
+    """Write who can find what was imported, then what was left out, as JSON Lines: kind, channel, name, count.
+
+    Raises DiskError.
+    """
+    readers = {"kind": "who can find it", "channel": "", "name": event.readers, "count": event.channels}
+    lines = (json.dumps(each, ensure_ascii=False) for each in (readers, *map(asdict, event.left_out)))
     try:
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as error:

@@ -115,6 +115,30 @@ def sync(
     perform_request(context, lambda _: request, as_json=as_json, exit_code=find_exit_code)
 
 
+@source.command()
+def pause(context: typer.Context, name: NameArgument) -> None:
+    """Read a source no longer by itself; what was read of it stays."""
+    from bot.capabilities.sources.requests import PauseSource  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: PauseSource(name))
+
+
+@source.command()
+def resume(context: typer.Context, name: NameArgument) -> None:
+    """Read a source regularly again."""
+    from bot.capabilities.sources.requests import PauseSource  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: PauseSource(name, paused=False))
+
+
+@source.command()
+def unread(context: typer.Context, name: NameArgument, as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
+    """List what of a source was not read, and why."""
+    from bot.capabilities.sources.requests import ListUnreadItems  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: ListUnreadItems(name), as_json=as_json)
+
+
 def resolve_address(address: str) -> str:
     """An address with a scheme as it is, and anything else as an absolute path."""
     from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.capabilities.results import Completed, Listing
-from bot.capabilities.sources.requests import AddSource, ListSources, RemoveSource, SyncSource
+from bot.capabilities.sources.requests import (
+    AddSource,
+    ListSources,
+    ListUnreadItems,
+    PauseSource,
+    RemoveSource,
+    SyncSource,
+)
 from bot.i18n import gettext
 from bot.ingest.sources.places import OPEN
 from bot.platform.models import Button, Card
@@ -15,6 +22,7 @@ from engine.errors import InvalidQuestion
 if TYPE_CHECKING:
     from bot.commands.context import CommandContext
 
+MAX_ROWS = 30
 CONFIRMED = "now"  # the last word of a button that confirms
 
 
@@ -29,6 +37,11 @@ async def connect_command(call: CommandContext) -> Card:
         case ["sync", name]:
             done = await call.get_result(SyncSource(name), Completed)
             return Card(escape_markdown(done.text))
+        case ["pause" | "resume" as word, name]:
+            done = await call.get_result(PauseSource(name, paused=word == "pause"), Completed)
+            return Card(escape_markdown(done.text))
+        case ["unread", name]:
+            return await _list_unread(call, name)
         case ["remove", name]:
             removed = RemoveSource(name, confirmed=is_confirmed)
             button = Button(gettext("Remove it"), "connect", f"remove {name} {CONFIRMED}")
@@ -52,6 +65,15 @@ async def _rehearse(call: CommandContext, request: AddSource | RemoveSource, but
     if address and "`" not in address:  # as it was typed, and no link
         text = text.replace(escape_markdown(address), f"`{address}`")
     return Card(text, buttons=() if request.confirmed else (button,))
+
+
+async def _list_unread(call: CommandContext, name: str) -> Card:
+    listed = await call.get_result(ListUnreadItems(name), Listing)
+    if not listed.rows:
+        return Card(gettext("All of it was read."))
+    return Card(
+        "\n".join(f"- {': '.join(escape_markdown(each) for each in row if each)}" for row in listed.rows[:MAX_ROWS])
+    )
 
 
 async def _list_sources(call: CommandContext) -> Card:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
+from bot.i18n import gettext
 from bot.permissions.audience import workspace_space
 from bot.platform.models import Location
-from bot.text.format import pluralize
+from bot.text.format import format_duration, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from bot.ingest.sources.sync import SyncProgress
     from bot.platform.document_source import Noun
     from bot.store.schedules.sources import SourceRecord
 
@@ -64,6 +66,15 @@ def clean_source_name(name: str, address: str) -> str:
     last = name or address.rstrip("/").rpartition("/")[2].removesuffix(".git")
     cleaned = _NAME.sub("-", last).strip("-.")[:MAX_NAME].casefold()
     return cleaned or "source"
+
+
+def describe_progress(noun: Noun, step: SyncProgress, seconds: float) -> str:
+    """How far the reading of a source is after some seconds, and how long it takes yet, in the active language."""
+    text = gettext("reading {done} of {total}").format(done=step.done, total=count_nouns(noun, step.total))
+    if not step.done or step.done >= step.total:
+        return text
+    left = format_duration(seconds / step.done * (step.total - step.done))
+    return gettext("{progress}, about {duration}").format(progress=text, duration=left)
 
 
 def count_nouns(noun: Noun, count: int) -> str:

@@ -12,14 +12,15 @@ import structlog
 
 from bot.errors import BadSetting, NotPermitted, PageNotRead, PlatformError, SourceUnavailable
 from bot.i18n import gettext
-from bot.ingest.sources.places import clean_source_name, count_nouns, is_own_room
+from bot.ingest.sources.places import clean_source_name, count_nouns, describe_progress, is_own_room
 from bot.ingest.sources.removal import SourceRemoval
 from bot.ingest.sources.secrets import read_secret
-from bot.ingest.sources.sync import SourceRemoved, SourceSync, list_stored, scan_source
+from bot.ingest.sources.sizes import SourceSize, measure_source
+from bot.ingest.sources.sync import SourceRemoved, SourceSync, SyncProgress, list_stored
 from bot.permissions.audience import is_adult_space, parse_workspace_space
 from bot.platform.document_source import SourceTools, load_source_kind
 from bot.platform.models import Location
-from bot.store.schedules.sources import SourceRecord
+from bot.store.schedules.sources import PAUSED, SourceRecord
 from bot.texts.access.readers import name_readers
 from engine.errors import EngineError
 from engine.scheduling.tasks import gather_or_cancel
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
     from bot.ingest.sources.places import SourcePlace
-    from bot.ingest.sources.sync import SyncProgress, SyncReport
+    from bot.ingest.sources.sync import SyncReport
     from bot.platform.document_source import DocumentSource, SourceKind, WebReader
     from bot.texts.access.readers import SourceAudience
 
@@ -63,6 +64,7 @@ class SourceService:
         self._store = context.store
         self._processes = context.engine_context.engine.processes
         self._removal = SourceRemoval(context, documents)
+        self._progress = dict[str, tuple[float, SyncProgress]]()  # when a reading began, and how far it is
         self.web = web
         self.updated = asyncio.Event()
 
@@ -100,11 +102,11 @@ class SourceService:
                 hint=gettext("They can allow managers to add websites."),
             )
 
-    async def count(self, record: SourceRecord) -> int:
-        """How many documents a source has now that everybody at it may read. Raises SourceUnavailable, PageNotRead."""
+    async def measure(self, record: SourceRecord, *, with_tokens: bool) -> SourceSize:
+        """How much a source has now that everybody at it may read. Raises SourceUnavailable, PageNotRead."""
+        engine = self._context.engine_context
         async with self._opening(record) as source:
-            found = await scan_source(source, "")
-        return sum(not each.withheld for each in found.items.values())
+            return await measure_source(source, engine.parser if with_tokens else None, engine.count_tokens)
 
     @asynccontextmanager
     async def drafting(self, record: SourceRecord) -> AsyncIterator[None]:
@@ -178,6 +180,29 @@ class SourceService:
         """Record that a person had a document of a source forgotten, so that it is not read again."""
         await self._removal.record_forgotten(document)
 
+    async def pause(self, record: SourceRecord, *, paused: bool) -> None:
+        """Read a source on demand alone, or regularly again, at once for the first time."""
+        await self._store.sources.make_due(record.id, PAUSED if paused else self._context.clock.time())
+        log.info("sources.paused" if paused else "sources.resumed", source=record.id)
+        if not paused:
+            self.updated.set()
+            self._processes.notify("sources")
+
+    async def list_unread(self, record: SourceRecord) -> list[tuple[str, str]]:
+        """What of a source was not read, by id, and why."""
+        items = await self._store.sources.list_items(record.id)
+        return [(each.id, each.problem) for each in items.values() if each.problem]
+
+    def describe_state(self, record: SourceRecord) -> str:
+        """What happens to a source now, in the active language."""
+        if record.id in self._progress:
+            began, step = self._progress[record.id]
+            return describe_progress(load_source_kind(record.kind).noun, step, self._context.clock.monotonic() - began)
+        if record.is_paused:
+            return gettext("paused")
+        is_due = record.due_at <= self._context.clock.time()
+        return gettext("waiting to be read") if is_due or record.synced_at is None else gettext("up to date")
+
     async def request_sync(self, record: SourceRecord) -> None:
         """Have a source read soon, by the process that runs for long."""
         await self._store.sources.make_due(record.id, self._context.clock.time())
@@ -198,8 +223,10 @@ class SourceService:
             try:
                 async with self._opening(current) as source:
                     running = SourceSync(self._context, self._documents, current, source)
+                    began = self._context.clock.monotonic()
                     async with aclosing(running.run(forget_missing=forget_missing)) as steps:
                         async for step in steps:
+                            self._progress[current.id] = (began, step)
                             yield step
                     reports.append(running.report)
             except SourceRemoved:
@@ -209,6 +236,7 @@ class SourceService:
                 raise
             finally:
                 await self._removal.delete_unknown_copy(record.id)
+                self._progress.pop(current.id, None)
 
     async def run(self) -> None:
         """Synchronize what is due until cancelled."""

@@ -22,7 +22,9 @@ _COLUMNS = (
     "id, name, kind, address, options, space, room, added_by, every, due_at, cursor, problem, failures, synced_at"
 )
 _ITEM_COLUMNS = "item, stamp, validator, problem, forgotten"
+PAUSED = 1e11  # in place of a time that is due: until somebody has the source read again
 PREFIX = "source:"  # of the keys of documents
+_NEXT = f"CASE WHEN due_at >= {PAUSED:.0f} THEN due_at ELSE ? END"  # one that is paused stays so
 WITHHELD = "withheld"  # the first word of the stamp of a document that is not read
 
 
@@ -49,6 +51,11 @@ class SourceRecord:
     problem: str = ""
     failures: int = 0
     synced_at: datetime | None = None
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it is read on demand alone."""
+        return self.due_at >= PAUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +125,15 @@ class Sources:
     async def record_success(self, source: SourceRecord, cursor: str, time: datetime, problem: str = "") -> None:
         """Store where a synchronization ended; the next one is due after the time between two."""
         await self._database.execute(
-            "UPDATE source SET cursor = ?, synced_at = ?, due_at = ?, problem = ?, failures = 0 WHERE id = ?",
+            f"UPDATE source SET cursor = ?, synced_at = ?, due_at = {_NEXT}, problem = ?, failures = 0 WHERE id = ?",
             (cursor, to_micros(time), time.timestamp() + source.every, problem, source.id),
         )
 
     async def record_failure(self, id_: str, problem: str, due_at: float) -> None:
         """Store why a synchronization did not end, and when the next one is due (seconds since 1970)."""
         await self._database.execute(
-            "UPDATE source SET problem = ?, due_at = ?, failures = failures + 1 WHERE id = ?", (problem, due_at, id_)
+            f"UPDATE source SET problem = ?, due_at = {_NEXT}, failures = failures + 1 WHERE id = ?",
+            (problem, due_at, id_),
         )
 
     async def mark_removed(self, id_: str) -> None:

@@ -59,6 +59,3 @@ def describe_own_readers(*, is_space: bool) -> str:
     if is_space:
         return "Whoever uses this space of the terminal can find what you upload, and nobody in a chat."
     return "Only you can find what you upload."
-
-
-IMPORTED = "Only you can find them, here at the terminal: no platform can be asked who else may read them."

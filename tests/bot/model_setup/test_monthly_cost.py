@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.init.models import format_dollars, sum_cost
 from bot.model_setup.monthly_cost import MonthlyUse, price_month
+from bot.setup.models import format_dollars, sum_cost
 from engine.llm.client.protocol import ModelTraits
 
 TRAITS = ModelTraits(input_price=1e-6, output_price=2e-6, price_known=True)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BATCH = PEOPLE_BATCH  # chunks in one transaction
 SETTING = "people_removal"
+REACH_SETTING, REACH = "people_removal_reach", 1  # what is removed; 1: sentences of descriptions, too
 _EITHER = "({} IN (SELECT value FROM @list(?2)) OR {} IN (SELECT value FROM @list(?2)))"
 _CORRECTED_NAMES = " UNION ".join(
     f"SELECT {column} FROM {table} WHERE space = ?1{condition}"
@@ -59,17 +60,19 @@ class PeopleRemoval(Topic[Place_co]):
         texts that name people are read again.
         """
         before = People(self.db).load_prefixes()
-        if set(before) == set(prefixes):
+        is_behind = bool(before) and Settings(self.db).get_int(REACH_SETTING) < REACH  # an earlier version removed less
+        if set(before) == set(prefixes) and not is_behind:
             return False
         former = People(self.db).list_spaces()
         People(self.db).save_prefixes(prefixes)
         spaces = People(self.db).list_spaces()
         self._read_again(sorted(set(former) - set(spaces)))
-        if set(spaces) - set(former):
+        if set(spaces) - set(former) or (is_behind and spaces):
             [[total]] = self.db.execute_fetchall(
                 "SELECT COUNT(*) FROM chunk WHERE space IN (SELECT value FROM @list(?))", (id_list(spaces),)
             )
             self._save(PeopleRemovalState(self.load_state().number + 1, total=int(total)))
+        Settings(self.db).set(REACH_SETTING, REACH)
         return True
 
     @writing

@@ -17,6 +17,7 @@ from engine.knowledge.people import (
     list_stated_names,
     name_keys,
 )
+from engine.knowledge.people_texts import NamedPeople, drop_sentences, list_keys
 from engine.knowledge.splits import base_name
 from engine.storage.ledger.names.names import Names
 from engine.storage.ledger.work.settings import Settings
@@ -71,9 +72,19 @@ class People(Topic[Place_co]):
             shown = self._find_shown_names(space, same)
             for id_ in texts:
                 people = find_people(found[id_], shown)
-                kept[id_] = drop_people(found[id_], people)
                 self._record_losses(id_, {key for name in people for each in same[name] for key in name_keys(each)})
+                kept[id_] = self._drop_sentences(space, id_, drop_people(found[id_], people), people)
         return kept, outdated - found.keys()
+
+    def _drop_sentences(self, space: int, chunk: int, left: Extraction, people: Collection[str]) -> Extraction:
+        """The facts of a chunk without people, without what their descriptions say of people, which is recorded."""
+        names = {each.name for each in left.mentions} | {end for x in left.links for end in (x.source, x.target)}
+        hashes = {description_hash(key): key for key in list_keys(left, names)}
+        shown = {hashes[each] for each in self._find_shown(space, hashes)}
+        cleaned = drop_sentences(left, NamedPeople({*people, *self._list_authors(chunk)}, shown, names))
+        if cleaned != left:
+            self._record_losses(chunk, shown)
+        return cleaned
 
     def mark_unchecked(self, chunks: Iterable[int]) -> None:
         """Have people be dropped from the stored facts of chunks later."""
@@ -176,13 +187,16 @@ class People(Topic[Place_co]):
 
     def _list_names(self, chunk: int, text: str, found: Extraction) -> list[PersonName]:
         """The names of people that a chunk shows: of its authors, and those that it states."""
-        authors = self.db.execute_fetchall(
+        names = [name for author in self._list_authors(chunk) for name in list_author_names(author)]
+        return [*names, *list_stated_names(found, text)]
+
+    def _list_authors(self, chunk: int) -> list[str]:
+        rows = self.db.execute_fetchall(
             "SELECT DISTINCT p.author FROM chunk_passage i @then JOIN passage p ON p.id = i.passage"
             " WHERE i.chunk = ? AND p.author <> '' ORDER BY p.author",
             (chunk,),
         )
-        names = [name for (author,) in authors for name in list_author_names(author)]
-        return [*names, *list_stated_names(found, text)]
+        return [row[0] for row in rows]
 
     def _list_waiting_authors(self, space: int) -> set[int]:
         """The hashes of the names of authors of texts that wait to be read."""

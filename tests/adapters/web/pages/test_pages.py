@@ -27,7 +27,16 @@ from tests.support.clock import ManualClock
 FERRY = {"question": "When does the ferry Gudgeon leave?"}
 OWN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
 READ_PAGES = ("/", "/graph", "/documents", "/documents/list", f"/documents/item?key=note:{HERE}")
-MANAGER_PAGES = ("/channels", "/channels/slack:T1:C1", "/questions", "/usage", "/health", "/health/state")
+MANAGER_PAGES = (
+    "/channels",
+    "/channels/slack:T1:C1",
+    "/sources",
+    "/sources/list",
+    "/questions",
+    "/usage",
+    "/health",
+    "/health/state",
+)
 PAGES = (*READ_PAGES, *MANAGER_PAGES)
 
 

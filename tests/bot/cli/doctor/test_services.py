@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli import weights
 from bot.cli.doctor import services
 from bot.cli.doctor.finding import CheckContext
 from bot.rpc.monitored_session import open_monitored_session
 from bot.rpc.socket import socket_path
 from bot.settings import Settings, load_settings
+from bot.setup import weights
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.minilm import weights as minilm_weights
 from engine.llm.traits.model_check import ModelCheck, Problem

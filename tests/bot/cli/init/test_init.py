@@ -19,14 +19,15 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
-from bot.cli import weights
-from bot.cli.init import ending, models, platforms
+from bot.cli.init import ending, platforms
 from bot.cli.init.conversation import Conversation, Given
-from bot.cli.init.models import find_model_problem, fits_model
 from bot.cli.init.reader import NoReader
 from bot.errors import BadSetting
 from bot.plugins import SetupStep
 from bot.settings import Settings, read_variables
+from bot.setup import weights
+from bot.setup.models import find_model_problem, fits_model
+from bot.setup.platforms import load_setups
 from engine.errors import EngineError
 from tests.support.discord_server.server import FakeDiscord
 from tests.support.openai_server import OpenAIServer
@@ -244,7 +245,7 @@ class Typist:
 def converse(tmp_path: Path, *answers: str) -> tuple[Conversation, StringIO]:
     shown = StringIO()
     out = Console(file=shown, width=400)
-    return Conversation(Given(), Typist(*answers), out, tmp_path / ".env", Settings(), {}), shown
+    return Conversation(tmp_path / ".env", Settings(), {}, given=Given(), reader=Typist(*answers), out=out), shown
 
 
 def test_the_end_of_input_is_no_agreement(tmp_path: Path) -> None:
@@ -259,7 +260,7 @@ def test_the_end_of_input_is_no_agreement(tmp_path: Path) -> None:
 def test_a_question_is_not_repeated_below_itself_and_a_secret_never_shown(tmp_path: Path) -> None:
     talk, shown = converse(tmp_path, WRONG_TOKEN, "gpt 4o", "own/model", WRONG_TOKEN, APP_TOKEN, "local")
     assert talk.ask_plain("llm_model", "Well?", find_model_problem) == "own/model"
-    assert platforms.choose_platforms(talk, platforms.load_setups()) == []
+    assert platforms.choose_platforms(talk, load_setups()) == []
     text = shown.getvalue()
     assert (text.count("Well?"), text.count("What shall be connected?")) == (1, 1)
     assert "revoked" not in text

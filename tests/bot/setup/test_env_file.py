@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.init.env_file import change_lines, write_env_file
 from bot.settings import read_variables
+from bot.setup.env_file import change_lines, write_env_file
 from engine.errors import DiskError
 
 PRESENT = """# Ours.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.init.models import find_address_problem, find_key_problem, find_model_problem
-from bot.cli.init.pasted import clean_paste, find_mistake, find_setting, mask, mask_word
 from bot.plugins import Credential, load_setup
+from bot.setup.models import find_address_problem, find_key_problem, find_model_problem
+from bot.setup.pasted import clean_paste, find_mistake, find_setting, mask, mask_word
 
 SLACK, DISCORD = load_setup("slack"), load_setup("discord")
 APP, BOT, SECRET = SLACK.credentials

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.__main__ import app
-from bot.cli import weights
+from bot.setup import weights
 from engine.errors import EngineError
 from engine.llm.minilm import weights as minilm_weights
 

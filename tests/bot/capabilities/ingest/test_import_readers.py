@@ -1,0 +1,37 @@
+"""Who will find what an import brings is said before it starts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from bot.capabilities.ingest.import_readers import TERMINAL_ALONE, describe_import_readers
+from bot.permissions.import_destination import ImportDestination
+from bot.platform.models import Channel, Location
+
+
+def build(name: str, kind: Literal["open", "closed", "direct"] = "open", *, shared: bool = False) -> Channel:
+    return Channel(Location("chat", "T1", name.upper()), name, kind, shared=shared)
+
+
+CHANNELS = [build("mill"), build("quay"), build("board", "closed"), build("joint", shared=True), build("dm", "direct")]
+
+
+def test_a_platform_that_the_bot_serves_says_itself_who_reads() -> None:
+    assert describe_import_readers(CHANNELS, None, is_served=True) == (
+        "Who can find it: every full member of chat:T1 what is in 2 open channels, only its own members what is in 2"
+        " other channels, only the people in it what is in 1 direct conversation, and whoever uses this terminal all of"
+        " it; what is in a channel that the bot is not in stays closed until somebody adds it there."
+    )
+
+
+def test_without_a_destination_the_rest_stays_at_the_terminal() -> None:
+    assert describe_import_readers(CHANNELS, None, is_served=False) == TERMINAL_ALONE
+
+
+def test_a_destination_names_its_readers_and_what_is_left_out() -> None:
+    destination = ImportDestination("talk", "W9", {"board": "C7"})
+    assert describe_import_readers(CHANNELS, destination, is_served=False) == (
+        "Who can find it: every full member of talk:W9 what is in 2 open channels, everyone in C7 what is in #board,"
+        " and whoever uses this terminal all of it; 2 channels without readers there are left out (--channel-map names"
+        " them)."
+    )

@@ -1,0 +1,1 @@
+"""Tests of the setup that a terminal and a page share."""
