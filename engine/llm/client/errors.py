@@ -34,6 +34,7 @@ from engine.llm.wire.rejections import (
     ANY_PARAMETER,
     SERVER_ERRORS,
     Rejection,
+    advises_other_model,
     find_parameter,
     own_words,
     read_rejection,
@@ -182,7 +183,7 @@ def _rejection_error(error: Exception, name: str, message: str) -> ModelError:
         return InvalidApiKey(f"No key is set for the model {name}.")
     if status == FORBIDDEN:
         return InvalidApiKey(f"The key may not be used for the model {name}{reason}")
-    if kind is RequestRejected and status in {NOT_FOUND, NO_METHOD}:
+    if kind is RequestRejected and (status in {NOT_FOUND, NO_METHOD} or advises_other_model(text)):
         return ModelNotFound(f"The provider does not know the model {name}{reason}", hint=_NOT_FOUND_HINT)
     return kind(_ERROR_TEXTS[kind].format(model=name) + reason)
 

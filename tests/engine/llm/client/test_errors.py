@@ -107,6 +107,13 @@ NO_JSON = pytest.mark.parametrize(
         (ProviderError("credits are depleted", 429), OutOfCredit, "The quota for the model m is used up: credits are"),
         (ProviderError(MEMORY, 500), BadModelSettings, "does not accept its settings: model requires more system"),
         (ProviderError("body too large", 413), PromptTooLong, "The prompt is too long for the model m"),
+        (ProviderError("Context length exceeded; use another model", 400), PromptTooLong, "The prompt is too long for"),
+        (ProviderError("No sound here; use another model", 400), ModelNotFound, "The provider does not know the model"),
+        (
+            ProviderError("Odd output: try again or use another model", 400),
+            RequestRejected,
+            "rejected the request: Odd",
+        ),
         (ProviderError("our content policy", 400), ModelRefused, "The model m declined the request: our content pol"),
         (ProviderError(TEMPERATURE, 400), BadModelSettings, "does not accept its settings: temperature: at most 2."),
         (ProviderError("Something is odd", 400), RequestRejected, "rejected the request: Something is odd."),
