@@ -39,9 +39,11 @@ _LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0
 _LAST_WORDS = re.compile(r"(?:(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4})?(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4}\Z")
 _BEFORE_SENTENCE = frozenset(".!?:\n|>。！？-•#")
 _VARIABLE = re.compile(r"(?:\A|[\s(=+*<>,-])[a-z]\Z")
+_CALCULATED = re.compile(r"\s?[-+*/<>=]")
+_CALCULATED_BEFORE = re.compile(r"[=+*<>(]\s?[a-z]\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z]\Z")
 _ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\+\+)")
-_ASSIGNED_FROM = re.compile(r"=\s?[A-Za-z_]\w{0,30}\Z")
+_ASSIGNED_FROM = re.compile(r"[\]`]\s?[-+*/]?=\s?[A-Za-z_]\w{0,30}\Z")
 _REPORTED = re.compile(
     rf"(?:\A|[^\w])(?:{'|'.join(sorted(REPORTING_PHRASES, key=len, reverse=True))})\s{{1,3}}"
     rf"(?:(?:{'|'.join(ARTICLES)})\s{{1,3}})?\Z",
@@ -164,7 +166,8 @@ def begins_index(before: str) -> bool:
 def is_index(before: str, behind: str) -> bool:
     """Whether a number in square brackets is an index: `a[3]`, `rows[1] = …`."""
     is_assigned = bool(_IDENTIFIER.search(before) and _ASSIGNED.match(behind))
-    return is_assigned or bool(_VARIABLE.search(before)) or bool(_ASSIGNED_FROM.search(before))
+    is_term = bool(_VARIABLE.search(before) and _CALCULATED.match(behind)) or bool(_CALCULATED_BEFORE.search(before))
+    return is_assigned or is_term or bool(_ASSIGNED_FROM.search(before))
 
 
 def _count_words(before: str) -> int:

@@ -119,7 +119,7 @@ def test_a_number_that_means_something_else_stays_text(text: str) -> None:
         ("See chapter [3] about kilns.", "See chapter (3) about kilns."),
         ("Press [2] to light it.", "Press (2) to light it."),
         ("Raum [3] ist kalt.", "Raum (3) ist kalt."),
-        ("Read a[3] in rows[1] = b[2].", "Read a`[3]` in rows`[1]` = b`[2]`."),
+        ("Read rows[1] = b[2] or i[3] + 1.", "Read rows`[1]` = b`[2]` or i`[3]` + 1."),
     ],
 )
 def test_a_bracket_with_the_number_of_a_thing_does_not_look_like_a_citation(text: str, expected: str) -> None:
@@ -129,7 +129,8 @@ def test_a_bracket_with_the_number_of_a_thing_does_not_look_like_a_citation(text
 @pytest.mark.parametrize(
     "text",
     """
-The potters met in room [1].¦Guests need a token to enter [1].¦Ada paid by card [1].¦The glaze is in line [1] with it.
+The potters met in room [1].¦Set GLAZE=true[1] and light it.¦Start it with MODE=slow[1].¦The bricks are on shelf b[1].
+Eat vitamin c[1] daily.¦Los hornos se encienden y[1] se apagan.¦Guests need a token to enter [1].¦Ada paid by card [1].¦The glaze is in line [1] with it.
 Members may not select [1].¦In case [1] of fire, leave.¦Der Zug steht auf Gleis [1].¦Il n'y a pas de règle [1].
 Ada works on tasks [1].¦It lists hall, shed and gate [1].¦If it is done, press enter [1].
 """.strip()
