@@ -367,8 +367,7 @@ class ExtractStep:
         if not is_known:
             log.warning(
                 "ingest.chunk_failed",
-                # The first words of a reply may be those of the text: the ledger alone has them.
-                error=f"nothing given: {error.outcome}" if isinstance(error, NothingGiven) else str(error),
+                error=error.log_text,  # the ledger alone has the first words of a reply
                 hint=error.hint,
                 is_final=given_up,
                 attempts=chunk.attempts + 1,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from engine.errors import EngineError
+from engine.errors import EngineError, describe_for_log
 from engine.scheduling.tasks import cancel_tasks, current_task
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def is_task_exit(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
 
 def describe_error(error: BaseException) -> str:
     """An error in words for status and health pages; only the type of unexpected ones, since they may quote texts."""
-    return str(error) if isinstance(error, EngineError) else type(error).__name__
+    return describe_for_log(error)
 
 
 @dataclass(frozen=True, slots=True)
