@@ -35,7 +35,8 @@ _BESIDE_DENIALS = word_set(
     extraites dans le ce texte extrait il y a et ou ni été n'a n'ont l'extrait
     entidad entidades relación relaciones hechos encontrada encontradas encontrado encontrados se encontró encontraron
     hay en el este texto y o ni identificada identificadas identificaron mencionada mencionadas fragmento
-    entidade entidades relação relações fatos foi foram encontrada encontradas no neste trecho e ou nem identificada identificadas há
+    entidade entidades relação relações fatos foi foram encontrada encontradas no neste trecho e ou nem
+    identificada identificadas há
     """
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

@@ -51,12 +51,15 @@ def _compile(literals: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?={ahead})(?:{_any_of(literals)})", re.IGNORECASE)
 
 
-def _compile_start(literals: Iterable[str]) -> re.Pattern[str]:
-    """A pattern of every beginning of the literals at the end of a text."""
-    literals = tuple(literals)
-    starts = {each[:length] for each in literals for length in range(1, len(each))}
-    firsts = re.escape("".join(sorted({each[0] for each in literals})))
-    return re.compile(rf"(?=[{firsts}])(?:{_any_of(starts)})\Z", re.IGNORECASE)
+def _list_starts(literals: Iterable[str]) -> frozenset[str]:
+    """Every beginning of the literals, in lower case."""
+    return frozenset(each[:length].lower() for each in literals for length in range(1, len(each)))
+
+
+def _find_start(starts: frozenset[str], tail: str) -> int:
+    """Where a beginning of a literal stands at the end of a text; the length of the text if none does."""
+    folded = tail.lower() if tail.isascii() else "".join(each.lower()[:1] for each in tail)  # of the same length
+    return next((at for at in range(len(folded)) if folded[at:] in starts), len(tail))
 
 
 _OPENINGS = {opening: each for each in NOTATIONS for opening in (*each.opening, *each.heads)}
@@ -67,15 +70,15 @@ _LONE_CLOSINGS = tuple(
 _HEAD = _compile(_OPENINGS)
 _CHANNEL = "analysis"  # also a word with which an answer may begin
 _CHANNEL_HEAD = re.compile(r"analysis(?=[A-Z])")
-_HEAD_START = _compile_start((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
+_HEAD_STARTS = _list_starts((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
 _EMPTY_TAG = _compile(EMPTY_TAGS)
 _ANSWER_OPENING = _compile(ANSWER_OPENINGS)
 _OPENING = _compile(_INNER_OPENINGS)
 _LONE_CLOSING = _compile(_LONE_CLOSINGS)
 _MARK = _compile((*_INNER_OPENINGS, *_LONE_CLOSINGS))
-_MARK_START = _compile_start((*_INNER_OPENINGS, *_LONE_CLOSINGS))
+_MARK_STARTS = _list_starts((*_INNER_OPENINGS, *_LONE_CLOSINGS))
 _LAST_MARK = _compile((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
-_LAST_MARK_START = _compile_start((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
+_LAST_MARK_STARTS = _list_starts((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
 _MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *ANSWER_OPENINGS, *ANSWER_CLOSINGS)))
 _NEVER = re.compile(r"(?!)")
 _CLOSING_OF = {each: _compile(each.closing) for each in NOTATIONS}
@@ -210,11 +213,19 @@ class ThinkingFilter:
         self._notation, self._nested = notation, 0
         return self._enter(_Stage.THINKING, rest)
 
+    def _begin_head(self, mark: str, rest: str) -> bool:
+        """Go on behind an opening mark at the start of a reply."""
+        notation = _OPENINGS[mark.lower()]
+        if not notation.needs_end:
+            return self._begin_thinking(notation, rest)
+        self._closing, self._notation = _CLOSING_OF[notation], notation
+        return self._enter(_Stage.BLOCK, mark + rest)
+
     def _read_head(self, *, after: bool) -> bool:
         head = self._buffer[self._scanned :].lstrip(_BLANKS)
         if not head:
             self._scanned = len(self._buffer)
-        if not head or (len(head) < _MAX_MARK and _HEAD_START.match(head)):
+        if not head or (len(head) < _MAX_MARK and head.lower() in _HEAD_STARTS):
             return False
         found = _HEAD.match(head) if _EMPTY_TAG.match(head) is None else None
         if found and found[0].lower() == _CHANNEL:
@@ -222,7 +233,7 @@ class ThinkingFilter:
                 return False
             found = _CHANNEL_HEAD.match(head)
         if found:
-            return self._begin_thinking(_OPENINGS[found[0].lower()], head[found.end() :])
+            return self._begin_head(found[0], head[found.end() :])
         wrapper = _EMPTY_TAG.match(head) or _ANSWER_OPENING.match(head)
         if wrapper and (after or wrapper[0].startswith("<|") or wrapper[0].endswith("/>")):
             self.has_thought = True  # so that what ends the answer is no text
@@ -266,13 +277,12 @@ class ThinkingFilter:
 
     def _read_text(self, shown: list[str]) -> bool:
         marks, starts = (
-            (_LAST_MARK, _LAST_MARK_START) if self.has_thought else (_MARK, _MARK_START)
+            (_LAST_MARK, _LAST_MARK_STARTS) if self.has_thought else (_MARK, _MARK_STARTS)
         )  # what encloses an answer is text unless there were thoughts
         found = _find_mark(marks, self._buffer, 0, self._before)
         if found is None:
             tail = self._buffer[-_MAX_MARK:]
-            start = starts.search(tail)
-            end = len(self._buffer) - (len(tail) - start.start() if start else 0)
+            end = len(self._buffer) - len(tail) + _find_start(starts, tail)
             self._show(self._buffer[:end], shown)
             self._buffer = self._buffer[end:]
             return False
@@ -304,17 +314,20 @@ class ThinkingFilter:
 
     def _read_block(self) -> bool:
         found = self._closing.search(self._buffer, self._scanned)
+        needs_end = self._notation is not None and self._notation.needs_end
         if found is None:
             self._scanned = max(0, len(self._buffer) - _MAX_MARK)
             if len(self._buffer) <= MAX_BLOCK_CHARACTERS:
                 return False
+            if needs_end:
+                return self._enter(_Stage.TEXT, self._buffer)
             self.has_thought = True
             return self._enter(_Stage.THINKING, self._buffer[-_MAX_MARK:])
         opened = (
             sum(1 for _ in _EDGE_OF[self._notation].finditer(self._buffer, 1, found.start())) if self._notation else 0
         )
-        self._nested, self.has_thought = opened, self.has_thought or opened > 0
-        if opened:
+        self._nested, self.has_thought = opened, self.has_thought or opened > 0 or needs_end
+        if opened or needs_end:
             return self._leave_thoughts(self._buffer[found.end() :])
         return self._enter(_Stage.TEXT, self._buffer[found.end() :])
 

@@ -61,6 +61,20 @@ MARKED = [
     f"analysisWe read {THOUGHT}assistantfinalAda [1].",
     f"Here is my thought process:\n{THOUGHT}\nHere is my response:\nAda [1].",
     f"Here are my reasoning steps:\n{THOUGHT}\n[BEGIN FINAL RESPONSE]\nAda [1].\n[END FINAL RESPONSE]",
+    f"<inner_thoughts>{THOUGHT}</inner_thoughts>Ada [1].",
+    f"<deliberation>{THOUGHT}</deliberation>\n<solution>Ada [1].</solution>",
+    f"<plan>{THOUGHT}</plan>\n\nAda [1].",
+    f"＜think＞{THOUGHT}＜/think＞Ada [1].",
+    f"＜thinking＞{THOUGHT}＜／thinking＞Ada [1].",
+    f"<｜begin▁of▁thinking｜>{THOUGHT}<｜end▁of▁thinking｜>Ada [1].",
+    f"<think>{THOUGHT}</think>\n<|begin_of_box|>Ada [1].<|end_of_box|>",
+    f"<think>{THOUGHT}</think>Ada <|begin_of_box|>[1]<|end_of_box|>.",
+    f"<details><summary>Thinking</summary>{THOUGHT}</details>\nAda [1].",
+    f"<details open>\n<summary><b>Reasoning</b></summary>\n{THOUGHT}\n</details>\nAda [1].",
+    f"**Thinking:** {THOUGHT}\n\n**Answer:** Ada [1].",
+    f"## Thought process\n{THOUGHT}\n## Final answer\nAda [1].",
+    f"**Überlegung:** {THOUGHT}\n**Antwort:** Ada [1].",
+    f"Razonamiento:\n{THOUGHT}\n\nRespuesta: Ada [1].",
     f"Ada [1]. <think>{THOUGHT}</think>",
     f"Ada [1].\n<thinking>{THOUGHT}",
 ]
@@ -87,6 +101,11 @@ PLAIN = [
     "about <think> tags",
     "2 < 3, [thin ice], <thi",
     "<answer>Ada</answer>",
+    "**Thinking:** is what Ada teaches [1].",
+    "**Reasoning:** the mill is old.\n\nSo Ada repairs it [1].",
+    "Ada said <plan>x</plan> [1].",
+    "<details><summary>Costs</summary>Ada [1].</details>",
+    "**Answer:** Ada [1].",
 ]
 CUTS = st.lists(st.integers(0, 200), max_size=9)
 
