@@ -18,12 +18,16 @@ PLACEHOLDERS = frozenset(
 _DENIALS = word_set(
     """
     no none nothing zero not null nil empty n kein keine keinen keiner nichts leer aucun aucune rien ningún ninguna
-    ninguno nada nenhum nenhuma 无 没有 未 空 なし 該当なし ありません ない ません
+    ninguno nada nenhum nenhuma nicht pas não
+    sin sem ohne sans doesn't don't didn't aren't weren't isn't wasn't
+    unknown unspecified unbekannt inconnu desconocido desconhecido 不明 未知
+    无 没有 未 空 なし 該当なし ありません ない ません
     """
 )
 _BESIDE_DENIALS = word_set(
     """
-    a any be there are is were was been have has could can be to of in from the this these that for and or nor other
+    a any be there are is were was been have has does do did could can be to of in from the this these that for and
+    or nor other
     output list tuples plaintext text excerpt passage input document message named explicit explicitly clear clearly
     relevant further
     entity entities relation relations relationship relationships node nodes edge edges row rows fact facts item items
@@ -32,17 +36,24 @@ _BESIDE_DENIALS = word_set(
     entität entitäten beziehung beziehungen relationen fakten gefunden vorhanden enthalten erkannt genannt erwähnt im
     in dem diesem der es gibt wurden wurde sind ist und oder extrahiert auszug abschnitt
     entité entités faits trouvée trouvées trouvé trouvés identifiée identifiées mentionnée mentionnées extraite
-    extraites dans le ce texte extrait il y a et ou ni été n'a n'ont l'extrait
+    extraites dans le ce texte extrait il y a et ou ni été n'a n'ont n'y n'est l'extrait
     entidad entidades relación relaciones hechos encontrada encontradas encontrado encontrados se encontró encontraron
     hay en el este texto y o ni identificada identificadas identificaron mencionada mencionadas fragmento
     entidade entidades relação relações fatos foi foram encontrada encontradas no neste trecho e ou nem
     identificada identificadas há
     """
 )
+# Of the words that deny, those that are no names: "Sem" and "Zero" may be somebody's.
+_NO_NAMES = word_set(
+    """
+    none nothing null nil unknown unspecified keine keiner nichts unbekannt aucun aucune rien inconnu ningún ninguna
+    ninguno desconocido nenhum nenhuma desconhecido なし 該当なし 不明 无 没有 未知
+    """
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # Scripts without blanks: such words one behind another.
 _UNSPACED_DENIAL = re.compile(
-    r"(?:エンティティ|テキスト|見つかり|ありま|含まれて|リレーション|抽出|対象|関係性|関係|事実|実体|該当|する|なし|せん|でした|ません|ない|この|には|"
+    r"(?:エンティティ|テキスト|見つかり|ありま|含まれて|リレーション|抽出|対象|関係性|関係|事実|実体|該当|する|なし|特に|せん|でした|ません|ない|この|には|"
     r"文章|いま|が|は|も|の|に|と|や|て|い|没有|发现|找到|识别|提取|文本|任何|实体|關係|关系|事实|中|无|未|到|出|和|或|该|可)++"
 )
 _HAS_UNSPACED_DENIAL = re.compile(r"なし|ません|ない|没有|无|未")
@@ -74,7 +85,8 @@ def _is_placeholder(name: str) -> bool:
 
 def _is_denial(name: str, description: str) -> bool:
     """Whether a name is none: "None", unless its description tells of it by this name."""
-    if not states_nothing(name):
+    is_word = len(_WORD.findall(name)) == 1
+    if not (name.strip(" .()[]<>*-").casefold() in _NO_NAMES if is_word else states_nothing(name)):
         return False
     return states_nothing(description) or name.strip() not in description
 

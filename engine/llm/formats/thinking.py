@@ -142,6 +142,7 @@ class ThinkingFilter:
         self._notation: Notation | None = None  # of the thoughts being read
         self._nested = 0  # opening marks within these thoughts: as many closing marks may follow
         self._taken_back: list[str] = []
+        self._put_aside = ""  # what is thoughts only if an answer follows
         self._before = ""  # the last visible character
         self._code = _CodeTracker()
         self._shown: list[str] = []
@@ -178,7 +179,7 @@ class ThinkingFilter:
         if self._state is _Stage.THINKING or (hide_head and self._state is _Stage.HELD):
             return ""
         if self._state is _Stage.AFTER:
-            held = "" if not held.strip() else held
+            held = held if held.strip() else "" if self._before else self._put_aside
         self._shown.append(held)
         if not self.text.strip():
             self._shown[:0] = self._taken_back
@@ -327,6 +328,8 @@ class ThinkingFilter:
             sum(1 for _ in _EDGE_OF[self._notation].finditer(self._buffer, 1, found.start())) if self._notation else 0
         )
         self._nested, self.has_thought = opened, self.has_thought or opened > 0 or needs_end
+        if needs_end:
+            self._put_aside = self._buffer[: found.end()]
         if opened or needs_end:
             return self._leave_thoughts(self._buffer[found.end() :])
         return self._enter(_Stage.TEXT, self._buffer[found.end() :])

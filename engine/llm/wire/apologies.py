@@ -17,22 +17,33 @@ _SEEN = (
 )
 _CAN_NOT = r"(?:can(?:['’]?t|not| not)|could(?:n['’]?t| not)|won['’]?t|(?:am|['’]m) (?:un|not )able to)"
 _SEE = r"(?:see|view|access|open|load|read|display|analy[sz]e|describe|interpret|identify|look at|make out|examine)"
-_SHOWN = r"(?:load|come|attach|upload|display|provided|attached|visible|accessible|shown|shared|included|received)"
-_NOT = r"(?:(?:did|does)(?:n['’]?t| not)|failed to|(?:was|is|has)(?:n['’]?t| not)(?: been)?|can(?:not|['’]t) be)"
+_SHOWN = (
+    r"(?:load(?:ed)?|come|attach|upload(?:ed)?|display(?:ed)?|opened|processed|provided|attached|visible|accessible"
+    r"|shown|shared|included|received)"
+)
+_NOT = (
+    r"(?:(?:did|does)(?:n['’]?t| not)|failed to|(?:was|is|has)(?:n['’]?t| not)(?: been)?|can(?:not|['’]t) be"
+    r"|could(?: not|n['’]t) be)"
+)
 _ENGLISH = (
     r"i(?:['’]?m| am) (?:so |very |really )?(?:sorry|unable|afraid|not able|only able)|i apologi[sz]e|my apologies",
     r"apologies,|sorry, (?:but )?i\b|unfortunately,? i\b|as an? (?:ai|artificial|(?:large )?language model)\b",
     r"(?:as|i(?:['’]m| am)) (?:only |just )?an? (?:purely )?text[- ](?:based|only)|against my guidelines",
     rf"i {_CAN_NOT} (?:directly )?(?:assist|help|comply|provide|process|fulfill|do|answer|summari[sz]e|extract)",
     rf"i {_CAN_NOT} (?:actually |directly )?{_SEE} (?:[a-z]{{1,12}} ){{0,4}}?{_SEEN}",
+    r"i can only (?:process|read|handle|work with|see|accept) text|images are not\b",
+    r"image (?:analysis|recognition|input|processing|viewing) is(?:n['’]t| not)",
     r"i (?:do not|don['’]?t) (?:currently )?have (?:the )?(?:access|ability|capability|an? (?:image|picture))",
     rf"i (?:do not|don['’]?t) see (?:an?|any|the) {_SEEN}|i (?:see|got|received) no {_SEEN}",
-    rf"there (?:is|was|seems to be) no {_SEEN} (?:attached|provided|given|to (?:see|describe))",
-    rf"no (?:image|picture|photo) (?:is|was|has been) {_SHOWN}|(?:the |your )?(?:image|picture|photo) {_NOT} {_SHOWN}",
+    r"you (?:forgot|did not|didn['’]?t|have not|haven['’]?t) (?:to )?(?:attach|upload|include|provide|share|sen[dt])",
+    rf"there(?: is|['’]s| was| seems to be) no {_SEEN} (?:attached|provided|given|to (?:see|describe))",
+    rf"no (?:image|picture|photo) (?:is |was |has been )?{_SHOWN}",
+    rf"(?:the |your )?(?:image|picture|photo) {_NOT} {_SHOWN}",
 )
 _GERMAN = (
     r"tut mir (?:sehr )?leid|entschuldigung,|leider (?:kann|konnte|habe|sehe) ich|leider ist es mir",
-    r"ich bin (?:leider )?nicht in der lage",
+    r"ich bin (?:leider )?nicht in der lage|leider (?:ist|wurde|liegt) (?:mir )?kein",
+    rf"(?:wurde|ist) (?:leider )?keine? {_SEEN} (?:hochgeladen|angehängt|beigefügt|übermittelt|vorhanden|mitgeschickt)",
     rf"ich (?:kann|konnte) (?:leider )?(?:[a-zäöüß]{{1,12}} ){{0,3}}?{_SEEN} (?:leider )?(?:nicht|kein)",
     rf"ich (?:kann|sehe|habe|erhalte) (?:hier |leider )?keine? {_SEEN}",
     rf"{_SEEN} (?:kann|konnte) (?:ich|leider)\b|{_SEEN} (?:wurde|ist) (?:leider )?nicht (?:mit|an|hoch|sichtbar|vorh)",
@@ -58,7 +69,7 @@ _SPANISH = (
     r"no (?:me es posible|soy capaz|estoy en condiciones|tengo (?:acceso|la capacidad|ninguna imagen))",
     r"no veo ninguna imagen",
     r"como (?:un )?(?:modelo|asistente|ia)(?: de)? (?:lenguaje|texto|ia|inteligencia|virtual|basado)",
-    r"no se ha (?:adjuntado|proporcionado)",
+    r"no se (?:ha )?(?:adjunt|proporcion|recibi|carg)\w{1,4}|no hay ninguna imagen (?:adjunta|disponible)",
 )
 _PORTUGUESE_VERBS = (
     r"(?:ver|acessar|aceder|abrir|analisar|descrever|ajud\w{1,4}|processar|visualizar|fornecer|ler|atender|interpret)"
@@ -67,14 +78,15 @@ _PORTUGUESE = (
     r"desculp(?:e|a|em|as),|sinto muito|peço desculpas?|infelizmente,? (?:não|eu)|lamento,? (?:mas|não)",
     rf"não (?:posso|consigo) (?:[a-zãáéíóúç]{{1,12}} ){{0,2}}?{_PORTUGUESE_VERBS}",
     r"não (?:me é possível|sou capaz|tenho (?:acesso|a? ?capacidade|como))",
-    r"não (?:vejo|há|recebi) nenhuma? (?:imagem|arquivo|foto)",
+    r"não (?:vejo|há|recebi) nenhuma? (?:imagem|arquivo|foto)|não há (?:imagem|arquivo|foto) (?:anexad|enviad|dispon)",
+    r"nenhuma imagem (?:foi )?(?:enviada|anexada|fornecida|recebida|carregada)",
     r"como (?:um |uma )?(?:modelo|assistente|ia)(?: de)? (?:linguagem|texto|ia|inteligência|virtual|baseado)",
 )
 _UNSPACED_PICTURE = r"(?:画像|写真|ファイル|リンク|図)"
 _UNSPACED_SEE = r"(?:内容を?)?(?:直接)?(?:見|閲覧|確認|表示|認識|分析|開|読み取|アクセス|処理|解析)"
 _UNSPACED = (
     r"申し訳(?:ありません|ございません|ないですが)|恐れ入りますが|すみませんが",
-    r"(?:お手伝い|対応|お答え|提供)(?:することは?)?できません|応じられません",
+    r"(?:お手伝い|対応|お答え|お応え|提供)(?:することは?)?できません|応じられません",
     rf"{_UNSPACED_PICTURE}[をはがの]?{_UNSPACED_SEE}[^。]{{0,10}}?(?:できません|られません|できない|けません|ていません)",
     r"(?:画像|写真|ファイル|図)が(?:見え|表示され|添付され|提供され|含まれ|送信され)[^。]{0,6}ません",
     r"抱歉|对不起|很遗憾|無法|无法(?:提供|协助|查看|看到|访问|打开|识别|处理|分析|描述|读取|满足)|看不到",

@@ -88,6 +88,8 @@ _NO_MODEL = _any_of(
     r"\bmodel\b[^.;,]{0,60} (is|was|has been) (deprecated|removed|sunset|shut down)",
     r"not work with the (specified |given )?model|only supported in v\d/",
     r"\bmodel\b[^.;]{0,120}end of (its )?life|model_decommissioned|model_not_(found|available)|\bmodel not exist",
+    r"\bmodel\b[^.;,]{0,60} is not (available|accessible|active)\b(?! (at|right|now|yet|temporarily|currently|in))",
+    r"\b(has been|is|was) (deprecated|retired|decommissioned) and (is |was )?(no longer|not|un)",
     r"no models? (is |are |has been )?(currently )?loaded|\bmodel (deprecated|removed|retired)\b|模型不存在",
 )
 _BAD_KEY = _any_of(
@@ -135,9 +137,11 @@ _PARAMETER = _any_of(
     r"extra[_ ](inputs?|fields?|forbidden)|additional properties|cannot find field|is (unsupported|deprecated)",
     r"(does not|doesn.t|do not|not) support\w*|cannot (both )?be (specified|set|used)|may only be set|is too large",
     r"must be (set to|less than|greater than|at least|at most|between|one of|in)|at most \d|out of range",
+    r"\b(temperature|top_p|top_k|max_\w{0,20}tokens|\w{1,20}_penalty) must be",
     r"(the|is) maximum allowed|can only be (defined|specified|set|used)|valid range",
     r"only [\w.]{1,40} ?[=:] ?\S{1,20} (is|are) (allowed|supported|permitted|valid|accepted)",
     r"should be (less than|greater than|a valid|one of|in [\[(]|within|between|at most|at least)",
+    r"(is )?only (allowed|valid|available|supported) (when|with|if|for)|is not one of|not a valid (value|choice)",
     r"only (the default|supports?)|only works in thinking mode|budget .{0,30}is invalid",
 )
 # The size of a picture or file is no setting.
@@ -150,7 +154,7 @@ _CONTENT = _any_of(
     r"content[_ ](policy|filter|moderation|management|safety|violation)|responsible ?ai|usage polic|moderation|flagged",
     r"safety (system|filter|setting|reason|policy)|prohibited|inappropriate|content exists risk|data[_ ]?inspection",
     r"(sensitive|unsafe|harmful) (content|word|information|request|prompt)|violat|high risk|blocked|recitation",
-    r"guardrail|refus(ed|al) to|disallowed (content|topic|request)",
+    r"内容安全|敏感|违规|审核未通过|不当内容|有害|guardrail|refus(ed|al) to|disallowed (content|topic|request)",
 )
 _OUTPUT_NAMES = (
     *("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"),

@@ -107,6 +107,12 @@ NO_JSON = pytest.mark.parametrize(
         (ProviderError("credits are depleted", 429), OutOfCredit, "The quota for the model m is used up: credits are"),
         (ProviderError(MEMORY, 500), BadModelSettings, "does not accept its settings: model requires more system"),
         (ProviderError("body too large", 413), PromptTooLong, "The prompt is too long for the model m"),
+        (
+            ProviderError("Input length 9 exceeds the maximum length 8", 400),
+            PromptTooLong,
+            "The prompt is too long for",
+        ),
+        (ProviderError("CUDA out of memory", 400), ModelUnavailable, "The model m is not working at the moment"),
         (ProviderError("Context length exceeded; use another model", 400), PromptTooLong, "The prompt is too long for"),
         (ProviderError("No sound here; use another model", 400), ModelNotFound, "The provider does not know the model"),
         (

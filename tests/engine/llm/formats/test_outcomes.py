@@ -11,6 +11,8 @@ NONE = """
 None.|No entities or relationships found in the text.|Keine.|Keine Entitäten oder Beziehungen gefunden.
 Es wurden keine Entitäten gefunden.|Aucune entité.|Aucune relation n'a été trouvée dans le texte.
 Ninguna entidad encontrada.|No se encontraron entidades ni relaciones.|Nenhuma entidade foi encontrada.|Nada.
+Sem entidades.|Il n'y a aucune entité dans le texte.|The text does not contain any entities.|特になし
+entity<|#|>Unknown<|#|>Unknown<|#|>Unknown
 なし|エンティティは見つかりませんでした。|該当なし|没有实体|未找到任何实体或关系。|Entities: None
 entity<|#|>None<|#|>None<|#|>No entities were found.|entity<|#|>N/A<|#|>N/A<|#|>N/A
 entity<|#|>No entities found<|#|>Other<|#|>The text contains no entities.|relation<|#|>None<|#|>None<|#|>none<|#|>None
@@ -53,6 +55,11 @@ def test_an_object_without_entities_says_nothing(reply: str) -> None:
 def test_a_row_that_says_none_is_no_fact_beside_others() -> None:
     rows = "entity<|#|>Ulla<|#|>Person<|#|>Ulla tends the lock.\nentity<|#|>None<|#|>None<|#|>None"
     assert [each.name for each in judge_extraction(rows, "tuples").extraction.mentions] == ["Ulla"]
+
+
+def test_a_name_that_may_deny_elsewhere_is_a_fact() -> None:
+    row = "relation<|#|>Sem<|#|>Ulla<|#|>work<|#|>Both tend the lock."
+    assert judge_extraction(row, "tuples").extraction.links
 
 
 def test_a_thing_that_is_called_so_is_a_fact() -> None:

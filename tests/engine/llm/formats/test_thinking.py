@@ -72,6 +72,15 @@ MARKED = [
     f"<details><summary>Thinking</summary>{THOUGHT}</details>\nAda [1].",
     f"<details open>\n<summary><b>Reasoning</b></summary>\n{THOUGHT}\n</details>\nAda [1].",
     f"**Thinking:** {THOUGHT}\n\n**Answer:** Ada [1].",
+    f"*Thinking...*\n{THOUGHT}\n\n*Answer:* Ada [1].",
+    f"Thought: {THOUGHT}\nFinal Answer: Ada [1].",
+    f"**Réflexion :** {THOUGHT}\n\n**Réponse :** Ada [1].",
+    f"【思考】{THOUGHT}\n【回答】Ada [1].",
+    f"<chain-of-thought>{THOUGHT}</chain-of-thought>Ada [1].",
+    f"<my_thinking>{THOUGHT}</my_thinking>Ada [1].",
+    f"(thinking: {THOUGHT})\n\nAda [1].",
+    f"<!-- thinking: {THOUGHT} -->\nAda [1].",
+    f"#### Thought process\n{THOUGHT}\n#### Answer\nAda [1].",
     f"## Thought process\n{THOUGHT}\n## Final answer\nAda [1].",
     f"**Überlegung:** {THOUGHT}\n**Antwort:** Ada [1].",
     f"Razonamiento:\n{THOUGHT}\n\nRespuesta: Ada [1].",
@@ -106,6 +115,7 @@ PLAIN = [
     "Ada said <plan>x</plan> [1].",
     "<details><summary>Costs</summary>Ada [1].</details>",
     "**Answer:** Ada [1].",
+    "<plan>Ada builds the mill [1].</plan>",
 ]
 CUTS = st.lists(st.integers(0, 200), max_size=9)
 

@@ -11,6 +11,9 @@ I can't see the image. | I cannot view pictures directly. | I'm not able to open
 As a text-based assistant I have no eyes. | It seems no image was provided. | Unfortunately, I can't make out the photo.
 I don't have the ability to look at pictures. | I do not see any image here. | The image did not load on my side.
 Could you please upload the picture again? | Sure! Please share the image. | I apologize, that is beyond me.
+The picture could not be opened. | No image provided. | I can only read text. | You forgot to attach the photo.
+There's no picture attached. | Image input is not supported here. | Es wurde kein Bild hochgeladen.
+Leider liegt mir kein Bild vor. | No se adjuntó ninguna imagen. | Nenhuma imagem foi recebida.
 Das Bild kann ich leider nicht sehen. | Leider kann ich keine Bilder öffnen. | Ich sehe hier kein Bild.
 Ich kann dieses Foto nicht erkennen. | Als Sprachmodell fehlen mir Augen. | Könnten Sie mir bitte das Bild schicken?
 Je ne peux pas voir l'image. | Désolé, cela dépasse mes moyens. | Je ne vois pas d'image ici.
@@ -21,7 +24,7 @@ Não consigo ver a imagem. | Desculpe, não dá. | Não tenho acesso a imagens. 
 """
 TELLS = """
 A sign says “I'm sorry, we are closed”. | A poster: "Desculpe, volto já". | The image shows a mill at a weir.
-I can see a mill, and a heron on its roof. | A board on which nothing is written. | Ein Bild der Mühle, nicht scharf.
+I can see a mill, and a heron on its roof. | No heron is visible at the weir. | Ein Bild der Mühle, nicht scharf.
 Das Bild zeigt eine Mühle. | Une affiche : « Désolé, fermé ». | As a text editor it opens large files quickly.
 A text-based menu with four entries. | Como modelo de costes se eligió el anual. | 画像には水車小屋が写っています。
 The miller cannot see the river from the attic. | No image of the weir survives. | La imagen muestra un molino.
