@@ -24,6 +24,8 @@ from engine.llm.formats.thinking_notations import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    _Tree = dict[str, "_Tree"]
+
 MAX_HEAD_CHARACTERS = 100_000  # a longer head without a mark is thoughts: no answer is as long
 MAX_MARKS = 1_000  # a reply with more is no answer; its rest is hidden
 _SLICE_CHARACTERS = 2_000  # of a delta: each mark in it costs a copy of the rest
@@ -34,13 +36,24 @@ _QUOTES = "`\"'“”‘’«»„"
 
 
 def _any_of(literals: Iterable[str]) -> str:
-    return "|".join(map(_escape, sorted(set(literals), key=len, reverse=True)))
+    """The pattern of any of the literals, the longest first; one in square brackets has one case: "[Think]" is text."""
+    literals = sorted(set(literals), key=len, reverse=True)
+    cased = [each for each in literals if each.startswith("[")]
+    tree: _Tree = {}
+    for literal in literals:
+        node = tree
+        for character in () if literal in cased else (*literal, ""):
+            node = node.setdefault(character, {})
+    exact = [f"(?-i:{re.escape(each)}|{re.escape(each.upper())})" for each in cased]
+    return "|".join(filter(None, (*exact, _write_tree(tree))))
 
 
-def _escape(literal: str) -> str:
-    """The pattern of a literal; one in square brackets has one case only: "[Think]" is text."""
-    escaped = re.escape(literal)
-    return f"(?-i:{escaped}|{re.escape(literal.upper())})" if literal.startswith("[") else escaped
+def _write_tree(node: _Tree) -> str:
+    """The pattern of a tree of characters: literals with the same start are tried together."""
+    branches = [re.escape(character) + _write_tree(child) for character, child in node.items() if character]
+    if len(branches) < 2 and not (branches and "" in node):
+        return "".join(branches)
+    return f"(?:{'|'.join(branches)}){'?' if '' in node else ''}"
 
 
 def _compile(literals: Iterable[str]) -> re.Pattern[str]:

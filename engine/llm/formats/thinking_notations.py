@@ -139,7 +139,7 @@ NOTATIONS = (
     ),
     Notation(("[think]", "[thinking]", "[reasoning]"), ("[/think]", "[/thinking]", "[/reasoning]")),  # Magistral
     *(Notation((), _closing_tags(name), _opening_tags(name), nests=False, needs_end=True) for name in _HEAD_TAGS),
-    *(Notation((f"<{name}>",), (f"</{name}>",)) for name in _COMPOUND_TAGS),
+    Notation(tuple(f"<{name}>" for name in _COMPOUND_TAGS), tuple(f"</{name}>" for name in _COMPOUND_TAGS)),
     Notation((), (")\n", ")*\n"), _ASIDES, nests=False, needs_end=True),
     *(
         Notation((f"{left}{name}{right}",), (f"{left}/{name}{right}", f"{left}／{name}{right}"))
