@@ -68,11 +68,6 @@ class EngineError(Exception):
         if hint:
             self.hint = hint
 
-    @property
-    def log_text(self) -> str:
-        """The message for logs, which never hold words of people or of a reply."""
-        return str(self)
-
 
 class CorrectionChanged(EngineError):
     """A correction to undo is not there any more."""
@@ -319,10 +314,6 @@ class NothingGiven(InvalidReply):
     hint = "Choose a model that keeps to the format (docs/models.md), or read the text again with `threadlore retry`."
     outcome = ""
 
-    @property
-    def log_text(self) -> str:
-        return f"nothing given: {self.outcome}"
-
 
 class RateLimited(ModelError):
     """The provider limits the rate of requests."""
@@ -406,8 +397,3 @@ PROVIDER_ERRORS = (
 def is_outage(error: BaseException) -> TypeGuard[ModelError]:
     """Whether a model call failed for a reason other than its text: the same call can succeed later."""
     return isinstance(error, ModelError) and not isinstance(error, TEXT_ERRORS)
-
-
-def describe_for_log(error: BaseException) -> str:
-    """An error without words of people or of a reply; of an unexpected one, which may quote texts, only its type."""
-    return (error.log_text if isinstance(error, EngineError) else "") or type(error).__name__

@@ -173,7 +173,7 @@ class LiteLLMModel:
         try:
             reply = await self._condense(render_query_rewrite(text, history, today, asker, rules), meter)
         except NothingGiven as error:  # without a clear yes, a message is not for the bot
-            log.warning("llm.overheard_not_judged", error=error.log_text)
+            log.warning("llm.overheard_not_judged", error=f"nothing given: {error.outcome}")
             return None
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
 
