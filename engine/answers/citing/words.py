@@ -154,7 +154,7 @@ UNIT_WORDS = _words(
 )
 # Short words that are no units or variables.
 SHORT_WORDS = _words(
-    "one two six ten it all day now too out off up so us him her them red old new big low top end man men dog cat car",
+    "one two six ten it all day now too out off up so us them red old new big low top end man men dog cat car",
     "van bus bay sea ice oil gas tea pub inn zoo ja zu an ab um uns alt neu rot oui non mer été sí mes día uno dos",
     "mar sol pan um dia mês ano sim pé chá",
 )
