@@ -315,11 +315,11 @@ class FileIngest:
         return stage is not None and stage.status == "pending"
 
     async def _get_failure(self, filed: FileRecord) -> str:
-        """Why an accepted document is not searchable; details of the model are only logged."""
+        """Why an accepted document is not searchable; the log of the extraction has details of the model."""
         stage = await self._get_stage(filed.document)
         if stage is None or stage.status != "failed":
             return ""
-        log.warning("ingest.file_extraction_failed", channel=filed.room, error=stage.error, hint=stage.hint)
+        log.warning("ingest.file_extraction_failed", channel=filed.room, document=filed.document)
         return gettext(texts.EMBEDDING_REFUSED)
 
     async def _get_stage(self, document: str) -> DocumentStatus | None:

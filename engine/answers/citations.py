@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.answers.citing.number_list import read_bracket
+from engine.answers.citing.number_list import read_bracket, read_timed
 from engine.answers.citing.places import begins_index, is_index, is_numbered_thing
 from engine.answers.citing.source_list import SourceListFilter
 from engine.answers.citing.spellings import SpellingRewriter
@@ -185,6 +185,8 @@ class CitationRewriter(StreamRewriter):
     def parse_numbers(self, content: str) -> list[int] | None:
         """The valid numbers in brackets, or None if the content does not read as a list of numbers."""
         seen = CITATION_SUFFIX.sub("", visible_text(content.replace("～", "–")))  # it is no mark of Markdown
+        if (timed := read_timed(seen)) is not None:
+            return self.list_given([(timed, timed)])
         spans = [(_parse_number(low), _parse_number(high or low)) for low, high in NUMBER_RANGE.findall(seen)]
         if not spans or not NUMBER_LIST.fullmatch(seen):
             return self.parse_labeled(seen)

@@ -12,6 +12,7 @@ from engine.errors import EngineClosed, StoreError
 from engine.llm.base import MODEL_LABEL, FilterProposer, RewriteRequest, guard_plugin_call
 from engine.llm.cited_history import cite_history
 from engine.models import SearchQuery
+from engine.scheduling.supervisor import describe_error
 
 if TYPE_CHECKING:
     from datetime import date
@@ -54,7 +55,7 @@ class QueryRewriter:
         except (EngineClosed, StoreError):
             raise
         except Exception as error:  # noqa: BLE001 - a failed helper call must not fail the question
-            log.warning("answer.question_not_rewritten", error=str(error) or type(error).__name__)
+            log.warning("answer.question_not_rewritten", error=describe_error(error))
             query = SearchQuery(question.text, unrewritten=True)
         return query if query.high or query.low else replace(query, low=(query.question,))
 

@@ -33,7 +33,7 @@ from engine.llm.base import MODEL_LABEL, guard_plugin_call
 from engine.llm.offline.extraction import extract_by_rules
 from engine.models import Excerpt, Extraction
 from engine.scheduling.batch_gate import NextStep, WaitTarget
-from engine.scheduling.supervisor import backoff_seconds
+from engine.scheduling.supervisor import backoff_seconds, describe_error
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import SMALL_TALK_KEY, SpaceTurn
 from engine.text.conversations.notices import NoticeMemory
@@ -367,8 +367,7 @@ class ExtractStep:
         if not is_known:
             log.warning(
                 "ingest.chunk_failed",
-                # The first words of a reply may be those of the text: the ledger alone has them.
-                error=f"nothing given: {error.outcome}" if isinstance(error, NothingGiven) else str(error),
+                error=describe_error(error),  # the ledger alone has the first words of a reply
                 hint=error.hint,
                 is_final=given_up,
                 attempts=chunk.attempts + 1,

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 # Part of the cache key of extractions. Raise it when the parsers extract something else from the same reply.
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 MAX_MIXED_REPLIES = 3  # after this many unreliable shared replies in a row, each excerpt gets its own call
 MAX_UNSHARED = 10_000
 RETRY_SECONDS = 3600.0, 86_400.0  # until what a model could not do is tried again; at most
@@ -173,7 +173,7 @@ class LiteLLMModel:
         try:
             reply = await self._condense(render_query_rewrite(text, history, today, asker, rules), meter)
         except NothingGiven as error:  # without a clear yes, a message is not for the bot
-            log.warning("llm.overheard_not_judged", error=str(error))
+            log.warning("llm.overheard_not_judged", error=f"nothing given: {error.outcome}")
             return None
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
 

@@ -39,6 +39,7 @@ from engine.retrieval.sources import (
     with_equal_texts,
 )
 from engine.retrieval.views import ViewLoader
+from engine.scheduling.supervisor import describe_error
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 from engine.text.similarity import best_similarity
@@ -189,7 +190,7 @@ class ContextBuilder:
             with guard_plugin_call(f"The reranker {reranker.name}"):
                 scores = await self.searcher.stopwatch.measure("rerank", scoring)
         except Exception as error:  # noqa: BLE001 - a failed helper call must not fail the question
-            log.warning("retrieval.not_reranked", error=str(error) or type(error).__name__)
+            log.warning("retrieval.not_reranked", error=describe_error(error))
             self.unranked = True
             return
         lowest = self.ranking_options.min_rerank_score

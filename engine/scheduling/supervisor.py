@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from engine.errors import EngineError
+from engine.errors import EngineError, NothingGiven
 from engine.scheduling.tasks import cancel_tasks, current_task
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def is_task_exit(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
 
 def describe_error(error: BaseException) -> str:
     """An error in words for status and health pages; only the type of unexpected ones, since they may quote texts."""
-    return str(error) if isinstance(error, EngineError) else type(error).__name__
+    if isinstance(error, NothingGiven):
+        return f"nothing given: {error.outcome}"  # its message quotes a reply
+    return (str(error) if isinstance(error, EngineError) else "") or type(error).__name__
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ async def record_request(
 
 
 async def _hide_direct_messages(deps: Deps, caller: Caller, place: str) -> str:
-    """A room that is named, unless it is direct messages; of a person, unless it might be or is of another workspace."""
+    """A room that is named, unless it is direct messages; of a person, unless it might be, or is of others."""
     own, is_person = caller.subject, caller.kind == "person"
     room = Location.from_room(place) if ":" in place else Location(own.platform, own.workspace, place)
     if place in {"", OPEN} or not (room.platform and room.channel):

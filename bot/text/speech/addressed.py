@@ -190,6 +190,7 @@ _STUCK = re.compile(
     r"|\A(?:necesitamos|buscamos|queremos|precisamos|procuramos|quisiéramos|gostaríamos)\b"
 )
 _POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
+_POLITE_END = re.compile(r" (?:please|pls|bitte|svp|stp|sil (?:te|vous) pla[iî]t|por favor)\Z")
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 
 
@@ -342,7 +343,8 @@ def _is_declarative(sentence: Sentence, *, ends_with_period: bool = False) -> bo
     names = words[0] == "das" and _names_thing(sentence)
     if contracted or (words[0] in phrases.SUBJECT_PRONOUNS and not names) or _has_verb(words, sentence):
         return True
-    return _may_state(words) and states(sentence, ends_with_period=ends_with_period)
+    may_state = _may_state(words) and not _POLITE_END.search(" ".join(sentence.words))
+    return may_state and states(sentence, ends_with_period=ends_with_period)
 
 
 def _names_thing(sentence: Sentence) -> bool:

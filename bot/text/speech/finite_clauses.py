@@ -218,6 +218,8 @@ class _Clause:
 
     def _follows_relative(self, at: int, grammar: Grammar) -> bool:
         """Whether a relative pronoun behind a noun stands before: "o muro que a Rita pintou", not "Ana disse que"."""
+        if grammar is GERMAN and at + 1 == len(self.words):  # "der Plan den Anna hochgeladen hat", without a comma
+            return any(self.words[each] in _SUBORDINATORS and self.raw[each - 1][0].isupper() for each in range(1, at))
         return grammar in (FRENCH, SPANISH, PORTUGUESE) and any(
             self.words[each] in _RELATIVES
             and self._is_content(each - 1, grammar)

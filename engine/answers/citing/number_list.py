@@ -29,11 +29,14 @@ HYPHENS = frozenset("-‐‑‒–—―−~〜～")
 
 _TOKEN = re.compile(r"(\d+)|([^\W\d_]{1,40}(?:['’][^\W\d_]{1,20})?[º°]?)|(\.{2,3}|…|\S)")
 _LIST_WORDS = ARTICLES | SEE_WORDS | AND_WORDS | RANGE_WORDS | NUMBER_WORDS | SEE_SUFFIXES
-_SEPARATORS = frozenset(",;、，；&+|/·•")
+_SEPARATORS = frozenset(",;、，；&+|/·•・")
 _AFTER_LABEL = frozenset(":：#.№_=-º°")
 _TITLED = re.compile(
     r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:]{0,4})?(?P<number>\d{1,4})\s{0,4}"
     r"(?:[:,|]|(?<=\s)[–—-]\s|\((?=[^()]{3,100}\)\s{0,4}\Z))\s{0,4}(?=[^\W\d_][^\[\]]{2})"
+)
+_TIMED = re.compile(  # the number of a source, and when it was written
+    r"\s{0,4}(\d{1,4})\s?[,;]\s{0,4}(?:\d{1,2}:\d\d(?::\d\d)?|\d{4}-\d\d?-\d\d?(?:[ T,]{1,2}\d{1,2}:\d\d)?)\s{0,4}"
 )
 _NUMERO = re.compile(r"\bn\.\s?[oº°]s?\b\.?", re.IGNORECASE)  # as in Spanish and Portuguese
 _COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
@@ -72,6 +75,12 @@ def read_bracket(text: str) -> NumberList | None:
     if titled is None or (titled["label"] and titled["label"].casefold() not in BRACKET_LABELS):
         return None
     return NumberList(((int(titled["number"]),) * 2,), is_loose=True)
+
+
+def read_timed(text: str) -> int | None:
+    """The number of a source that stands before the time at which it was written; None if the text is no such thing."""
+    timed = _TIMED.fullmatch(text)
+    return int(timed[1]) if timed else None
 
 
 def read_list(text: str, labels: Collection[str] = LABELS, *, is_bracketed: bool = False) -> NumberList | None:

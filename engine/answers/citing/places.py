@@ -11,6 +11,7 @@ from itertools import takewhile
 from engine.answers.citing.words import (
     ARTICLES,
     FIRST_OF_ORDERS,
+    INDEXED_WORDS,
     KEY_WORDS,
     LINKING_WORDS,
     NUMBERED_SUFFIXES,
@@ -19,6 +20,7 @@ from engine.answers.citing.words import (
     REPORTING_PHRASES,
     REPORTING_SUFFIXES,
     REPORTING_VERBS,
+    SHORT_WORDS,
     SINGULAR_NUMBERED_WORDS,
     SPELLED_OUT,
     TICKET_WORDS,
@@ -37,11 +39,15 @@ _AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|\Z"
 _CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
 _LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
 _LAST_WORDS = re.compile(r"(?:(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4})?(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4}\Z")
+_TIME = re.compile(r"(?<![\d:])\d{1,2}:\d\d\Z|(?<!\d)\d{1,2}[./]\d{1,2}[./]\d{4}\Z")
+_BEHIND_RAISED = re.compile(r"[^\W\d][.,;!?]?(?:\^\d{1,4}|\[\d{1,4}\]) ?\Z")  # "done.^1 ^2"
 _BEFORE_SENTENCE = frozenset(".!?:\n|>。！？-•#")
 _VARIABLE = re.compile(r"(?:\A|[\s(=+*<>,-])[a-z]\Z")
+_CALCULATED = re.compile(r"\s?[-+*/<>=]")
+_CALCULATED_BEFORE = re.compile(r"[=+*<>(]\s?[a-z]\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z]\Z")
 _ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\+\+)")
-_ASSIGNED_FROM = re.compile(r"=\s?[A-Za-z_]\w{0,30}\Z")
+_ASSIGNED_FROM = re.compile(r"[\]`]\s?[-+*/]?=\s?[A-Za-z_]\w{0,30}\Z")
 _REPORTED = re.compile(
     rf"(?:\A|[^\w])(?:{'|'.join(sorted(REPORTING_PHRASES, key=len, reverse=True))})\s{{1,3}}"
     rf"(?:(?:{'|'.join(ARTICLES)})\s{{1,3}})?\Z",
@@ -101,6 +107,8 @@ def can_be_raised(before: str, behind: str) -> bool:
     if not _AFTER_SUPERSCRIPT.match(behind) or before[-1:] in ("", "\n", "=", "+", "×", "*", "^", "(", "⁻", "⁺"):
         return False
     last = before[-1]
+    if _TIME.search(before):
+        return True
     if last.isdigit():
         digits = "".join(takewhile(str.isdigit, reversed(before)))
         head = before[: -len(digits)].rstrip()
@@ -115,10 +123,14 @@ def can_follow_caret(before: str, behind: str) -> bool:
     """Whether a number behind a lone caret is a citation: at the end of a clause, and no exponent."""
     if before[-1:] in ".,;:!?" and before[-2:-1].isalpha() and behind[:1].isspace():  # ", ^2" stands behind its clause
         return True
+    if _BEHIND_RAISED.search(before):
+        return True
     if not (ends_sentence(behind) or _CLAUSE_END.match(behind)) or before[-1:].isdigit():
         return False
     text = before.rstrip(" ")
-    return can_be_raised(text or before, behind) and (text == before or _count_words(text) >= MIN_WORDS)
+    if text == before:
+        return can_be_raised(before, behind)
+    return _count_words(text) >= MIN_WORDS and (can_be_raised(text, behind) or read_last_word(text) in SHORT_WORDS)
 
 
 def is_reported(before: str, behind: str) -> bool:
@@ -164,7 +176,13 @@ def begins_index(before: str) -> bool:
 def is_index(before: str, behind: str) -> bool:
     """Whether a number in square brackets is an index: `a[3]`, `rows[1] = …`."""
     is_assigned = bool(_IDENTIFIER.search(before) and _ASSIGNED.match(behind))
-    return is_assigned or bool(_VARIABLE.search(before)) or bool(_ASSIGNED_FROM.search(before))
+    is_variable = _CALCULATED.match(behind) or not INDEXED_WORDS.isdisjoint(_list_last_words(before))
+    is_term = bool(_VARIABLE.search(before) and is_variable) or bool(_CALCULATED_BEFORE.search(before))
+    return is_assigned or is_term or bool(_ASSIGNED_FROM.search(before))
+
+
+def _list_last_words(before: str) -> list[str]:
+    return [word.casefold() for word in before.split()[-1 - MAX_COUNT_WORDS :]]
 
 
 def _count_words(before: str) -> int:

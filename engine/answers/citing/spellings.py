@@ -22,7 +22,14 @@ from engine.answers.citing.places import (
     read_last_word,
 )
 from engine.answers.citing.table_columns import TableColumns
-from engine.answers.citing.words import INLINE_LABELS, LABELS, REPORTED_WORDS, SOURCE_WORDS, THING_WORDS
+from engine.answers.citing.words import (
+    INLINE_LABELS,
+    LABELS,
+    PLACEHOLDER_WORDS,
+    REPORTED_WORDS,
+    SOURCE_WORDS,
+    THING_WORDS,
+)
 from engine.answers.links.visible_text import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
@@ -54,7 +61,9 @@ _PARTIAL_TAG = re.compile(
     r"\Z",
     re.IGNORECASE,
 )
-_CARET = re.compile(r"\^((?:\[[\d,;\s–-]{1,40}\]){1,9}|[\d,;\s]{1,40}|\([\d,;\s]{1,40}\))\^")
+_BRACES = re.compile(r"(?:\{\d{1,4}\}){1,9}|(?:<\d{1,4}>){1,9}")
+_PARTIAL_BRACES = re.compile(r"(?:\{\d{1,4}\}){0,8}\{\d{0,4}\Z|(?:<\d{1,4}>){0,8}<\d{0,4}\Z")
+_CARET = re.compile(r"\^((?:\[[\d,;\s–-]{1,40}\]){1,9}|[\d,;\s]{0,40}\d|\([\d,;\s]{1,40}\))\^")
 _LONE_CARET = re.compile(r"\^(\[\d{1,4}\](?:\[\d{1,4}\]){0,8}|\d{1,4}(?:,\s?\d{1,4}){0,9}|\(\d{1,4}\)|\{\d{1,4}\})")
 _PARTIAL_CARET = re.compile(r"\^(?:[\[\]()\d,;\s–-]{0,60}|\{\d{0,4})\Z")
 _LATEX = re.compile(r"\$\s?\^\s?\{?\s?\[?([\d,;\s–-]{1,40})\]?\s?\}?\s?\$")
@@ -77,6 +86,7 @@ _MARKS = {
 _SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_NUMBERS = re.compile(r"\d+")
 _RUN = re.compile(rf"(⁻?)([{SUPERSCRIPTS}]+)")
 _BARE_WORDS = SOURCE_WORDS | REPORTED_WORDS
 _BY_LENGTH = sorted(_BARE_WORDS, key=len, reverse=True)
@@ -96,7 +106,7 @@ _PARTIAL_BARE = re.compile(
     re.IGNORECASE,
 )
 _NO_BARE_END = re.compile(
-    r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s(?:of|des|del|du|da|do|der)\s[^\W\d]|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
+    r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s(?:of|des?|del|du|da|do|dos|das|der|di)\s[^\W\d]|\sd['’][^\W\d]|\s(?:fois|veces|vezes|[Mm]al|times)\b|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
 )
 
 _COPIED = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
@@ -113,7 +123,7 @@ class SpellingRewriter(StreamRewriter):
     """First stage: write citations of other spellings as `[1]`. `texts`: what sources, titles and the question say."""
 
     special = re.compile(
-        rf"[`(（^<$\\|\ue200{SUPERSCRIPTS}⁽{CIRCLED}]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
+        rf"[`(（^<{{$\\|\ue200{SUPERSCRIPTS}⁽{CIRCLED}]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
         rf"|(?<![^\W_{_HAN}])(?:{_BARE_START.pattern}|(?:{'|'.join(map(re.escape, _BY_LENGTH))}))",
         re.IGNORECASE,
     )
@@ -154,7 +164,8 @@ class SpellingRewriter(StreamRewriter):
         rewriters: dict[str, _Rewriter] = {
             "(": self._rewrite_parenthesis,
             "（": self._rewrite_parenthesis,
-            "<": self._rewrite_tag,
+            "<": self._rewrite_angle,
+            "{": self._rewrite_braces,
             "|": self._rewrite_cell,
             "\ue200": self._remove_marker,
         }
@@ -279,6 +290,30 @@ class SpellingRewriter(StreamRewriter):
             return RewriteStep(found.end(), listed.render())
         return self._keep(at)
 
+    def _rewrite_angle(self, at: int, *, final: bool) -> RewriteStep | None:
+        """A tag, or a number in angle brackets."""
+        is_number = self.buffer[at + 1 : at + 2].isdecimal() or (len(self.buffer) == at + 1 and not final)
+        return self._rewrite_braces(at, final=final) if is_number else self._rewrite_tag(at, final=final)
+
+    def _rewrite_braces(self, at: int, *, final: bool) -> RewriteStep | None:
+        """Numbers in braces or angle brackets at the end of a clause; elsewhere they are placeholders or keys."""
+        found = _BRACES.match(self.buffer, at)
+        if not final and (_PARTIAL_BRACES.match(self.buffer, at) or (found and self._is_near_end(found.end()))):
+            return None
+        if found is None:
+            return self._keep(at)
+        numbers = [int(each) for each in _NUMBERS.findall(found[0])]
+        fits = self.tail[-1:] not in "=$%\"'{<" and can_end_clause(
+            self.tail, numbers[0], self.buffer[found.end() :], has_citation=self._has_citation
+        )
+        if fits and self._given.issuperset(numbers) and PLACEHOLDER_WORDS.isdisjoint(_list_words(self.tail)):
+            self._has_citation = True
+            return RewriteStep(found.end(), "".join(f"[{number}]" for number in numbers))
+        return self._keep(at, len(found[0]))
+
+    def _is_near_end(self, end: int) -> bool:
+        return len(self.buffer) - end < LOOKAHEAD
+
     def _rewrite_tag(self, at: int, *, final: bool) -> RewriteStep | None:
         found = _TAG.match(self.buffer, at)
         if found is None:
@@ -340,6 +375,11 @@ class SpellingRewriter(StreamRewriter):
             return RewriteStep(found.end(), "")
         waits = found is not None or _PARTIAL_MARKER.match(self.buffer, at)
         return None if waits and not final else self._keep(at)
+
+
+def _list_words(text: str) -> list[str]:
+    """The last words of a text, folded."""
+    return [word.strip(".,;:!?*_\"'()").casefold() for word in text.split()[-12:]]
 
 
 def _squeeze(text: str) -> str:

@@ -152,6 +152,23 @@ UNIT_WORDS = _words(
     "meter meters metre metres feet foot inch inches mile miles yard yards kilometer kilometers kilometre kilometres",
     "centimeter centimetre zentimeter quadrat metro metros mètre mètres pixel pixels unit units sigma",
 )
+# Short words that are no units or variables.
+SHORT_WORDS = _words(
+    "one two six ten it all day now too out off up so us them red old new big low top end man men dog cat car",
+    "van bus bay sea ice oil gas tea pub inn zoo ja zu an ab um uns alt neu rot oui non mer été sí mes día uno dos",
+    "mar sol pan um dia mês ano sim pé chá",
+)
+# Words before a variable whose number in square brackets is an index.
+INDEXED_WORDS = _words(
+    "array arrays matrix vector tuple element elements variable value index entry feld element wert tableau élément",
+    "valeur variable arreglo elemento valor vetor variável",
+)
+# Words that make a number in braces a placeholder, and one in angle brackets a key or a field.
+PLACEHOLDER_WORDS = _words(
+    "format string template placeholder placeholders argument arguments variable variables parameter parameters set",
+    "printf regex pattern group index field key platzhalter vorlage zeichenkette menge taste marcador plantilla cadena",
+    "conjunto tecla gabarit chaîne ensemble touche modèle modelo",
+)
 # Headings of a list of sources.
 HEADINGS = LABELS | {
     "source list", "list of sources", "sources used", "sources cited", "works cited", "bibliography", "footnotes",

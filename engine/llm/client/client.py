@@ -115,7 +115,7 @@ class ModelClient:
         self.observe_outcome: Callable[[Purpose, Outcome], None] = _ignore_outcome
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._breakers = Breakers(clock, self.timeouts.initial_wait)
-        self.thinking_models = ThinkingModels()
+        self.thinking_models = ThinkingModels(clock)
         self._refused = RefusedParameters(clock)
         self.prompt_counts = PromptCounts()
 

@@ -34,6 +34,7 @@ from engine.llm.wire.rejections import (
     ANY_PARAMETER,
     SERVER_ERRORS,
     Rejection,
+    advises_other_model,
     find_parameter,
     own_words,
     read_rejection,
@@ -49,6 +50,8 @@ _TOO_LONG = re.compile(
     r"|reduce (the length of )?(the|your) (message|prompt|input|request)"
     r"|tokens?( count)?( \(\d+\))? exceeds? the maximum"
     r"|tokens? in the (prompt|request|input)s? (can|must|may) ?not exceed"
+    r"|exceeds? (the )?max(imum)?( allowed)? (number|amount) of (input |prompt )?tokens|total tokens.{0,60}exceeds?"
+    r"|(input|prompt|sequence|context) (length|size)[\w ]{0,20} (exceeds?|is (too|larger|longer))"
     r"|inputs?\W+tokens \+|inputs\W+must have less than|maximum prompt length|payload size exceeds",
     re.IGNORECASE,
 )
@@ -56,7 +59,7 @@ _OUTPUT_LIMIT = re.compile(r"max_\w*tokens\W{1,3}must be (less|at most|between|s
 # A request at which nothing is wrong: the server has no time for it yet.
 _NOT_READY = re.compile(
     r"\b(has |request )?timed out\b|(is|are) (currently |still |being )*(unloaded|loading|starting|warming up)\b"
-    r"|\b(not ready|temporarily unavailable|overloaded)\b|try again (later|shortly|in a)",
+    r"|\b(not ready|temporarily unavailable|overloaded|out of memory)\b|try again (later|shortly|in a)",
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(
@@ -182,7 +185,7 @@ def _rejection_error(error: Exception, name: str, message: str) -> ModelError:
         return InvalidApiKey(f"No key is set for the model {name}.")
     if status == FORBIDDEN:
         return InvalidApiKey(f"The key may not be used for the model {name}{reason}")
-    if kind is RequestRejected and status in {NOT_FOUND, NO_METHOD}:
+    if kind is RequestRejected and (status in {NOT_FOUND, NO_METHOD} or advises_other_model(text)):
         return ModelNotFound(f"The provider does not know the model {name}{reason}", hint=_NOT_FOUND_HINT)
     return kind(_ERROR_TEXTS[kind].format(model=name) + reason)
 

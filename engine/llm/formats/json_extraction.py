@@ -35,6 +35,7 @@ _LINK_KEYS = (
 _ENTITY_LISTS, _RELATION_LISTS = ("entities", "nodes"), ("relationships", "relations", "edges")
 _FENCE = re.compile(r"\A```\w*|```\Z")
 _OBJECT_START = re.compile(r"\{\s*[\"'}]")
+_NAME = re.compile(r"[^\W\d_]{3,60}|[^\W\d_][^\d_]{0,60}\s[^\d_]{1,60}")
 _SEPARATORS = re.compile("[\n,;，；]")
 
 
@@ -46,7 +47,14 @@ def parse_json_extraction(reply: str) -> Extraction:
         lists = {key.lower(): key for key in data}
         entities += _object_list(data, next((lists[key] for key in _ENTITY_LISTS if key in lists), ""))
         relations += _object_list(data, next((lists[key] for key in _RELATION_LISTS if key in lists), ""))
-    mentions = (build_mention(*(_any_field(item, keys) for keys in _MENTION_KEYS)) for item in entities)
+    if not entities and not relations:
+        for item in _list_flat(reply):
+            (relations if _any_field(item, _LINK_KEYS[0]) and _any_field(item, _LINK_KEYS[1]) else entities).append(
+                item
+            )
+    mentions = (
+        build_mention(_read_name(item), *(_any_field(item, keys) for keys in _MENTION_KEYS[1:])) for item in entities
+    )
     links = (build_link(*(_any_field(item, keys) for keys in _LINK_KEYS)) for item in relations)
     return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
@@ -71,9 +79,33 @@ def _decode_array(reply: str) -> list[Object] | None:
     return [cast("Object", item) for item in data if isinstance(item, dict)] if isinstance(data, list) else None
 
 
+def _read_name(item: Object) -> str:
+    """The name of an entity; its identifier if that is a name, too: "Quay", not "n1"."""
+    identifier = text_field(item, "id")
+    return _any_field(item, _MENTION_KEYS[0]) or (identifier if _NAME.fullmatch(identifier) else "")
+
+
+def _list_flat(reply: str) -> list[Object]:
+    """Facts without a list around them: an array of them, or one object a line."""
+    array = _decode_array(reply)
+    items = array if array is not None else [_decode_line(line) for line in strip_thinking(reply).splitlines()]
+    return [item for item in items if item and item.get("type") != "function" and text_field(item, "description")]
+
+
+def _decode_line(line: str) -> Object:
+    line = line.strip().removesuffix(",")
+    if not (line.startswith("{") and line.endswith("}")):
+        return {}
+    try:
+        data = json.loads(line, strict=False)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("Object", data) if isinstance(data, dict) else {}
+
+
 def _holds_facts(value: object) -> bool:
     return isinstance(value, dict) and any(
-        isinstance(items, list) and str(key).lower() in {*_ENTITY_LISTS, *_RELATION_LISTS}
+        isinstance(items, list | dict) and str(key).lower() in {*_ENTITY_LISTS, *_RELATION_LISTS}
         for key, items in value.items()
     )
 
@@ -129,6 +161,8 @@ def _any_field(item: Object, keys: tuple[str, ...]) -> str:
 
 def _object_list(data: Object, key: str) -> Iterator[Object]:
     items = data.get(key)
+    if isinstance(items, dict):  # by name
+        items = [{"name": name, **value} for name, value in items.items() if isinstance(value, dict)]
     return (cast("Object", item) for item in (items if isinstance(items, list) else ()) if isinstance(item, dict))
 
 

@@ -1,4 +1,4 @@
-"""Parse facts that a model wrote as Markdown lists or labeled fields instead of rows or JSON. Pure.
+"""Parse facts that a model wrote as lists, tables, elements of XML or labeled fields, not as rows or JSON. Pure.
 
 Only items in one of the usual forms under a heading for entities or relations are facts; other prose is none.
 """
@@ -6,10 +6,11 @@ Only items in one of the usual forms under a heading for entities or relations a
 from __future__ import annotations
 
 import re
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from engine.llm.formats.built_facts import build_link, build_mention
-from engine.llm.formats.row_repair import OTHER
+from engine.llm.formats.row_repair import OTHER, is_type, split_quoted
 from engine.llm.formats.thinking import strip_thinking
 from engine.models import Extraction, Link, Mention
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINE = 2_000  # characters; a longer line is prose
+MAX_ELEMENTS = 500  # of XML in one reply
 _EMPHASIS = re.compile(r"\*\*|__|`")
 _HEADING = re.compile(
     r"\A[\W\d_]*(entit(?:y|ies)|nodes?|relation(?:ship)?s?|edges?)\b[^:：]{0,30}[\W_]*\Z", re.IGNORECASE
@@ -28,6 +30,24 @@ _ARROW = r"(?:<?-{1,3}>|<?={1,3}>|[→↔⟶⇒⟷])"
 _ARROWS = re.compile(
     rf"\A(.{{1,120}}?)\s*{_ARROW}\s*([^:：→↔]{{1,120}}?)\s*(?:[:：]\s*(\S.*)|[(（]([^()（）]+)[)）])\Z"
 )
+_DASHED = re.compile(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：–—-]{1,40}?)\s+[-–—]\s+(\S.*)\Z")
+_ELEMENT = re.compile(r"<(entity|relation(?:ship)?|node|edge)(\s[^<>]{0,1000})?(/?)>", re.IGNORECASE)
+_CHILD = re.compile(r"<(\w{1,20})>([^<>]{0,2000})</\1>")
+_ATTRIBUTE = re.compile(r"""(\w{1,20})\s?=\s?(?:"([^"]{0,1000})"|'([^']{0,1000})')""")
+_TABLE_RULE = re.compile(r"\A[\s|:+-]+\Z")
+_CELL_SEPARATORS = "|", "\t", ";", ","
+_COLUMNS = {
+    **dict.fromkeys(("name", "entity", "entity name", "node"), "name"),
+    **dict.fromkeys(("type", "entity type", "category", "kind"), "type"),
+    **dict.fromkeys(
+        ("description", "entity description", "relationship description", "details", "text"), "description"
+    ),
+    **dict.fromkeys(("source", "source entity", "from", "subject", "entity 1"), "source"),
+    **dict.fromkeys(("target", "target entity", "to", "object", "entity 2"), "target"),
+    **dict.fromkeys(
+        ("keywords", "keyword", "relationship keywords", "relation", "relationship", "predicate"), "keywords"
+    ),
+}
 _PAIR = re.compile(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：]{1,120}?)\s*[:：]\s*(\S.*)\Z")
 _LABEL = re.compile(
     r"\A[\W\d_]*(?:(?:entity|relation(?:ship)?)[ _-]*)?"
@@ -35,6 +55,8 @@ _LABEL = re.compile(
     r"(?:[ _-]*entity)?[\d *_`\"]*[:：]\s*(.*)\Z",
     re.IGNORECASE,
 )
+_TITLE = re.compile(r"\A\s{0,4}(?:\d{1,3}[.)]\s+)?(?:#{1,6}\s+(\S.{0,120}?)|\*\*([^*:]{1,120})\*\*)\s*\Z")
+_INLINE = re.compile(r"[,;|]\s{0,3}(?=(?:name|type|description|source|target|keywords?)\s?:\s?\S)", re.IGNORECASE)
 _NAMES = {"from": "source", "to": "target", "keyword": "keywords", "entity": "name"}
 
 
@@ -42,7 +64,7 @@ def parse_listed(reply: str) -> Extraction:
     """The mentions and links of a reply with lists or labeled fields, in its order; empty for any other reply."""
     lines = [line for line in strip_thinking(reply).split("\n") if len(line) <= MAX_LINE]
     mentions, links = list[Mention | None](), list[Link | None]()
-    for record in _collect_labeled(lines):
+    for record in _collect_labeled(lines) or [*_collect_rows(lines), *_collect_elements(reply)]:
         text = record.get("description", "")
         if "source" in record and "target" in record:
             links.append(build_link(record["source"], record["target"], record.get("keywords", ""), text))
@@ -57,19 +79,86 @@ def parse_listed(reply: str) -> Extraction:
     return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
 
-def _collect_labeled(lines: list[str]) -> Iterator[dict[str, str]]:
+def _collect_labeled(lines: list[str]) -> list[dict[str, str]]:
     """Records of labeled fields; a label that the record has already begins the next one."""
+    return [record for record in _split_labeled(lines) if record]
+
+
+def _split_labeled(lines: list[str]) -> Iterator[dict[str, str]]:
     record: dict[str, str] = {}
-    for line in lines:
+    heading = ""
+    for line in chain.from_iterable(map(_split_inline, lines)):
         found = _LABEL.match(line)
         if not found:
+            if titled := _TITLE.match(line):
+                yield record
+                record, heading = {}, "" if _HEADING.match(line) else _strip_marks(titled[1] or titled[2])
             continue
         label = _NAMES.get(found[1].lower(), found[1].lower())
         if label in record or (label in {"name", "source"} and "description" in record):
             yield record
             record = {}
         record[label] = _strip_marks(found[2])
+        if heading and label in {"type", "description"} and record.keys().isdisjoint({"name", "source", "target"}):
+            record["name"] = heading
     yield record
+
+
+def _split_inline(line: str) -> list[str]:
+    """The parts of a line with several labels: "Entity: Quay, type: Location, description: long"."""
+    return _INLINE.split(line) if _LABEL.match(line) else [line]
+
+
+def _collect_rows(lines: list[str]) -> Iterator[dict[str, str]]:
+    """The rows of tables, each below a line that names the columns."""
+    columns, separator = list[str](), ""
+    for line in lines:
+        if not line.strip() or _TABLE_RULE.match(line):
+            continue
+        if found := _find_columns(line):
+            columns, separator = found
+            continue
+        cells = _split_cells(line, separator) if separator else []
+        if columns and len(cells) == len(columns):
+            yield dict(zip(columns, cells, strict=True))
+        else:
+            columns, separator = [], ""
+
+
+def _find_columns(line: str) -> tuple[list[str], str] | None:
+    """The columns that a line names, and what separates them; None if it is no head of a table of facts."""
+    for separator in _CELL_SEPARATORS:
+        cells = [cell.casefold().replace("_", " ") for cell in _split_cells(line, separator)]
+        columns = [_COLUMNS.get(cell, cell) for cell in cells]
+        named = frozenset(columns) & frozenset(_COLUMNS.values())
+        is_whole = len(named) == len(columns) >= 3 or (separator == "|" and len(columns) >= 3)
+        if is_whole and "description" in named and ("name" in named or {"source", "target"} <= named):
+            return columns, separator
+    return None
+
+
+def _split_cells(line: str, separator: str) -> list[str]:
+    text = line.strip()
+    if separator == "|":
+        text = text.strip("|")
+    return [_strip_marks(cell) for cell in split_quoted(text, separator)]
+
+
+def _collect_elements(reply: str) -> Iterator[dict[str, str]]:
+    """Elements of XML: their fields are attributes or elements in them."""
+    text = strip_thinking(reply)
+    openings = list(_ELEMENT.finditer(text))[:MAX_ELEMENTS]
+    for opening, behind in zip_longest(openings, openings[1:]):
+        end = behind.start() if behind else len(text)
+        inner = "" if opening[3] else text[opening.end() : end][:MAX_LINE]
+        inner = inner.partition(f"</{opening[1]}>")[0]
+        fields = {found[1]: found[2] or found[3] or "" for found in _ATTRIBUTE.finditer(opening[2] or "")}
+        fields |= {found[1]: found[2] for found in _CHILD.finditer(inner)}
+        named = {
+            _COLUMNS.get(key.casefold().replace("_", " "), ""): _strip_marks(value) for key, value in fields.items()
+        }
+        plain = inner.strip() if "<" not in inner else ""
+        yield {"description": plain, **named} if plain else named
 
 
 def _collect_items(lines: list[str]) -> Iterator[tuple[bool, str]]:
@@ -88,8 +177,11 @@ def _collect_items(lines: list[str]) -> Iterator[tuple[bool, str]]:
 def _parse_entity(item: str) -> Mention | None:
     if typed := _TYPED.match(item):
         return build_mention(typed[1], typed[2], typed[3])
+    if (dashed := _DASHED.match(item)) and is_type(dashed[2]):
+        return build_mention(dashed[1], dashed[2], dashed[3])
     untyped = _UNTYPED.match(item)
-    return build_mention(untyped[1], OTHER, untyped[2]) if untyped else None
+    is_label = untyped is not None and untyped[1].strip().casefold() in _COLUMNS
+    return build_mention(untyped[1], OTHER, untyped[2]) if untyped and not is_label else None
 
 
 def _parse_relation(item: str) -> Link | None:

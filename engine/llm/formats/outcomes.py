@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from engine.llm.formats.built_facts import lists_nothing
 from engine.llm.formats.json_extraction import parse_json_extraction, parse_object
 from engine.llm.formats.thinking import strip_thinking
 from engine.llm.formats.tuple_extraction import END_PATTERN, parse_tuples
+from engine.llm.wire.apologies import apologizes, gives_up
 from engine.models import Extraction
 
 if TYPE_CHECKING:
@@ -18,30 +20,6 @@ if TYPE_CHECKING:
     ExtractionFormat = Literal["tuples", "json"]
 
 MAX_QUOTED_CHARACTERS = 80  # of a reply, in messages
-MAX_APOLOGY_CHARACTERS = 600  # a longer reply is no apology alone
-MAX_APOLOGY_START = 60  # characters within which the apology of a reply that is nothing else begins
-
-# A line that says that there are none, or a heading without items. Other words beside the end marker are no such line.
-_NONE_LINE = re.compile(
-    r"[\W\d_]*(?:(?:there (?:are|is|were|was) )?(?:no|none|zero|nothing|not any|n/?a|empty|output|entit(?:y|ies)"
-    r"|relation(?:ship)?s?|nodes?|edges?|rows?|facts?|and|or|were|was|are|is|found|extracted|identified|stated|named"
-    r"|mentioned|present|in|the|this|text|excerpt|to extract|list|tuples|plaintext)\b[\W_]*)*",
-    re.IGNORECASE,
-)
-_APOLOGY = re.compile(
-    r"\b(?:i(?:['’]?m| am) (?:sorry|unable)|as an ai|against my guidelines|es tut mir leid|je suis désolée?|lo siento"
-    r"|i (?:can(?:['’]?t|not)|won['’]?t) (?:assist|help|comply|provide|process|fulfill|do))"
-    r"|申し訳|抱歉|对不起|无法(?:提供|协助)",
-    re.IGNORECASE,
-)
-_REQUEST = re.compile(
-    r"(?:\A|[.!?:]\s+)(?:please (?:provide|share|paste|send|supply)\b|veuillez fournir"
-    r"|bitte (?:geben|senden|stellen) sie|por favor,? proporcion"
-    r"|(?:i(?:['’]?m| am) )?ready to (?:extract|summari[sz]e|help|assist)"
-    r"|(?:no|there (?:is|are) no) (?:text|descriptions?|image|picture) (?:was |were )?(?:provided|given|attached))"
-    r"|请提供|提供してください",
-    re.IGNORECASE,
-)
 _NO_TEXT = frozenset({"", "null", "none", "undefined", "nil", "{}", "[]", '""', "''", "n/a"})
 _NO_VALUES: tuple[object, ...] = (None, "", [], {})
 _TOOL_CALL = re.compile(
@@ -99,9 +77,8 @@ def judge_text(reply: str, *, is_cut_off: bool = False) -> Outcome:
     text = strip_thinking(reply).strip()
     if is_cut_off and text:
         return Outcome.CUT_OFF
-    is_short = len(text) <= MAX_APOLOGY_CHARACTERS
     is_text = text.lower() not in _NO_TEXT and not _TOOL_CALL.match(text)
-    if is_text and not (is_short and (_APOLOGY.search(text[:MAX_APOLOGY_START]) or _REQUEST.search(text))):
+    if is_text and not gives_up(text):
         return Outcome.FACTS
     return judge_words(text)
 
@@ -115,7 +92,7 @@ def judge_words(text: str) -> Outcome:
     """What a reply is that gave nothing that was asked for."""
     if text.lower() in _NO_TEXT:
         return Outcome.EMPTY
-    return Outcome.REFUSED if _APOLOGY.search(text[:MAX_APOLOGY_CHARACTERS]) else Outcome.ROWLESS
+    return Outcome.REFUSED if apologizes(text) else Outcome.ROWLESS
 
 
 def judge_object(reply: str, keys: frozenset[str]) -> Outcome:
@@ -144,10 +121,9 @@ def _states_none(text: str) -> bool:
     """Whether a reply without facts says so: by the end marker alone, or by empty lists."""
     data = parse_object(text)
     if data is not None:
-        lists = [data.get("entities"), data.get("relationships", [])]
-        return all(isinstance(each, list) and not each for each in lists)
+        return "entities" in data and all(data.get(key) in (None, []) for key in ("entities", "relationships"))
     rest = END_PATTERN.sub("\n", text)
-    return rest != text and all(_NONE_LINE.fullmatch(line.strip()) for line in rest.split("\n"))
+    return rest != text and all(map(lists_nothing, rest.split("\n")))
 
 
 def _drop_unfinished_row(text: str) -> str:

@@ -5,6 +5,7 @@ Nothing is invented: what a row says is moved to the field it belongs to, and an
 
 from __future__ import annotations
 
+import csv
 import re
 from typing import TYPE_CHECKING
 
@@ -31,11 +32,14 @@ MENTION_FIELDS = 4
 LINK_FIELDS = 5
 MAX_FIELDS = 9  # of a relation with several ends or keywords; a longer row is no row
 MIN_SENTENCE_WORDS = 3
+MAX_KEYWORD_WORDS = 3
+MAX_ROW = 4_000  # characters of a row with commas
 MIN_WIDE_CHARACTERS = 6  # of a sentence in a script without blanks
 
 _TYPES = frozenset({*(name.lower() for name in ENTITY_TYPES), OTHER, "category", "geo", "group", "product", "role"})
 # A tag and what follows it without an intact delimiter: "entity<Name", "entity>Name", "entity: Name", "entity Name".
 _GLUED = re.compile(r"\A[\W\d_]{0,8}(entity|relation(?:ship)?)(?:[\W_]{0,7}[\s<>|#:\\=/–—-])(?=[^\W_])", re.IGNORECASE)
+_NUMBERED = re.compile(r"\A(entity|relation(?:ship)?)\s?\d{1,3}\s?[:.)]\s{0,3}(?=\S)", re.IGNORECASE)
 _KIND = re.compile(r"entity|relation(?:ship)?", re.IGNORECASE)
 _TYPED_NAME = re.compile(r"\A([^()]{1,256}?)\s*\(([^()]{1,40})\)\Z")  # "Name (Type)"
 _NUMBER = re.compile(r"\W{0,2}\d{1,3}(?:[.,]\d{1,3})?\W{0,2}")
@@ -56,7 +60,8 @@ _FOREIGN_TAG = re.compile(
     rf"^([\W\d_]{{0,8}})({'|'.join(sorted(_FOREIGN_TAGS, key=len, reverse=True))})([*_`\"')\]]{{0,3}}\s{{0,4}}<\|#\|>)",
     re.IGNORECASE | re.MULTILINE,
 )
-_SEPARATORS = ("|", "\t")
+_COMMAS = ";", ","
+_SEPARATORS = ("|", "\t", "###", "##", "::", "<SEP>", "<tab>", "\\t", "｜", ";", ",")
 
 
 def rename_tags(reply: str) -> str:
@@ -73,10 +78,38 @@ def split_glued_tag(field: str) -> list[str]:
 def split_by_other_separator(row: str) -> list[str]:
     """The fields of a row, perhaps of a table, that has another separator everywhere; none if it is no such row."""
     for separator in _SEPARATORS:
-        fields = [field.strip() for field in row.strip(f" {separator}").split(separator)]
+        named = _NUMBERED.sub(lambda found: found[1] + separator, row.strip(f" {separator}"))  # noqa: B023 - called now
+        fields = [field.strip() for field in _split(named, separator)]
         if len(fields) >= MENTION_FIELDS and _KIND.fullmatch(fields[0]):
-            return fields
+            return fields if separator not in _COMMAS else _join_commas(fields, separator)
     return []
+
+
+def _split(row: str, separator: str) -> list[str]:
+    if separator not in _COMMAS:
+        return row.split(separator)
+    return split_quoted(row, separator)
+
+
+def split_quoted(row: str, separator: str) -> list[str]:
+    """The fields of a row; one between quotation marks may contain the separator. None of a row that is too long."""
+    try:
+        rows = csv.reader([row], delimiter=separator, skipinitialspace=True) if len(row) <= MAX_ROW else ()
+        return next(iter(rows), [])
+    except csv.Error:
+        return []
+
+
+def _join_commas(fields: list[str], separator: str) -> list[str]:
+    """The fields of a row that commas separate, which may be in its description too; none if that is not plain."""
+    size = MENTION_FIELDS if fields[0].casefold() == "entity" else LINK_FIELDS
+    if len(fields) < size or (size == MENTION_FIELDS and not is_type(fields[2])):
+        return []
+    head, description = fields[: size - 1], f"{separator} ".join(fields[size - 1 :])
+    names_ends = all(end.casefold() in description.casefold() for end in head[1:3])
+    if size == LINK_FIELDS and not (names_ends and (len(fields) == size or len(head[3].split()) <= MAX_KEYWORD_WORDS)):
+        return []
+    return [*head, description]
 
 
 def repair_record(fields: Sequence[str]) -> list[str]:
@@ -136,12 +169,19 @@ def _repair_relation(fields: Sequence[str]) -> list[str]:
     if len(rest) < MENTION_FIELDS - 1:
         return []
     source, target, *middle, last = rest
+    if not middle and _is_keyword(target, last):
+        return []
     ends = source, target
     if len(rest) == MENTION_FIELDS and not has_weight:
         return _order_relation(tag, ends, middle[0], last)
     if middle and _is_sentence(middle[0], ends) and not _is_sentence(last, ends):
         middle, last = [*middle[1:], last], middle[0]
     return [tag, *ends, ",".join(dict.fromkeys(middle)), last] if _is_sentence(last, ends) else []
+
+
+def _is_keyword(target: str, description: str) -> bool:
+    """Whether the second end of a relation is rather its keywords: in lower case, and not in the description."""
+    return target[:1].islower() and clean_text(target).casefold() not in description.casefold()
 
 
 def _order_relation(tag: str, ends: tuple[str, str], third: str, fourth: str) -> list[str]:

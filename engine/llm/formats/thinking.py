@@ -24,6 +24,8 @@ from engine.llm.formats.thinking_notations import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    _Tree = dict[str, "_Tree"]
+
 MAX_HEAD_CHARACTERS = 100_000  # a longer head without a mark is thoughts: no answer is as long
 MAX_MARKS = 1_000  # a reply with more is no answer; its rest is hidden
 _SLICE_CHARACTERS = 2_000  # of a delta: each mark in it costs a copy of the rest
@@ -34,13 +36,24 @@ _QUOTES = "`\"'“”‘’«»„"
 
 
 def _any_of(literals: Iterable[str]) -> str:
-    return "|".join(map(_escape, sorted(set(literals), key=len, reverse=True)))
+    """The pattern of any of the literals, the longest first; one in square brackets has one case: "[Think]" is text."""
+    literals = sorted(set(literals), key=len, reverse=True)
+    cased = [each for each in literals if each.startswith("[")]
+    tree: _Tree = {}
+    for literal in literals:
+        node = tree
+        for character in () if literal in cased else (*literal, ""):
+            node = node.setdefault(character, {})
+    exact = [f"(?-i:{re.escape(each)}|{re.escape(each.upper())})" for each in cased]
+    return "|".join(filter(None, (*exact, _write_tree(tree))))
 
 
-def _escape(literal: str) -> str:
-    """The pattern of a literal; one in square brackets has one case only: "[Think]" is text."""
-    escaped = re.escape(literal)
-    return f"(?-i:{escaped}|{re.escape(literal.upper())})" if literal.startswith("[") else escaped
+def _write_tree(node: _Tree) -> str:
+    """The pattern of a tree of characters: literals with the same start are tried together."""
+    branches = [re.escape(character) + _write_tree(child) for character, child in node.items() if character]
+    if len(branches) < 2 and not (branches and "" in node):
+        return "".join(branches)
+    return f"(?:{'|'.join(branches)}){'?' if '' in node else ''}"
 
 
 def _compile(literals: Iterable[str]) -> re.Pattern[str]:
@@ -51,23 +64,15 @@ def _compile(literals: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?={ahead})(?:{_any_of(literals)})", re.IGNORECASE)
 
 
-class _Beginnings:
-    """The beginnings of marks, among which that of a text is looked up: to compile a pattern of all takes 60 ms."""
+def _list_starts(literals: Iterable[str]) -> frozenset[str]:
+    """Every beginning of the literals, in lower case."""
+    return frozenset(each[:length].lower() for each in literals for length in range(1, len(each)))
 
-    def __init__(self, literals: Iterable[str]) -> None:
-        starts = {each[:length] for each in literals for length in range(1, len(each))}
-        cased = {each for each in starts if each.startswith("[")}  # as `_escape` says
-        self._exact = frozenset(cased | {each.upper() for each in cased})
-        self._lower = frozenset(starts - cased)
-        self._firsts = frozenset(form for each in starts for form in (each[0], each[0].upper()))
 
-    def __contains__(self, text: str) -> bool:
-        return text in self._exact or text.lower() in self._lower
-
-    def find(self, text: str) -> int:
-        """Where the longest end of a text begins that begins a mark; its length if none does."""
-        places = (at for at, first in enumerate(text) if first in self._firsts and text[at:] in self)
-        return next(places, len(text))
+def _find_start(starts: frozenset[str], tail: str) -> int:
+    """Where a beginning of a literal stands at the end of a text; the length of the text if none does."""
+    folded = tail.lower() if tail.isascii() else "".join(each.lower()[:1] for each in tail)  # of the same length
+    return next((at for at in range(len(folded)) if folded[at:] in starts), len(tail))
 
 
 _OPENINGS = {opening: each for each in NOTATIONS for opening in (*each.opening, *each.heads)}
@@ -78,15 +83,15 @@ _LONE_CLOSINGS = tuple(
 _HEAD = _compile(_OPENINGS)
 _CHANNEL = "analysis"  # also a word with which an answer may begin
 _CHANNEL_HEAD = re.compile(r"analysis(?=[A-Z])")
-_HEAD_START = _Beginnings((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
+_HEAD_STARTS = _list_starts((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
 _EMPTY_TAG = _compile(EMPTY_TAGS)
 _ANSWER_OPENING = _compile(ANSWER_OPENINGS)
 _OPENING = _compile(_INNER_OPENINGS)
 _LONE_CLOSING = _compile(_LONE_CLOSINGS)
 _MARK = _compile((*_INNER_OPENINGS, *_LONE_CLOSINGS))
-_MARK_START = _Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS))
+_MARK_STARTS = _list_starts((*_INNER_OPENINGS, *_LONE_CLOSINGS))
 _LAST_MARK = _compile((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
-_LAST_MARK_START = _Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
+_LAST_MARK_STARTS = _list_starts((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
 _MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *ANSWER_OPENINGS, *ANSWER_CLOSINGS)))
 _NEVER = re.compile(r"(?!)")
 _CLOSING_OF = {each: _compile(each.closing) for each in NOTATIONS}
@@ -150,6 +155,7 @@ class ThinkingFilter:
         self._notation: Notation | None = None  # of the thoughts being read
         self._nested = 0  # opening marks within these thoughts: as many closing marks may follow
         self._taken_back: list[str] = []
+        self._put_aside = ""  # what is thoughts only if an answer follows
         self._before = ""  # the last visible character
         self._code = _CodeTracker()
         self._shown: list[str] = []
@@ -186,7 +192,7 @@ class ThinkingFilter:
         if self._state is _Stage.THINKING or (hide_head and self._state is _Stage.HELD):
             return ""
         if self._state is _Stage.AFTER:
-            held = "" if not held.strip() else held
+            held = held if held.strip() else "" if self._before else self._put_aside
         self._shown.append(held)
         if not self.text.strip():
             self._shown[:0] = self._taken_back
@@ -221,11 +227,19 @@ class ThinkingFilter:
         self._notation, self._nested = notation, 0
         return self._enter(_Stage.THINKING, rest)
 
+    def _begin_head(self, mark: str, rest: str) -> bool:
+        """Go on behind an opening mark at the start of a reply."""
+        notation = _OPENINGS[mark.lower()]
+        if not notation.needs_end:
+            return self._begin_thinking(notation, rest)
+        self._closing, self._notation = _CLOSING_OF[notation], notation
+        return self._enter(_Stage.BLOCK, mark + rest)
+
     def _read_head(self, *, after: bool) -> bool:
         head = self._buffer[self._scanned :].lstrip(_BLANKS)
         if not head:
             self._scanned = len(self._buffer)
-        if not head or (len(head) < _MAX_MARK and head in _HEAD_START):
+        if not head or (len(head) < _MAX_MARK and head.lower() in _HEAD_STARTS):
             return False
         found = _HEAD.match(head) if _EMPTY_TAG.match(head) is None else None
         if found and found[0].lower() == _CHANNEL:
@@ -233,7 +247,7 @@ class ThinkingFilter:
                 return False
             found = _CHANNEL_HEAD.match(head)
         if found:
-            return self._begin_thinking(_OPENINGS[found[0].lower()], head[found.end() :])
+            return self._begin_head(found[0], head[found.end() :])
         wrapper = _EMPTY_TAG.match(head) or _ANSWER_OPENING.match(head)
         if wrapper and (after or wrapper[0].startswith("<|") or wrapper[0].endswith("/>")):
             self.has_thought = True  # so that what ends the answer is no text
@@ -277,12 +291,12 @@ class ThinkingFilter:
 
     def _read_text(self, shown: list[str]) -> bool:
         marks, starts = (
-            (_LAST_MARK, _LAST_MARK_START) if self.has_thought else (_MARK, _MARK_START)
+            (_LAST_MARK, _LAST_MARK_STARTS) if self.has_thought else (_MARK, _MARK_STARTS)
         )  # what encloses an answer is text unless there were thoughts
         found = _find_mark(marks, self._buffer, 0, self._before)
         if found is None:
             tail = self._buffer[-_MAX_MARK:]
-            end = len(self._buffer) - len(tail) + starts.find(tail)
+            end = len(self._buffer) - len(tail) + _find_start(starts, tail)
             self._show(self._buffer[:end], shown)
             self._buffer = self._buffer[end:]
             return False
@@ -314,17 +328,22 @@ class ThinkingFilter:
 
     def _read_block(self) -> bool:
         found = self._closing.search(self._buffer, self._scanned)
+        needs_end = self._notation is not None and self._notation.needs_end
         if found is None:
             self._scanned = max(0, len(self._buffer) - _MAX_MARK)
             if len(self._buffer) <= MAX_BLOCK_CHARACTERS:
                 return False
+            if needs_end:
+                return self._enter(_Stage.TEXT, self._buffer)
             self.has_thought = True
             return self._enter(_Stage.THINKING, self._buffer[-_MAX_MARK:])
         opened = (
             sum(1 for _ in _EDGE_OF[self._notation].finditer(self._buffer, 1, found.start())) if self._notation else 0
         )
-        self._nested, self.has_thought = opened, self.has_thought or opened > 0
-        if opened:
+        self._nested, self.has_thought = opened, self.has_thought or opened > 0 or needs_end
+        if needs_end:
+            self._put_aside = self._buffer[: found.end()]
+        if opened or needs_end:
             return self._leave_thoughts(self._buffer[found.end() :])
         return self._enter(_Stage.TEXT, self._buffer[found.end() :])
 

@@ -6,11 +6,61 @@ from typing import NamedTuple
 
 _TAGS = """
 reason reasoning reasoning_content reflection scratchpad analysis cot chain_of_thought rationale monologue
-inner_monologue internal_monologue internal_thoughts thought_process antthinking deepthink seed:think mm:think
-longcat_think
+inner_monologue internal_monologue internal_thoughts inner_thoughts inner_thought internal_reasoning thought_process
+thinking_process reasoning_process reasoning_steps deliberation deliberate ponder pondering contemplation
+self_reflection self_critique brainstorm brainstorming
+antthinking deepthink seed:think mm:think longcat_think
 """
+# Tags that a text may have too: thoughts only at the very start of a reply.
+_HEAD_TAGS = ("plan", "planning", "internal", "inner", "scratch", "contemplate", "introspection")
 _MIXED_TAGS = ("think", "thinking", "thought", "thoughts")  # models close one with another
+# Compounds of these, with "_", "-" or nothing between.
+_OWNERS = ("my", "assistant", "internal", "inner", "hidden", "model", "private", "silent", "deep", "ai", "agent")
+_PARTS = ("process", "steps", "block", "content", "trace", "notes")
+_COMPOUNDS = (
+    *((owner, noun) for owner in _OWNERS for noun in ("think", "thinking", "thought", "thoughts", "reasoning")),
+    *((noun, part) for part in _PARTS for noun in ("thinking", "thought", "reasoning")),
+    *(("chain-of", "thought"), ("chain_of", "thoughts"), ("chain-of", "thoughts")),
+)
+_COMPOUND_TAGS = tuple(
+    dict.fromkeys(
+        name
+        for before, behind in _COMPOUNDS
+        for joint in ("_", "-", "")
+        if (name := f"{before}{joint}{behind}") not in _TAGS.split()
+    )
+)
+_ASIDES = tuple(f"{mark}({word}:" for mark in ("", "*") for word in _MIXED_TAGS)
 _PIPES = ("thinking", "think", "reasoning", "thought")
+_WIDE_BRACKETS = (("＜", "＞"), ("〈", "〉"), ("《", "》"))
+# Headings of thoughts and of the answer behind them, in the languages of the bot.
+_THOUGHT_HEADINGS = (
+    *("thinking", "thoughts", "thought", "thought process", "thinking process", "reasoning", "internal reasoning"),
+    *("my thinking", "my reasoning", "gedanken", "überlegung", "überlegungen", "denkprozess", "réflexion"),
+    *("raisonnement", "razonamiento", "pensamiento", "raciocínio", "pensamento", "思考", "推論", "思考過程"),
+)
+_ANSWER_HEADINGS = (
+    *("answer", "final answer", "response", "final response", "antwort", "endgültige antwort", "réponse"),
+    *("réponse finale", "respuesta", "respuesta final", "resposta", "resposta final", "回答", "最終回答", "答え"),
+)
+_DETAILS = tuple(
+    f"<details{behind}>{gap}<summary>{begin}{word}{end}</summary>"
+    for behind in ("", " open")
+    for gap in ("", "\n")
+    for begin, end in (("", ""), ("", "..."), ("<b>", "</b>"))
+    for word in (
+        "thinking",
+        "thoughts",
+        "thought process",
+        "thinking process",
+        "reasoning",
+        "show thinking",
+        "show reasoning",
+    )
+)
+_COMMENTS = tuple(
+    f"<!--{gap}{word}" for gap in ("", " ") for word in ("think", "thought", "reasoning", "internal", "scratchpad")
+)
 _CHANNEL_ENDS = ("", " ", " <|constrain|>json")
 
 
@@ -18,12 +68,14 @@ class Notation(NamedTuple):
     """How a family of models marks its thoughts.
 
     `heads` open thoughts only at the very start of a reply. `nests`: a mark within thoughts opens more of them.
+    `needs_end`: without a closing mark, or without an answer behind it, it is text.
     """
 
     opening: tuple[str, ...]
     closing: tuple[str, ...]
     heads: tuple[str, ...] = ()
     nests: bool = True
+    needs_end: bool = False
 
 
 def _opening_tags(name: str) -> tuple[str, ...]:
@@ -35,6 +87,37 @@ def _opening_tags(name: str) -> tuple[str, ...]:
 def _closing_tags(name: str) -> tuple[str, ...]:
     plain = (f"</{name}>", f"</{name} >", f"</{name}\n>", f"</ {name}>", f"</ {name} >", f"< /{name}>", f"< /{name} >")
     return (*plain, f"&lt;/{name}&gt;", f"\\</{name}\\>", f"\\</{name}>")
+
+
+def _headings(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The ways to write a heading of a part of a reply, in Markdown or without it."""
+    return tuple(
+        each
+        for word in words
+        for each in (
+            *(
+                f"**{word}:**",
+                f"**{word} :**",
+                f"**{word}\u00a0:**",
+                f"{word} :\n",
+                f"【{word}】",
+                f"**{word}**:",
+                f"**{word}：**",
+                f"**{word}**\n",
+                f"*{word}:*",
+                f"*{word}...*\n",
+                f"*{word}…*\n",
+                f"*{word}*\n",
+                f"{word}:\n",
+                f"{word}：\n",
+            ),
+            *(f"{'#' * level} {word}{end}\n" for level in range(1, 7) for end in ("", ":")),
+        )
+    )
+
+
+def _inline(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{word}{colon}" for word in words for colon in (": ", " : ", "\u00a0: ", "："))
 
 
 NOTATIONS = (
@@ -55,6 +138,24 @@ NOTATIONS = (
         for fence in ("```", "~~~")
     ),
     Notation(("[think]", "[thinking]", "[reasoning]"), ("[/think]", "[/thinking]", "[/reasoning]")),  # Magistral
+    *(Notation((), _closing_tags(name), _opening_tags(name), nests=False, needs_end=True) for name in _HEAD_TAGS),
+    Notation(tuple(f"<{name}>" for name in _COMPOUND_TAGS), tuple(f"</{name}>" for name in _COMPOUND_TAGS)),
+    Notation((), (")\n", ")*\n"), _ASIDES, nests=False, needs_end=True),
+    *(
+        Notation((f"{left}{name}{right}",), (f"{left}/{name}{right}", f"{left}／{name}{right}"))
+        for left, right in _WIDE_BRACKETS
+        for name in _MIXED_TAGS
+    ),
+    Notation(("<｜begin▁of▁thinking｜>", "<｜think｜>"), ("<｜end▁of▁thinking｜>", "<｜/think｜>")),
+    Notation((), ("</details>",), _DETAILS),
+    Notation((), ("-->",), _COMMENTS),
+    Notation(
+        (),
+        tuple(f"\n{each}" for each in (*_headings(_ANSWER_HEADINGS), *_inline(_ANSWER_HEADINGS))),
+        (*_headings(_THOUGHT_HEADINGS), *_inline(_THOUGHT_HEADINGS)),
+        nests=False,
+        needs_end=True,
+    ),
     Notation(("◁think▷", "◁ think ▷"), ("◁/think▷", "◁ /think ▷", "◁/ think ▷")),  # Kimi
     Notation(("<|begin_of_thought|>",), ("<|end_of_thought|>",)),
     Notation(("<|inner_prefix|>",), ("<|inner_suffix|>",)),  # Apertus
@@ -83,13 +184,13 @@ AMBIGUOUS_CLOSINGS = frozenset(
 # What encloses an answer after thoughts, and what ends it.
 ANSWER_OPENINGS = (
     "<answer>", "<response>", "<output>", "<final>", "<final_answer>", "<final_response>",
-    "<|begin_of_solution|>", "<|start_response|>",
+    "<solution>", "<|begin_of_solution|>", "<|start_response|>", "<|begin_of_box|>",
     "[begin final response]", "<|start|>assistant<|channel|>final<|message|>",
     *(f"<|channel|>{gap}final{behind}<|message|>" for gap in ("", " ") for behind in _CHANNEL_ENDS),
 )  # fmt: skip
 ANSWER_CLOSINGS = (
     "</answer>", "</response>", "</output>", "</final>", "</final_answer>", "</final_response>",
-    "<|end_of_solution|>", "<|end_response|>",
+    "</solution>", "<|end_of_solution|>", "<|end_response|>", "<|begin_of_box|>", "<|end_of_box|>",
     "[end final response]", "<|return|>", "<|end|>",
 )  # fmt: skip
 EMPTY_TAGS = tuple(f"<{name}{gap}/>" for name in _MIXED_TAGS for gap in ("", " "))  # no thoughts

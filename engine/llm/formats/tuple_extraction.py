@@ -47,8 +47,9 @@ _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of t
 ROW_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")  # the number field of a row in a shared call
 END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
 _TORN_ROW = re.compile(r"\n[ \t]{0,8}(?=<\|#\|>)")  # a line that begins with the delimiter continues the one before
-_NEXT_ROW = re.compile(r"(?<=[.!?。])[ \t]{0,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE)
+_NEXT_ROW = re.compile(r"(?:<br ?/?>|;|(?<=[.!?。]),?)[ \t]{0,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE)
 _ROW_END = "##"  # between rows of the former format of LightRAG
+_ROW_JOINT = re.compile(r"\)[ \t]{0,8}##[ \t]{0,8}(?=\()")
 
 Stated = TypeVar("Stated", bound=Mention | Link)
 
@@ -58,7 +59,7 @@ _TAG = re.compile(r"\A[\W\d_]*+(?:entity|relation(?:ship)?)[\W\d_]*+\Z", re.IGNO
 def split_rows(reply: str) -> list[str]:
     """The lines of a reply, split at end markers too, without blank ones."""
     reply = rename_tags(_repair_delimiters(reply))
-    reply = _NEXT_ROW.sub("\n", _TORN_ROW.sub("", reply))
+    reply = _NEXT_ROW.sub("\n", _TORN_ROW.sub("", _ROW_JOINT.sub(")\n", reply)))
     lines = (line.strip() for part in END_PATTERN.split(reply) for line in part.split("\n"))
     return [strip_parentheses(line) for line in lines if line]
 

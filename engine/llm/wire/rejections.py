@@ -39,12 +39,14 @@ _CREDIT = _any_of(
     r"(depleted|exhausted|used|consumed|spent|expired|ended|over)\b|\bno (more )?(credits?|funds) (left|remain)",
     r"(does not|doesn.t|do not|don.t|did not) have (any|enough|sufficient)? ?(credits?|funds|balance|quota)\b",
     r"(top|topping) up (your|the)|recharge (your|the|and)|(add|purchase|buy) (more )?(credits?|funds)\b",
+    r"free[ _]tier\b.{0,40}\b(exhausted|used up|exceeded|over)\b",
+    r"余额不足|欠费|额度(已)?(用尽|用完|耗尽|不足)|账户.{0,6}充值",
 )
 # A limit of the rate, although it may name a quota or the billing page.
 _RATE = _any_of(
     r"per[ _-]?(minute|second)|retry (after|in) \d|(call|token|requests?) rate limit|\b[RT]PM\b",
 )
-_ALWAYS_CREDIT = _any_of(r"insufficient[ _](quota|balance|credits?|funds)|credit balance")
+_ALWAYS_CREDIT = _any_of(r"insufficient[ _](quota|balance|credits?|funds)|credit balance|余额不足|欠费")
 _CREDENTIALS = _any_of(
     r"unable to locate credentials|nocredentials|could not (load|find|automatically determine) credentials",
     r"default credentials|defaultcredentialserror|reauthentication is needed|could not resolve (project|credentials)",
@@ -72,20 +74,23 @@ _ACCOUNT = _any_of(
     r"(country|region|territory|location) (is )?not supported|not (available|supported) in your (country|region)",
     r"(not|no) (enabled|available|access|supported).{0,60}(this|your) (account|plan|tier|project|subscription)",
     r"on-demand throughput|terms (of (use|service) )?(must be|need to be|required)|model (is )?gated|data policy",
-    r"no endpoints found|api.{0,40}(has not been used in project|is disabled)",
+    r"no endpoints found|api.{0,40}(has not been used in project|is disabled)|not allowed to use .{0,40}\bmodel\b",
 )
 # The provider does not offer the model, whatever status says so.
 _NO_MODEL = _any_of(
     r"\bmodel\b[^.;]{0,120}(not|doesn.t) exist|not a valid model|invalid model( id| name)?\b",
     r"model[ _](id(entifier)?|name)[^.;]{0,60}(is invalid|not valid|unknown)|unknown model|model[ _]?not[ _]?found",
     r"\bmodel\b[^.;]{0,120}(decommissioned|discontinued|been retired|no longer (supported|available))",
-    r"\bmodels?[/:'\"` ][^;\n]{0,80}\bnot found\b|(different|another|other) model|not a chat model|is a chat model",
+    r"\bmodels?[/:'\"` ][^;\n]{0,80}\bnot found\b|not a chat model|is a chat model",
     r"(could not|cannot|can.t|unable to) find (the |a )?model|no (such model|model named)",
     r"unsupported model(?! (param|arg|option|setting))",
     r"(specified|requested) model\b[^.;,]{0,60} is (unknown|unsupported)",
     r"\bmodel\b[^.;,]{0,60} (is|was|has been) (deprecated|removed|sunset|shut down)",
     r"not work with the (specified |given )?model|only supported in v\d/",
     r"\bmodel\b[^.;]{0,120}end of (its )?life|model_decommissioned|model_not_(found|available)|\bmodel not exist",
+    r"\bmodel\b[^.;,]{0,60} is not (available|accessible|active)\b(?! (at|right|now|yet|temporarily|currently|in))",
+    r"\b(has been|is|was) (deprecated|retired|decommissioned) and (is |was )?(no longer|not|un)",
+    r"no models? (is |are |has been )?(currently )?loaded|\bmodel (deprecated|removed|retired)\b|模型不存在",
 )
 _BAD_KEY = _any_of(
     r"(api|access|subscription|secret)[ _-]?key[^.;]{0,30}(not valid|invalid|expired|not found|revoked|leaked)",
@@ -93,6 +98,9 @@ _BAD_KEY = _any_of(
     r"(api|access)[ _-]?key[^.;]{0,30}(restricted|disabled|blocked|cannot be used|not allowed|suspended)",
     r"(invalid|incorrect|wrong|expired|unknown)[ _](api|access|auth(entication)?)[ _-]?(key|token)",
 )
+# Advice that many errors end with: it names a cause only if nothing else does.
+_OTHER_MODEL = _any_of(r"(different|another|other) model")
+_AGAIN = _any_of(r"\b(again|retry|later)\b")
 # The machine on which the model runs cannot load it, or its files lack a part.
 _MACHINE = _any_of(
     r"requires more (system |gpu |video )?memory|insufficient system resources|failed to load (the )?model",
@@ -101,7 +109,8 @@ _MACHINE = _any_of(
 _ROLE = _any_of(
     rf"system[\W_]+(role|message|prompt|instruction)s?\b.{{0,60}}{_NO}(support|enabl|allow|accept)",
     rf"{_NO}(support|enabl|allow|accept|expect)\w*\W.{{0,60}}(system\W+(role|message|prompt|instruction)|role\W+system)",
-    r"(may|must|can|should) ?not (contain|include|have|use|start with) (a |any |the )?(system|developer)\b",
+    r"(may|must|can|should) ?not (contain|include|have|use|start with) (a |any |the )?"
+    r"(system|developer)[ _]?(role|message)",
     r"developer instruction|roles? must alternate|only user,? (and|or) assistant",
     r"first message must be (from )?(the )?user",
     r"(unexpected|invalid|unknown|unsupported) (message )?role|\brole\b.{0,40}\bsystem\b.{0,40}(not|n.t|invalid)",
@@ -128,16 +137,24 @@ _PARAMETER = _any_of(
     r"extra[_ ](inputs?|fields?|forbidden)|additional properties|cannot find field|is (unsupported|deprecated)",
     r"(does not|doesn.t|do not|not) support\w*|cannot (both )?be (specified|set|used)|may only be set|is too large",
     r"must be (set to|less than|greater than|at least|at most|between|one of|in)|at most \d|out of range",
+    r"\b(temperature|top_p|top_k|max_\w{0,20}tokens|\w{1,20}_penalty) must be",
     r"(the|is) maximum allowed|can only be (defined|specified|set|used)|valid range",
     r"only [\w.]{1,40} ?[=:] ?\S{1,20} (is|are) (allowed|supported|permitted|valid|accepted)",
     r"should be (less than|greater than|a valid|one of|in [\[(]|within|between|at most|at least)",
+    r"(is )?only (allowed|valid|available|supported) (when|with|if|for)|is not one of|not a valid (value|choice)",
     r"only (the default|supports?)|only works in thinking mode|budget .{0,30}is invalid",
+)
+# The size of a picture or file is no setting.
+_FILE_SIZE = _any_of(
+    r"\b(image|picture|photo|file|attachment|document|page)s?\b.{0,80}?"
+    r"(too (large|big)|\d ?[kmg]i?b\b|pixels?\b|megapixels?)",
+    r"(too (large|big)|\d ?[kmg]i?b\b|\d ?pixels?\b).{0,60}\b(image|picture|photo|file|attachment)",
 )
 _CONTENT = _any_of(
     r"content[_ ](policy|filter|moderation|management|safety|violation)|responsible ?ai|usage polic|moderation|flagged",
     r"safety (system|filter|setting|reason|policy)|prohibited|inappropriate|content exists risk|data[_ ]?inspection",
     r"(sensitive|unsafe|harmful) (content|word|information|request|prompt)|violat|high risk|blocked|recitation",
-    r"guardrail|refus(ed|al) to|disallowed (content|topic|request)",
+    r"内容安全|敏感|违规|审核未通过|不当内容|有害|guardrail|refus(ed|al) to|disallowed (content|topic|request)",
 )
 _OUTPUT_NAMES = (
     *("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"),
@@ -251,6 +268,11 @@ def _read_request_error(text: str) -> Rejection:
     return _read_settings(text) or Rejection("content" if _CONTENT.search(text) else "")
 
 
+def advises_other_model(text: str) -> bool:
+    """Whether all that an error says is to take another model: it then does not fit the request."""
+    return bool(_OTHER_MODEL.search(text)) and not _AGAIN.search(text)
+
+
 def is_out_of_credit(text: str) -> bool:
     """Whether a text says that money or a paid quota is used up; limits of the rate are not that."""
     if _RATE.search(text) and not _ALWAYS_CREDIT.search(text):
@@ -268,7 +290,7 @@ def _read_settings(text: str) -> Rejection | None:
         return Rejection("settings", STREAM)
     if _PARAMETER.search(text):
         name = find_parameter(text, CHAT_PARAMETERS)
-        if name or not _CONTENT.search(text):
+        if name or not (_CONTENT.search(text) or _FILE_SIZE.search(text)):
             return Rejection("settings", name or ANY_PARAMETER)
     is_settings = any(each.search(text) for each in (_ACCOUNT, _PLACE, _MACHINE))
     return Rejection("settings") if is_settings else None

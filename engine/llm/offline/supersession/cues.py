@@ -195,7 +195,13 @@ SCALES = tuple(
     tuple(re.compile(rf"\b(?:{side})\b|{unspaced}", re.IGNORECASE) for side, unspaced in scale)
     for scale in (
         (
-            (r"open|re-?opened|offen|geöffnet|ouverte?s?|abiert[oa]s?|abert[oa]s?", "開いて|営業中"),
+            (
+                (
+                    r"open(?! (?:plan|source|to|question|issue))|re-?opened|offen|geöffnet|ouverte?s?|abiert[oa]s?|"
+                    r"abert[oa]s?"
+                ),
+                "開いて|営業中",
+            ),
             (r"closed|shut|geschlossen|gesperrt|fermée?s?|cerrad[oa]s?|fechad[oa]s?", "閉ま|閉鎖|休業"),
         ),
         (

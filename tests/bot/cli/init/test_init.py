@@ -25,7 +25,7 @@ from bot.cli.init.reader import NoReader
 from bot.errors import BadSetting
 from bot.plugins import SetupStep
 from bot.settings import Settings, read_variables
-from bot.setup import weights
+from bot.setup import models, weights
 from bot.setup.models import find_model_problem, fits_model
 from bot.setup.platforms import load_setups
 from engine.errors import EngineError

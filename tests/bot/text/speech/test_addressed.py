@@ -23,6 +23,8 @@ question: der Preis der Pumpe | wann kommt das Dach
 question: Preis der Pumpe | fasse den Kanal zusammen | wer hat das entschieden | ich suche das Protokoll
 question: el precio de la bomba
 question: quién firma | le prix de la pompe | résume le fil | o preço da bomba | quem assina
+question: le tarif du four s'il te plaît | l'adresse du moulin s'il vous plaît | Preis der Mühle bitte
+question: der Entwurf den Lena gezeichnet hat | die Mail die Jonas mir geschickt hat
 question: 締め切りはいつですか | ポンプの値段 | 要点をまとめてください | 泵的价格是多少 | the fence?
 question: so what is the plan | hey, who has the key | find the invoice of Nagel | compare the two offers
 question: wifi password

@@ -33,13 +33,14 @@ ONE = """
 , Source 2¦ (citation 2)¦[source 2](#source-2)
 (message 2)¦(siehe Nachricht 2)¦(véase el mensaje 2)¦(voir message 2)¦(ver mensagem 2)¦（メッセージ2）¦（資料2を参照）
 (source n° 2)¦(s. Quelle 2)¦<sup><a>2</a></sup>¦<sup><a href="#k">[2]</a></sup>¦②¦^2¦^[2]¦^(2)¦^{2}
+{2}¦<2>¦[2, 07:40]¦[2, 2026-05-09]
 """
 TWO = """
 [1, 2]¦[1; 2]¦[1|2]¦[1/2]¦[1+2]¦[1 2]¦[1 and 2]¦[1 und 2]¦[1 y 2]¦[1 et 2]¦[1 e 2]¦[1と2]¦[Sources 1 & 2]¦[S1, S2]
 [Source 1, Source 2]¦[Source 1; 2]¦(1, 2)¦(1)(2)¦(Sources 1 and 2)¦(Quellen 1 und 2)¦^[1][2]^¦[1–2]¦[1 to 2]¦[1..2]
 [1]–[2]¦[1] - [2]¦[1～2]¦[1〜2]¦¹⁻²
 [1 bis 2]¦[1 a 2]¦[1 à 2]¦[Data: Sources (1, 2); Entities (3)]¦, sources 1 and 2¦<sup>1,2</sup>¦\\citep{1,2}¦[1],[2]
-①②¦^1,2¦(messages 1 and 2)¦(Nachrichten 1, 2)
+{1}{2}¦<1><2>¦[1・2]¦①②¦^1,2¦(messages 1 and 2)¦(Nachrichten 1, 2)
 """
 
 
@@ -80,6 +81,8 @@ def test_a_spelling_of_given_numbers_is_a_citation(written: str, numbers: tuple[
         "In Dokument 2 steht, dass er um neun brannte.",
         "Como indicado no documento 2, às nove.",
         f"{KILN},^2 says Ada.",
+        "The kiln was lit at 07:40² and burned all day.",
+        "The potters carried the bricks two by two ^2.",
         "| Hour | Source |\n|---|---|\n| nine | 2 |\n",
         "| Stunde | Quelle |\n|---|---|\n| neun | (2) |\n",
     ],
@@ -99,7 +102,10 @@ The kilns are free on floor two (2), three (3) and four (4).¦Am Abend brannten 
 Anoche quedaban encendidos solo dos (2).
 `f(1)` and `a[2]`¦| brick | 1 |¦[Kiln diary]¦[Entities 2]
 The flux behind the kiln is 5 W m⁻².¦Ada merged the flue of the kiln (#4).¦Source 2 of the river lies in the hills.
-Quelle 3 der Donau liegt im Wald.¦The kiln was lit. Source: 2 pages of notes.
+Quelle 3 der Donau liegt im Wald.
+La fuente 2 de energía falló.¦A fonte 1 de energia falhou.¦La source 2 d'énergie manque.
+Il y a une source 2 fois plus grande.¦The format string of the label is kiln {1}.¦Wait and then press the key <2>.
+The kiln was lit. Source: 2 pages of notes.
 The kiln costs 5 bricks (5).¦Es brannte fünf ganze Tage (5).¦Sign for the kiln on form (3).
 La ficha va con el formulario (3).
 ① Light it. ② Wait.¦Do this: ① light it, ② wait.¦A hearth of 12 m^2.¦They sent 2 messages.¦Document 2 is lost.
@@ -119,7 +125,8 @@ def test_a_number_that_means_something_else_stays_text(text: str) -> None:
         ("See chapter [3] about kilns.", "See chapter (3) about kilns."),
         ("Press [2] to light it.", "Press (2) to light it."),
         ("Raum [3] ist kalt.", "Raum (3) ist kalt."),
-        ("Read a[3] in rows[1] = b[2].", "Read a`[3]` in rows`[1]` = b`[2]`."),
+        ("In the array a[3] stands the heat.", "In the array a`[3]` stands the heat."),
+        ("Read rows[1] = b[2] or i[3] + 1.", "Read rows`[1]` = b`[2]` or i`[3]` + 1."),
     ],
 )
 def test_a_bracket_with_the_number_of_a_thing_does_not_look_like_a_citation(text: str, expected: str) -> None:
@@ -129,7 +136,10 @@ def test_a_bracket_with_the_number_of_a_thing_does_not_look_like_a_citation(text
 @pytest.mark.parametrize(
     "text",
     """
-The potters met in room [1].¦Guests need a token to enter [1].¦Ada paid by card [1].¦The glaze is in line [1] with it.
+The potters met in room [1].
+Set GLAZE=true[1] and light it.¦Start it with MODE=slow[1].¦The bricks are on shelf b[1].
+Eat vitamin c[1] daily.¦Los hornos se encienden y[1] se apagan.
+Guests need a token to enter [1].¦Ada paid by card [1].¦The glaze is in line [1] with it.
 Members may not select [1].¦In case [1] of fire, leave.¦Der Zug steht auf Gleis [1].¦Il n'y a pas de règle [1].
 Ada works on tasks [1].¦It lists hall, shed and gate [1].¦If it is done, press enter [1].
 """.strip()

@@ -65,3 +65,55 @@ def test_prose_gives_none(reply: str) -> None:
 def test_rows_outrank_lists() -> None:
     row = "entity<|#|>Rope<|#|>Artifact<|#|>Rope is sold."
     assert parse_tuples(f"{LISTS[0]}\n{row}") == Extraction((Mention("Rope", "artifact", "Rope is sold."),))
+
+
+OTHER_FORMS = [
+    (
+        "| Entity | Type | Description |\n|---|---|---|\n| Lamp Guild | Organization | lights the quay. |\n"
+        "| Quay | Location | is long. |\n\n"
+        "| Source | Target | Description |\n|:--|:--|:--|\n| Lamp Guild | Quay | lights it. |"
+    ),
+    (
+        "name,type,description\nLamp Guild,Organization,lights the quay.\nQuay,Location,is long.\n\n"
+        "source,target,description\nLamp Guild,Quay,lights it."
+    ),
+    (
+        "<entities><entity><name>Lamp Guild</name><type>Organization</type><description>lights the quay.</description>"
+        '</entity><entity name="Quay" type="Location">is long.</entity></entities>\n'
+        '<relation source="Lamp Guild" target="Quay" description="lights it."/>'
+    ),
+    (
+        "# Entities\n## Lamp Guild\n- Type: Organization\n- Description: lights the quay.\n\n"
+        "## Quay\n- Type: Location\n- Description: is long.\n\n"
+        "- Source: Lamp Guild\n- Target: Quay\n- Description: lights it."
+    ),
+    (
+        "Entity: Lamp Guild, type: Organization, description: lights the quay.\n"
+        "Entity: Quay, type: Location, description: is long.\n"
+        "Source: Lamp Guild, target: Quay, description: lights it."
+    ),
+    (
+        "**Entities**\n1. Lamp Guild - Organization - lights the quay.\n2. Quay – Location – is long.\n"
+        "**Relations**\n1. Lamp Guild → Quay: lights it."
+    ),
+]
+
+
+@pytest.mark.parametrize("reply", OTHER_FORMS)
+def test_tables_and_elements_give_their_facts(reply: str) -> None:
+    assert parse_tuples(reply) == Extraction((LAMP, QUAY), (LIGHTS,))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "| Boat | Price |\n|---|---|\n| Kayak | 6 |",
+        "<html><body><p>name, type, description</p></body></html>",
+        "<entity" * 3_000,
+        "<entity a='" * 3_000,
+        "| a " * 2_000,
+        '"' * 5_000,
+    ],
+)
+def test_other_tables_and_damaged_ones_give_none(reply: str) -> None:
+    assert parse_tuples(reply) == Extraction()

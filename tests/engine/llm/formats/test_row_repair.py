@@ -82,6 +82,7 @@ def test_a_row_of_another_length_gives_its_fact_where_that_is_plain(text: str, e
     "text",
     [
         *("entity ~ Lamp Guild", "entity ~ Lamp Guild ~ Organization", "relation ~ Lamp Guild ~ Quay"),
+        *("relation ~ Lamp Guild ~ lighting ~ Lamp Guild lights the Quay.", "entity, relation, and so on, are words"),
         *("relation ~ Lamp Guild ~ Quay ~ lighting", "relation ~ Lamp Guild ~ Quay ~ 9", "note ~ a ~ b ~ c"),
         *("relation ~ Lamp Guild ~ Quay ~ trade, supply chain", "Lamp Guild ~ Quay ~ Rope ~ Tar is sold here."),
         *("entity", "entities: none", "The entity Lamp Guild lights the quay.", "relation ~ a ~ b" + " ~ c" * 20),
@@ -103,3 +104,38 @@ def test_rows_without_a_line_break_between_them_are_two() -> None:
 def test_a_torn_record_within_a_line_is_repaired_too() -> None:
     line = row(f"entity ~ {ENTITY} ~ relation ~ Lamp Guild ~ Quay ~ Lamp Guild lights the Quay. ~ entity ~ {ENTITY}")
     assert parse_tuples(line) == Extraction((LAMP, LAMP), (PLAIN,))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "entity,Lamp Guild,Organization,It lights the quay, and the bridge.",
+        'entity;Lamp Guild;Organization;"It lights the quay, and the bridge."',
+        "entity###Lamp Guild###Organization###It lights the quay, and the bridge.",
+        "entity::Lamp Guild::Organization::It lights the quay, and the bridge.",
+    ],
+)
+def test_a_row_with_another_separator_is_one(reply: str) -> None:
+    assert parse_tuples(reply) == Extraction(
+        (Mention("Lamp Guild", "organization", "It lights the quay, and the bridge."),)
+    )
+
+
+def test_a_relation_with_commas_is_one_where_it_names_its_ends() -> None:
+    assert parse_tuples("relation,Lamp Guild,Quay,lighting,Lamp Guild lights the Quay.") == Extraction((), (LIGHTS,))
+    assert parse_tuples("relation,Lamp Guild,Quay,lighting,It is old, and long.") == Extraction()
+
+
+def test_rows_of_the_former_format_may_stand_on_one_line() -> None:
+    reply = row('("entity" ~ "Lamp Guild" ~ "Organization" ~ "old")##("entity" ~ "Quay" ~ "Location" ~ "long")')
+    assert [each.name for each in parse_tuples(reply).mentions] == ["Lamp Guild", "Quay"]
+
+
+@pytest.mark.parametrize("joint", ["<br>", "; ", " "])
+def test_rows_may_be_joined_by_other_marks(joint: str) -> None:
+    rows = row("entity ~ Quay ~ Location ~ It is long."), row("entity ~ Tar ~ Artifact ~ It is sold.")
+    assert [each.name for each in parse_tuples(joint.join(rows)).mentions] == ["Quay", "Tar"]
+
+
+def test_numbered_rows_with_another_separator_are_rows() -> None:
+    assert [each.name for each in parse_tuples("Entity 1: Quay | Location | It is long.").mentions] == ["Quay"]

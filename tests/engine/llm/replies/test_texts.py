@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from structlog.testing import capture_logs
 
 from engine.answers.query_rewriter import QueryRewriter
 from engine.errors import InvalidReply, NothingGiven
@@ -50,13 +51,18 @@ async def test_a_question_that_is_not_rewritten_twice_is_named_and_searched_as_i
     with pytest.raises(NothingGiven, match="gave nothing"):
         await stub.language().rewrite_query("Who tends it?", (), UsageMeter())
     assert stub.request_count == 2
-    query = await QueryRewriter(stub.language(), ManualClock()).build_query(ASKED, UsageMeter())
+    with capture_logs() as lines:
+        query = await QueryRewriter(stub.language(), ManualClock()).build_query(ASKED, UsageMeter())
+    assert "nothing given: " in str(lines)
+    assert "keywords" not in str(lines)
     assert (query.question, query.low, query.unrewritten) == ("Who tends it?", ("Who tends it?",), True)
 
 
 async def test_an_overheard_message_that_is_not_judged_is_ignored(stub: StubProvider) -> None:
     stub.reply("Sure, here are keywords!")
-    assert await stub.language().rewrite_unaddressed_query("Who tends it?", (), UsageMeter()) is None
+    with capture_logs() as lines:
+        assert await stub.language().rewrite_unaddressed_query("Who tends it?", (), UsageMeter()) is None
+    assert [line["error"] for line in lines] == ["nothing given: rowless"]
 
 
 def test_a_continuation_repeats_nothing() -> None:

@@ -27,6 +27,9 @@ QUOTA, BUSY = 429, 503
         "The prepayment of this project is gone: credits are depleted",
         "No credits left; top up your wallet",
         "Suspended for an unpaid invoice",
+        "The free tier of this model has been exhausted",
+        "余额不足,请充值后再试",
+        "账户欠费",
     ],
 )
 def test_money_that_is_used_up_is_told_from_refusals(text: str) -> None:
@@ -120,6 +123,20 @@ def test_a_refusal_of_the_content_is_one(text: str) -> None:
         ("Only temperature=1 is allowed for this model", "settings"),
         ("messages may not contain a system role", "settings"),
         ("Input should be less than or equal to 1", "settings"),
+        ("The guild is not allowed to use Publisher Model tiny", "settings"),
+        ("Unsupported parameter 'temperature': choose another model", "settings"),
+        ("Your prompt was flagged; rephrase it, or try a different model", "content"),
+        ("It violates the usage policy: it must not contain system prompts of others", "content"),
+        ("No models loaded. Load one in the developer page", "model"),
+        ("Model deprecated and removed", "model"),
+        ("tiny has been retired and is no longer offered", "model"),
+        ("The model 'tiny' is not available", "model"),
+        ("The model 'tiny' is not available at the moment", ""),
+        ("temperature must be 1 for this model", "settings"),
+        ("effort: 'none' is not one of ['low', 'high']", "settings"),
+        ("内容安全审核未通过", "content"),
+        ("The picture should be less than 3 MB", ""),
+        ("The attached file is too large: at most 2 pages", ""),
     ],
 )
 def test_a_wrong_key_or_model_is_told_whatever_the_status(text: str, cause: str) -> None:
