@@ -134,7 +134,7 @@ PAGED = (
 async def test_citations_lead_to_pages_and_forms_are_read_here() -> None:
     body = {**DOCLING, "document": {"md_content": PAGED}}
 
-    async def respond(request: web.Request) -> web.StreamResponse:
+    async def respond(request: web.BaseRequest) -> web.StreamResponse:
         assert (await request.post())["md_page_break_placeholder"] == PAGE_BREAK
         return web.json_response(body)
 
@@ -169,7 +169,7 @@ def test_blocks_without_pages_are_left_out(blocks: object) -> None:
 
 @pytest.mark.asyncio
 async def test_a_service_is_known_by_its_paths() -> None:
-    async def describe(_: web.Request) -> web.StreamResponse:
+    async def describe(_: web.BaseRequest) -> web.StreamResponse:
         return web.json_response({"paths": {"/file_parse": {}}})
 
     async with serve("/openapi.json", describe, method="GET") as url:
