@@ -118,7 +118,7 @@ class TelegramPage(HTMLParser):
         self._done.append(row)
 
 
-_TIME_AT_END = re.compile(r"\s*\d{2}\.\d{2}\.\d{4} \d{2}:\d{2}:\d{2}\s*$")
+_TIME_AT_END = re.compile(r"(?<!\d)\d{2}\.\d{2}\.\d{4} \d{2}:\d{2}:\d{2}\s*$")
 _LINK = re.compile(r"([^\0\n]*)\0([^\0\n]*)\0")
 
 

@@ -61,6 +61,8 @@ REQUESTS: list[OperationRequest] = [
     ),
     source_requests.RemoveSource("kiln", confirmed=True),
     source_requests.SyncSource("kiln", forget_missing=True),
+    source_requests.PauseSource("kiln", paused=False),
+    source_requests.ListUnreadItems("kiln"),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
