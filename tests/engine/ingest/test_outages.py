@@ -169,7 +169,7 @@ async def test_a_question_amid_an_outage_is_searched_as_it_is_and_ends_it_when_t
         await wait_until(lambda: engine.maintenance.indexing_error is not None)
         await pass_time(engine, clock, 3600, 120)
         assert (await engine.retrieve(Question("Who is Ada?", HERE))).failed_helpers == ("rewriting",)
-        assert len([body for body in stub.server.bodies() if "Who is Ada?" in str(body)]) <= 1  # none amid another's test
+        assert len([body for body in stub.server.bodies() if "Who is Ada?" in str(body)]) <= 1
         stub.server.outage = None
         assert (await engine.retrieve(Question("Who is Ada?", HERE))).sources
         await pass_time(engine, clock, 60, 30)
