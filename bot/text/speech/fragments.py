@@ -75,17 +75,18 @@ _NOW = re.compile(
 _OF = phrases.parse_words("of for von für de du des del da do dos das and und et y e o ou oder or")
 _INSTEAD = re.compile(
     r"(?:its |cest |son |es |são |é |wir sind |are )?(?:not|nicht|kein|keine|pas|no|não|no son|não são|no es|não é) "
-    r"(?:\S+ ){1,5}(?:but|sondern|mais|sino|mas) (?:\S+ ?){1,6}"
+    r"(?:\S{1,40} ){1,5}(?:but|sondern|mais|sino|mas) \S{1,40}(?: \S{1,40}){0,5}"
 )
 # What stands between a value and the one that it replaces.
 _REPLACING = re.compile(
-    r"(?P<one>\S+(?: \S+){0,2}) (?:instead of|rather than|statt|anstatt|anstelle von|au lieu de|à la place de"
+    r"(?P<one>\S{1,40}(?: \S{1,40}){0,2}) (?:instead of|rather than|statt|anstatt|anstelle von|au lieu de|à la place de"
     r"|et non(?: pas)?"
-    r"|en vez de|en lugar de|y no|em vez de|no lugar de|e não|und nicht|and not) (?P<other>\S+(?: \S+){0,2})"
+    r"|en vez de|en lugar de|y no|em vez de|no lugar de|e não|und nicht|and not) (?P<other>\S{1,40}(?: \S{1,40}){0,2})"
 )
 # So many are missing; with a number, as "parts missing" is what people search for.
 _MISSING = re.compile(
-    r"(?:\S+ ){0,2}(?:\d+|two|three|four|five|six|zwei|drei|vier|fünf|sechs|deux|trois|quatre|cinq) (?:\S+ ){1,3}"
+    r"(?:\S{1,40} ){0,2}(?:\d+|two|three|four|five|six|zwei|drei|vier|fünf|sechs|deux|trois|quatre|cinq) "
+    r"(?:\S{1,40} ){1,3}"
     r"(?:missing|fehlen|manquent|manquants?|manquantes?)"
     r"|(?:il )?(?:manque|falta[nm]?) (?:\d+|un|une|una|um|uma|deux|trois|quatre|dos|tres|cuatro|dois|duas|três"
     r"|quatro)\b.*"
