@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 from string import whitespace
-from typing import TYPE_CHECKING
 
 from engine.llm.formats.thinking_notations import (
     AMBIGUOUS_CLOSINGS,
@@ -18,11 +17,10 @@ from engine.llm.formats.thinking_notations import (
     ANSWER_OPENINGS,
     EMPTY_TAGS,
     NOTATIONS,
+    Beginnings,
+    Marks,
     Notation,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_HEAD_CHARACTERS = 100_000  # a longer head without a mark is thoughts: no answer is as long
 MAX_MARKS = 1_000  # a reply with more is no answer; its rest is hidden
@@ -33,64 +31,27 @@ _BLANKS = f"{whitespace}\ufeff\u200b"  # before a mark at the start of a reply
 _QUOTES = "`\"'“”‘’«»„"
 
 
-def _any_of(literals: Iterable[str]) -> str:
-    return "|".join(map(_escape, sorted(set(literals), key=len, reverse=True)))
-
-
-def _escape(literal: str) -> str:
-    """The pattern of a literal; one in square brackets has one case only: "[Think]" is text."""
-    escaped = re.escape(literal)
-    return f"(?-i:{escaped}|{re.escape(literal.upper())})" if literal.startswith("[") else escaped
-
-
-def _compile(literals: Iterable[str]) -> re.Pattern[str]:
-    """A pattern of any of the literals, which looks at their first characters before it tries them one by one."""
-    literals = tuple(literals)
-    depth = min(3, *map(len, literals))
-    ahead = "".join(f"[{re.escape(''.join(sorted({each[place] for each in literals})))}]" for place in range(depth))
-    return re.compile(rf"(?={ahead})(?:{_any_of(literals)})", re.IGNORECASE)
-
-
-class _Beginnings:
-    """The beginnings of marks, among which that of a text is looked up: to compile a pattern of all takes 60 ms."""
-
-    def __init__(self, literals: Iterable[str]) -> None:
-        starts = {each[:length] for each in literals for length in range(1, len(each))}
-        cased = {each for each in starts if each.startswith("[")}  # as `_escape` says
-        self._exact = frozenset(cased | {each.upper() for each in cased})
-        self._lower = frozenset(starts - cased)
-        self._firsts = frozenset(form for each in starts for form in (each[0], each[0].upper()))
-
-    def __contains__(self, text: str) -> bool:
-        return text in self._exact or text.lower() in self._lower
-
-    def find(self, text: str) -> int:
-        """Where the longest end of a text begins that begins a mark; its length if none does."""
-        places = (at for at, first in enumerate(text) if first in self._firsts and text[at:] in self)
-        return next(places, len(text))
-
-
 _OPENINGS = {opening: each for each in NOTATIONS for opening in (*each.opening, *each.heads)}
 _INNER_OPENINGS = tuple(opening for each in NOTATIONS for opening in each.opening)
 _LONE_CLOSINGS = tuple(
     closing for each in NOTATIONS if each.opening for closing in each.closing if closing not in AMBIGUOUS_CLOSINGS
 )
-_HEAD = _compile(_OPENINGS)
+_HEAD = Marks(_OPENINGS)
 _CHANNEL = "analysis"  # also a word with which an answer may begin
 _CHANNEL_HEAD = re.compile(r"analysis(?=[A-Z])")
-_HEAD_START = _Beginnings((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
-_EMPTY_TAG = _compile(EMPTY_TAGS)
-_ANSWER_OPENING = _compile(ANSWER_OPENINGS)
-_OPENING = _compile(_INNER_OPENINGS)
-_LONE_CLOSING = _compile(_LONE_CLOSINGS)
-_MARK = _compile((*_INNER_OPENINGS, *_LONE_CLOSINGS))
-_MARK_START = _Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS))
-_LAST_MARK = _compile((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
-_LAST_MARK_START = _Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
+_HEAD_START = Beginnings((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
+_EMPTY_TAG = Marks(EMPTY_TAGS)
+_ANSWER_OPENING = Marks(ANSWER_OPENINGS)
+_OPENING = Marks(_INNER_OPENINGS)
+_LONE_CLOSING = Marks(_LONE_CLOSINGS)
+_MARK = Marks((*_INNER_OPENINGS, *_LONE_CLOSINGS))
+_MARK_START = Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS))
+_LAST_MARK = Marks((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
+_LAST_MARK_START = Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
 _MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *ANSWER_OPENINGS, *ANSWER_CLOSINGS)))
-_NEVER = re.compile(r"(?!)")
-_CLOSING_OF = {each: _compile(each.closing) for each in NOTATIONS}
-_EDGE_OF = {each: _compile((*each.opening, *each.closing)) for each in NOTATIONS}
+_NEVER = Marks(())
+_CLOSING_OF = {each: Marks(each.closing) for each in NOTATIONS}
+_EDGE_OF = {each: Marks((*each.opening, *each.closing)) for each in NOTATIONS}
 
 
 def strip_thinking(reply: str) -> str:
@@ -248,7 +209,7 @@ class ThinkingFilter:
         if found is None:
             self._scanned = max(0, len(self._buffer) - _MAX_MARK)
             return len(self._buffer) > MAX_HEAD_CHARACTERS and self._begin_thinking(None, self._buffer[-_MAX_MARK:])
-        if _LONE_CLOSING.fullmatch(found[0]):
+        if _LONE_CLOSING.is_mark(found[0]):
             self.is_unopened = self.is_unopened or not self.has_thought
             self.has_thought = True
             return self._leave_thoughts(self._buffer[found.end() :])
@@ -263,7 +224,7 @@ class ThinkingFilter:
         if found is None:
             self._buffer = self._buffer[-_MAX_MARK:]
             return False
-        if self._closing.fullmatch(found[0]) is None:
+        if not self._closing.is_mark(found[0]):
             self._nested += 1
             return self._enter(_Stage.THINKING, self._buffer[found.end() :])
         return self._leave_thoughts(self._buffer[found.end() :])
@@ -288,9 +249,9 @@ class ThinkingFilter:
             return False
         at_line_start = self._show(self._buffer[: found.start()], shown)
         rest = self._buffer[found.end() :]
-        if _OPENING.fullmatch(found[0]):
+        if _OPENING.is_mark(found[0]):
             return self._read_inner_opening(found[0], rest, shown, is_certain=at_line_start or self.has_thought)
-        if _LONE_CLOSING.fullmatch(found[0]):
+        if _LONE_CLOSING.is_mark(found[0]):
             self._read_stray_closing(found[0], shown)
         return self._enter(_Stage.TEXT, rest)
 
@@ -370,7 +331,7 @@ class _CodeTracker:
         return not self._head.strip()
 
 
-def _find_mark(marks: re.Pattern[str], text: str, start: int, before: str) -> re.Match[str] | None:
+def _find_mark(marks: Marks, text: str, start: int, before: str) -> re.Match[str] | None:
     """The first mark from a position on that no quotation mark precedes; `before` is the character before the text."""
     for found in marks.finditer(text, start):
         previous = text[found.start() - 1] if found.start() else before
