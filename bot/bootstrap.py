@@ -85,11 +85,12 @@ class EngineModels:
     vision: ModelConfig | None = None
 
     async def warm_up(self) -> None:
-        """Preload what the first question needs. Errors are ignored; later calls report them."""
+        """Preload the embedder, for short and for long texts. Errors are ignored; later calls report them.
+
+        The process that calls a language model starts with the first call.
+        """
         with suppress(EngineError):
-            if not isinstance(self.language, OfflineModel):
-                await self.calls.preload()
-            await self.embedder.embed(["warm"], UsageMeter())
+            await self.embedder.embed(["warm", "a text that is as long as a question"], UsageMeter())
 
 
 @asynccontextmanager

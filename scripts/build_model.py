@@ -1,4 +1,6 @@
-"""Build the two ONNX graphs of the built-in embedder that the package carries: `python -m scripts.build_model`.
+"""Build what the package carries of the built-in embedder, two ONNX graphs and check vectors.
+
+`python -m scripts.build_model` writes them.
 
 Needed only after a change to scripts/minilm or another version of the weights; it takes 10 seconds. The graph with
 integers depends a little on the processor that rounds its weights.
@@ -6,7 +8,17 @@ integers depends a little on the processor that rounds its weights.
 
 from __future__ import annotations
 
-from engine.llm.minilm.graphs import EXACT_GRAPH, FAST_GRAPH, is_precise, open_session, share_word_table
+import numpy as np
+
+from engine.llm.minilm.graphs import (
+    CHECK_VECTORS,
+    EXACT_GRAPH,
+    FAST_GRAPH,
+    compute_check_vectors,
+    is_precise,
+    open_session,
+    share_word_table,
+)
 from engine.llm.minilm.graphs import WORD_TABLE as WORDS
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
 from scripts.minilm.onnx_graph import GraphBuilder, build_onnx_model
@@ -20,11 +32,13 @@ def main() -> None:
     graphs = {EXACT_GRAPH: build_onnx_model(GraphBuilder(weights)), FAST_GRAPH: build_fast_model(weights)}
     words = share_word_table(weights.read(WORDS))
     exact, fast = (open_session(graph, folder, words, THREADS) for graph in graphs.values())
-    if not is_precise(exact, fast):
+    vectors = compute_check_vectors(exact)
+    if not is_precise(vectors, fast):
         raise SystemExit("This processor does not compute the graph with integers precisely; nothing was written.")
     for path, graph in graphs.items():
         path.write_bytes(graph)
         print(f"{path}: {len(graph):,} bytes")
+    np.save(CHECK_VECTORS, vectors)
 
 
 if __name__ == "__main__":

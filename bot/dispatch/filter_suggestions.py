@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.answers.review.rights import can_read_room
+from bot.permissions.provenance import filter_readable
 from bot.platform.forms import FormOption
 from bot.platform.ttl_cache import TTLCache
 from bot.text.filter_options import match_typed, suggest_times
@@ -50,11 +51,13 @@ class FilterSuggestions:
         """Channels that the person can read now; the name of any other one stays unknown to them."""
         listed = await self._context.store.channels.list_names(location.platform, location.workspace)
         rooms = {f"{name}\0{room}": room for room, name in listed}
+        names = {rooms[key]: key.partition("\0")[0] for key in match_typed(rooms, typed, MAX_CHECKED_CHANNELS)}
         found: list[FormOption] = []
-        for key in match_typed(rooms, typed, MAX_CHECKED_CHANNELS):
-            name, channel = key.partition("\0")[0], rooms[key].rpartition(":")[2]
-            if len(found) < MAX_SUGGESTIONS and await can_read_room(self._context, rooms[key], location, person):
-                found.append(FormOption(f"<#{channel}>", f"#{name}"))
+        async with aclosing(filter_readable(self._context.audience, names, location, person)) as readable:
+            async for room in readable:
+                found.append(FormOption(f"<#{room.rpartition(':')[2]}>", f"#{names[room]}"))
+                if len(found) == MAX_SUGGESTIONS:
+                    break
         return found
 
     async def _suggest_authors(self, person: str, location: Location, typed: str) -> list[FormOption]:

@@ -9,13 +9,13 @@ from engine import LiteLLMEmbedder, LiteLLMReranker, MiniLMEmbedder, O200kTokeni
 from engine.llm.embedder import PrefixedEmbedder
 from engine.llm.minilm.weights import find_weights_dir
 from engine.llm.traits.remembered import load_facts
-from engine.parsers.converted.service import ParserService, ParserServiceConfig
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from bot.settings import Settings
     from engine import Embedder, ModelClient, Reranker
+    from engine.parsers.converted.service import ParserService
 
 
 def check_weights(settings: Settings) -> None:
@@ -54,6 +54,8 @@ def open_parser_service(settings: Settings) -> ParserService | None:
     """The service that converts some files, None if none is set."""
     if not settings.parser_service:
         return None
+    from engine.parsers.converted.service import ParserService, ParserServiceConfig  # noqa: PLC0415 - loads the parsers
+
     return ParserService(
         ParserServiceConfig(
             settings.parser_service,

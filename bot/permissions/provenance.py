@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,7 +13,7 @@ from bot.platform.models import Location
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import AsyncGenerator, Iterable, Mapping
 
     from bot.permissions.resolver import AudienceResolver
     from bot.store import StoredAnswer
@@ -81,6 +82,25 @@ async def can_read(
     except PlatformError:
         return None
     return audience.scope_covers(reach.scope, required, homes) or unsure
+
+
+async def filter_readable(
+    resolver: AudienceResolver, rooms: Iterable[str], location: Location, person: str = ""
+) -> AsyncGenerator[str]:
+    """Those of some rooms that the audience of a location (or one person there) certainly may read, in their order.
+
+    Who may read what is resolved once for all of them, now.
+    """
+    asked = tuple(rooms)
+    scope = (await resolver.resolve_scope(location, person, Scope(frozenset(), frozenset(asked)))).scope
+    named = audience.named_rooms(scope)
+    for room in asked:
+        if room in named:
+            yield room
+            continue
+        with suppress(PlatformError):
+            if await resolver.get_home_space(Location.from_room(room)) in scope.spaces:
+                yield room
 
 
 async def _current_spaces(

@@ -118,6 +118,13 @@ class IngestWorker:
         self.wake()
         return result
 
+    async def wake_if_changed(self, write: Awaitable[bool]) -> bool:
+        """As `wake_after`, but only if the write changed anything: each look of a step for work reads the ledger."""
+        changed = await write
+        if changed:
+            self.wake()
+        return changed
+
     def _wake_steps(self) -> None:
         for wake_event in self._wake_events.values():
             wake_event.set()

@@ -56,7 +56,7 @@ class EngineDocuments:
         self._runtime.reserve.check_room()
         tokenizer, chunking = self._runtime.tokenizer, self._runtime.options.chunking
         chunks = await asyncio.to_thread(build_chunks, document.passages, tokenizer, chunking)
-        return await self._worker.wake_after(self._ledger.documents.save(document, chunks))
+        return await self._worker.wake_if_changed(self._ledger.documents.save(document, chunks))
 
     async def add_text(
         self,

@@ -9,6 +9,7 @@ import pytest
 
 from engine import Engine, FileParser, Scope
 from engine.errors import EmptyDocument, NotFound, UnsupportedFormat
+from engine.ingest.worker import IngestWorker
 from tests.engine.parsers.scans.test_tesseract import picture
 from tests.support.clock import ManualClock
 from tests.support.engine_fixture import open_memory_engine
@@ -36,6 +37,20 @@ async def test_a_text_replaces_that_of_its_title_and_space_unless_it_has_a_key(e
     document_of_key = await engine.documents.get("ferry", HERE)
     assert (document_of_key.title, document_of_key.room) == ("Ferry", "harbor")
     assert len(await engine.documents.list(HERE)) == 2
+
+
+@pytest.mark.parametrize("changed", [True, False])
+async def test_only_a_write_that_changes_something_wakes_the_indexing(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, *, changed: bool
+) -> None:
+    async def write() -> bool:
+        return changed
+
+    await engine.wait_until_indexed()
+    woken = list[str]()
+    monkeypatch.setattr(IngestWorker, "wake", lambda _: woken.append("now"))
+    assert await engine._worker.wake_if_changed(write()) is changed
+    assert woken == ["now"] * changed
 
 
 async def test_a_file_is_parsed_and_linked(engine: Engine, tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from engine.llm.minilm.graphs import (
     EXACT_GRAPH,
     FAST_GRAPH,
     WORD_TABLE,
+    compute_check_vectors,
     is_precise,
+    load_check_vectors,
     mean_cosine,
     open_session,
     random_rows,
@@ -93,8 +95,22 @@ class Session:
 
 
 def test_integers_that_the_processor_computes_wrongly_are_noticed() -> None:
-    assert is_precise(Session(0.0), Session(0.01))
-    assert not is_precise(Session(0.0), Session(0.5))
+    exact = compute_check_vectors(Session(0.0))
+    assert is_precise(exact, Session(0.01))
+    assert not is_precise(exact, Session(0.5))
+
+
+def test_the_check_vectors_are_those_of_the_exact_graph(installed: WeightsFile) -> None:
+    model = embedder.load_minilm(installed.path.parent, 1)  # keeps the table of word pieces
+    assert np.allclose(load_check_vectors(), compute_check_vectors(model.exact), atol=1e-4)
+
+
+def test_a_text_opens_only_the_graph_that_it_needs(installed: WeightsFile) -> None:
+    model = embedder.load_minilm(installed.path.parent, 1)
+    model.run(model.tokenize(["Where does the ferry to the island leave on Sundays?"]))
+    assert {"fast", "exact"} & vars(model).keys() == {"fast"}
+    model.run(model.tokenize(["ferry"]))
+    assert {"fast", "exact"} <= vars(model).keys()
 
 
 def test_imprecise_integers_are_not_used(installed: WeightsFile, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, PromptResult
 from bot.errors import NotAllowed, TooManyRequests
-from bot.texts.search_notices import is_closest
 from engine.errors import InvalidQuestion, NotFound
+from engine.llm.offline.quoting.notices import is_closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

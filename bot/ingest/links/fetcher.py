@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from bot.errors import PageClosed, PageNotRead, PageUnreachable
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from bot.ingest.links.addresses import PageUrl
+    from bot.ingest.links.requests import Response
     from bot.ingest.links.robots import Rule
     from engine import Clock
 
@@ -36,7 +35,6 @@ MAX_REDIRECTS = 5
 TIMEOUT_SECONDS = 20.0  # for a page with all redirects
 ROBOTS_SECONDS = 3600.0  # for which a robots.txt is kept
 MAX_ROBOTS = 100  # servers whose robots.txt is kept
-_READ_SIZE = 1 << 16
 # A look-up cannot be cancelled: with threads of its own, a slow name server delays nothing but pages.
 _NAME_THREADS = ThreadPoolExecutor(4, "resolve names of pages")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -59,18 +57,7 @@ class FetchedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Response:
-    status: int
-    content_type: str
-    charset: str
-    location: str
-    data: bytes
-    validator: str = ""
-    retry_after: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class Wanted:
     """What a request asks for. `limit`: bytes of the body. `types`: content types whose bodies are read; empty for all.
 
     `headers`: further ones. `is_raw`: the body may be compressed.
@@ -112,7 +99,7 @@ class PageFetcher:
     async def get(self, url: str, *, validator: str = "", limit: int = 0, types: Collection[str] = ()) -> WebResponse:
         """The response of a server, as `WebReader.get`. Raises PageNotRead."""
         conditions = _build_conditions(validator)
-        wanted = _Wanted(limit or self.max_size, types, conditions, is_raw=not types)
+        wanted = Wanted(limit or self.max_size, types, conditions, is_raw=not types)
         try:
             async with asyncio.timeout(self.timeout_seconds):
                 found, response = await self._follow(url, wanted, one_host=True)
@@ -123,12 +110,12 @@ class PageFetcher:
         return WebResponse(found, response.status, kind, data, response.validator, pause)
 
     async def _follow_redirects(self, url: str) -> FetchedPage:
-        found, response = await self._follow(url, _Wanted(self.max_size, FILE_NAMES))
+        found, response = await self._follow(url, Wanted(self.max_size, FILE_NAMES))
         if response.status != 200:
             raise PageNotRead(f"The server answered {response.status}.")
         return FetchedPage(found, FILE_NAMES[response.content_type], to_utf8(response.data, response.charset))
 
-    async def _follow(self, url: str, wanted: _Wanted, *, one_host: bool = False) -> tuple[str, _Response]:
+    async def _follow(self, url: str, wanted: Wanted, *, one_host: bool = False) -> tuple[str, Response]:
         """The address to which redirects lead, and its response. `one_host`: they may not lead to another host."""
         host = parse_url(url, self.ports).host
         for _ in range(MAX_REDIRECTS + 1):
@@ -157,13 +144,13 @@ class PageFetcher:
     async def _read_robots(self, target: PageUrl) -> tuple[Rule, ...]:
         url = f"{target.scheme}://{target.host}:{target.port}/robots.txt"
         for _ in range(MAX_REDIRECTS + 1):
-            response = await self._request(parse_url(url, self.ports), url, _Wanted(MAX_ROBOTS_SIZE))
+            response = await self._request(parse_url(url, self.ports), url, Wanted(MAX_ROBOTS_SIZE))
             if response.status not in _REDIRECTS:
                 return parse_robots(_robots_text(response), USER_AGENT)
             url = join_url(url, response.location)
         raise PageNotRead("There are too many redirects.")
 
-    async def _request(self, target: PageUrl, url: str, wanted: _Wanted) -> _Response:
+    async def _request(self, target: PageUrl, url: str, wanted: Wanted) -> Response:
         """One request, without cookies or compression; the body of a good response of one of the types, if given."""
         try:
             address = URL(url)
@@ -172,24 +159,9 @@ class PageFetcher:
         if (address.raw_host, address.port) != (target.host, target.port):  # another reading than that of `parse_url`
             raise PageNotRead("The address is ambiguous.")
         addresses = await self._resolve_public(target)
-        connector = aiohttp.TCPConnector(resolver=_FixedResolver(addresses), use_dns_cache=False, force_close=True)
-        accepted = "*/*" if wanted.is_raw else "text/html, text/plain, application/pdf"
-        headers = {"User-Agent": USER_AGENT, "Accept": accepted, **wanted.headers}
-        try:
-            async with (
-                aiohttp.ClientSession(
-                    connector=connector,
-                    cookie_jar=aiohttp.DummyCookieJar(),
-                    auto_decompress=False,
-                    headers={**headers, "Accept-Encoding": "identity"},
-                    trust_env=False,
-                ) as session,
-                session.get(address, allow_redirects=False) as response,
-            ):
-                data = await _read_body(response, wanted) if response.status == 200 else b""
-                return _build_response(response, data)
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise PageUnreachable(f"The server cannot be reached ({type(error).__name__}).") from error
+        from bot.ingest.links.requests import send_request  # noqa: PLC0415 - its library takes a while to import
+
+        return await send_request(address, addresses, wanted)
 
     async def _resolve_public(self, target: PageUrl) -> Sequence[str]:
         try:
@@ -201,7 +173,7 @@ class PageFetcher:
         return addresses
 
 
-def _robots_text(response: _Response) -> str:
+def _robots_text(response: Response) -> str:
     """The text of a robots.txt. Raises PageUnreachable: while the server fails, it allows nothing."""
     if response.status >= 500:
         raise PageUnreachable("The server does not say now what programs may read (robots.txt).")
@@ -213,51 +185,3 @@ def _build_conditions(validator: str) -> Mapping[str, str]:
     kind, _, value = validator.partition(" ")
     names = {"etag": "If-None-Match", "date": "If-Modified-Since"}
     return {names[kind]: value} if kind in names and value.isprintable() else {}
-
-
-def _build_response(response: aiohttp.ClientResponse, data: bytes) -> _Response:
-    headers = response.headers
-    etag, changed, pause = headers.get("ETag", ""), headers.get("Last-Modified", ""), headers.get("Retry-After", "")
-    return _Response(
-        response.status,
-        response.content_type,
-        response.charset or "",
-        headers.get("Location", ""),
-        data,
-        f"etag {etag}" if etag else f"date {changed}" if changed else "",
-        float(pause) if pause.isascii() and pause.isdigit() and len(pause) < 6 else 0.0,
-    )
-
-
-async def _read_body(response: aiohttp.ClientResponse, wanted: _Wanted) -> bytes:
-    limit = wanted.limit
-    if wanted.types and response.content_type not in wanted.types:
-        raise PageNotRead("It is not a page of text.")
-    if not wanted.is_raw and response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise PageNotRead("The page is compressed.")
-    data = bytearray()
-    async for chunk in response.content.iter_chunked(_READ_SIZE):
-        data += chunk
-        if len(data) > limit:
-            raise PageNotRead("The page is too large.")
-    return bytes(data)
-
-
-class _FixedResolver(AbstractResolver):
-    """Resolves any name to the addresses that were checked."""
-
-    def __init__(self, addresses: Sequence[str]) -> None:
-        self._addresses = addresses
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        kinds = ((each, socket.AF_INET6 if ":" in each else socket.AF_INET) for each in self._addresses)
-        return [
-            ResolveResult(hostname=host, host=each, port=port, family=kind, proto=0, flags=socket.AI_NUMERICHOST)
-            for each, kind in kinds
-            if family in {socket.AF_UNSPEC, kind}
-        ]
-
-    async def close(self) -> None:
-        """Hold nothing open."""

@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import sys
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,7 +22,7 @@ from engine.llm.client.protocol import SETTINGS_PREFIX
 from engine.process import child_python_path, encode_frame, read_frame_async
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from engine.llm.client.protocol import (
         CallParameters,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 STOP_GRACE_SECONDS = 5.0  # seconds for the process to end by itself
+IDLE_SECONDS = 300.0  # seconds without a call after which the process, which holds 200 MiB, is ended
 
 
 class ProviderProcess:
@@ -161,11 +162,18 @@ def _process_ended_error() -> ModelUnavailable:
 
 
 class SubprocessProvider:
-    """Implements `Provider` with a `LiteLLMProvider` in another process, started on first use and after a crash."""
+    """Implements `Provider` with a `LiteLLMProvider` in another process.
 
-    def __init__(self) -> None:
+    A call starts the process if there is none, or if it has crashed. After `idle_seconds` without a call it is ended.
+    """
+
+    def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
         self._process: ProviderProcess | None = None
         self._start_lock = asyncio.Lock()
+        self._idle_seconds = idle_seconds
+        self._calls = 0  # that use the process now
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._endings: set[asyncio.Task[None]] = set()
 
     @property
     def pid(self) -> int | None:
@@ -173,23 +181,26 @@ class SubprocessProvider:
         return self._process.pid if self._process else None
 
     async def preload(self) -> None:
-        if self._process is None:
-            child = await self._ensure_process()
-            async with aclosing(child.stream_request("ready", {})) as frames:
-                async for _ in frames:
-                    pass
+        if self._process is not None:
+            self._restart_idle_timer()
+            return
+        async with self._use_process() as child, aclosing(child.stream_request("ready", {})) as frames:
+            async for _ in frames:
+                pass
 
     async def close(self) -> None:
-        child, self._process = self._process, None
-        if child is not None:
-            await child.stop()
+        self._stop_idle_timer()
+        self._end_process()
+        await asyncio.gather(*self._endings)
 
     async def chat(self, parameters: CallParameters) -> ChatReply:
         return protocol.decode_reply(await self._request_one("chat", parameters))
 
     async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
-        child = await self._ensure_process()
-        async with aclosing(child.stream_request("stream", parameters)) as frames:
+        async with (
+            self._use_process() as child,
+            aclosing(child.stream_request("stream", parameters)) as frames,
+        ):
             async for frame in frames:
                 yield protocol.decode_delta(frame)
 
@@ -203,11 +214,39 @@ class SubprocessProvider:
         return protocol.ModelTraits(**await self._request_one("describe", parameters))
 
     async def _request_one(self, what: str, parameters: CallParameters) -> Frame:
-        child = await self._ensure_process()
-        async with aclosing(child.stream_request(what, parameters)) as frames:
+        async with self._use_process() as child, aclosing(child.stream_request(what, parameters)) as frames:
             async for frame in frames:
                 return frame
         raise ModelUnavailable(f"The process that calls the models returned nothing for {what}.")
+
+    @asynccontextmanager
+    async def _use_process(self) -> AsyncIterator[ProviderProcess]:
+        """The process, which is not ended within the block for being idle."""
+        self._calls += 1
+        self._stop_idle_timer()
+        try:
+            yield await self._ensure_process()
+        finally:
+            self._calls -= 1
+            self._restart_idle_timer()
+
+    def _restart_idle_timer(self) -> None:
+        self._stop_idle_timer()
+        if not self._calls:
+            self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._end_process)
+
+    def _stop_idle_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+
+    def _end_process(self) -> None:
+        """Let go of the process, so that the next call starts another one, and end it."""
+        child, self._process = self._process, None
+        if child is not None:
+            ending = asyncio.create_task(child.stop(), name="end of model calls")
+            self._endings.add(ending)
+            ending.add_done_callback(self._endings.discard)
 
     async def _ensure_process(self) -> ProviderProcess:
         async with self._start_lock:

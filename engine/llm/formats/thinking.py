@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 from string import whitespace
-from typing import TYPE_CHECKING
 
 from engine.llm.formats.thinking_notations import (
     AMBIGUOUS_CLOSINGS,
@@ -18,13 +17,10 @@ from engine.llm.formats.thinking_notations import (
     ANSWER_OPENINGS,
     EMPTY_TAGS,
     NOTATIONS,
+    Beginnings,
+    Marks,
     Notation,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    _Tree = dict[str, "_Tree"]
 
 MAX_HEAD_CHARACTERS = 100_000  # a longer head without a mark is thoughts: no answer is as long
 MAX_MARKS = 1_000  # a reply with more is no answer; its rest is hidden
@@ -35,67 +31,27 @@ _BLANKS = f"{whitespace}\ufeff\u200b"  # before a mark at the start of a reply
 _QUOTES = "`\"'“”‘’«»„"
 
 
-def _any_of(literals: Iterable[str]) -> str:
-    """The pattern of any of the literals, the longest first; one in square brackets has one case: "[Think]" is text."""
-    literals = sorted(set(literals), key=len, reverse=True)
-    cased = [each for each in literals if each.startswith("[")]
-    tree: _Tree = {}
-    for literal in literals:
-        node = tree
-        for character in () if literal in cased else (*literal, ""):
-            node = node.setdefault(character, {})
-    exact = [f"(?-i:{re.escape(each)}|{re.escape(each.upper())})" for each in cased]
-    return "|".join(filter(None, (*exact, _write_tree(tree))))
-
-
-def _write_tree(node: _Tree) -> str:
-    """The pattern of a tree of characters: literals with the same start are tried together."""
-    branches = [re.escape(character) + _write_tree(child) for character, child in node.items() if character]
-    if len(branches) < 2 and not (branches and "" in node):
-        return "".join(branches)
-    return f"(?:{'|'.join(branches)}){'?' if '' in node else ''}"
-
-
-def _compile(literals: Iterable[str]) -> re.Pattern[str]:
-    """A pattern of any of the literals, which looks at their first characters before it tries them one by one."""
-    literals = tuple(literals)
-    depth = min(3, *map(len, literals))
-    ahead = "".join(f"[{re.escape(''.join(sorted({each[place] for each in literals})))}]" for place in range(depth))
-    return re.compile(rf"(?={ahead})(?:{_any_of(literals)})", re.IGNORECASE)
-
-
-def _list_starts(literals: Iterable[str]) -> frozenset[str]:
-    """Every beginning of the literals, in lower case."""
-    return frozenset(each[:length].lower() for each in literals for length in range(1, len(each)))
-
-
-def _find_start(starts: frozenset[str], tail: str) -> int:
-    """Where a beginning of a literal stands at the end of a text; the length of the text if none does."""
-    folded = tail.lower() if tail.isascii() else "".join(each.lower()[:1] for each in tail)  # of the same length
-    return next((at for at in range(len(folded)) if folded[at:] in starts), len(tail))
-
-
 _OPENINGS = {opening: each for each in NOTATIONS for opening in (*each.opening, *each.heads)}
 _INNER_OPENINGS = tuple(opening for each in NOTATIONS for opening in each.opening)
 _LONE_CLOSINGS = tuple(
     closing for each in NOTATIONS if each.opening for closing in each.closing if closing not in AMBIGUOUS_CLOSINGS
 )
-_HEAD = _compile(_OPENINGS)
+_HEAD = Marks(_OPENINGS)
 _CHANNEL = "analysis"  # also a word with which an answer may begin
 _CHANNEL_HEAD = re.compile(r"analysis(?=[A-Z])")
-_HEAD_STARTS = _list_starts((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
-_EMPTY_TAG = _compile(EMPTY_TAGS)
-_ANSWER_OPENING = _compile(ANSWER_OPENINGS)
-_OPENING = _compile(_INNER_OPENINGS)
-_LONE_CLOSING = _compile(_LONE_CLOSINGS)
-_MARK = _compile((*_INNER_OPENINGS, *_LONE_CLOSINGS))
-_MARK_STARTS = _list_starts((*_INNER_OPENINGS, *_LONE_CLOSINGS))
-_LAST_MARK = _compile((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
-_LAST_MARK_STARTS = _list_starts((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
+_HEAD_START = Beginnings((*_OPENINGS, *ANSWER_OPENINGS, *EMPTY_TAGS))
+_EMPTY_TAG = Marks(EMPTY_TAGS)
+_ANSWER_OPENING = Marks(ANSWER_OPENINGS)
+_OPENING = Marks(_INNER_OPENINGS)
+_LONE_CLOSING = Marks(_LONE_CLOSINGS)
+_MARK = Marks((*_INNER_OPENINGS, *_LONE_CLOSINGS))
+_MARK_START = Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS))
+_LAST_MARK = Marks((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
+_LAST_MARK_START = Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
 _MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *ANSWER_OPENINGS, *ANSWER_CLOSINGS)))
-_NEVER = re.compile(r"(?!)")
-_CLOSING_OF = {each: _compile(each.closing) for each in NOTATIONS}
-_EDGE_OF = {each: _compile((*each.opening, *each.closing)) for each in NOTATIONS}
+_NEVER = Marks(())
+_CLOSING_OF = {each: Marks(each.closing) for each in NOTATIONS}
+_EDGE_OF = {each: Marks((*each.opening, *each.closing)) for each in NOTATIONS}
 
 
 def strip_thinking(reply: str) -> str:
@@ -239,7 +195,7 @@ class ThinkingFilter:
         head = self._buffer[self._scanned :].lstrip(_BLANKS)
         if not head:
             self._scanned = len(self._buffer)
-        if not head or (len(head) < _MAX_MARK and head.lower() in _HEAD_STARTS):
+        if not head or (len(head) < _MAX_MARK and head in _HEAD_START):
             return False
         found = _HEAD.match(head) if _EMPTY_TAG.match(head) is None else None
         if found and found[0].lower() == _CHANNEL:
@@ -262,7 +218,7 @@ class ThinkingFilter:
         if found is None:
             self._scanned = max(0, len(self._buffer) - _MAX_MARK)
             return len(self._buffer) > MAX_HEAD_CHARACTERS and self._begin_thinking(None, self._buffer[-_MAX_MARK:])
-        if _LONE_CLOSING.fullmatch(found[0]):
+        if _LONE_CLOSING.is_mark(found[0]):
             self.is_unopened = self.is_unopened or not self.has_thought
             self.has_thought = True
             return self._leave_thoughts(self._buffer[found.end() :])
@@ -277,7 +233,7 @@ class ThinkingFilter:
         if found is None:
             self._buffer = self._buffer[-_MAX_MARK:]
             return False
-        if self._closing.fullmatch(found[0]) is None:
+        if not self._closing.is_mark(found[0]):
             self._nested += 1
             return self._enter(_Stage.THINKING, self._buffer[found.end() :])
         return self._leave_thoughts(self._buffer[found.end() :])
@@ -291,20 +247,20 @@ class ThinkingFilter:
 
     def _read_text(self, shown: list[str]) -> bool:
         marks, starts = (
-            (_LAST_MARK, _LAST_MARK_STARTS) if self.has_thought else (_MARK, _MARK_STARTS)
+            (_LAST_MARK, _LAST_MARK_START) if self.has_thought else (_MARK, _MARK_START)
         )  # what encloses an answer is text unless there were thoughts
         found = _find_mark(marks, self._buffer, 0, self._before)
         if found is None:
             tail = self._buffer[-_MAX_MARK:]
-            end = len(self._buffer) - len(tail) + _find_start(starts, tail)
+            end = len(self._buffer) - len(tail) + starts.find(tail)
             self._show(self._buffer[:end], shown)
             self._buffer = self._buffer[end:]
             return False
         at_line_start = self._show(self._buffer[: found.start()], shown)
         rest = self._buffer[found.end() :]
-        if _OPENING.fullmatch(found[0]):
+        if _OPENING.is_mark(found[0]):
             return self._read_inner_opening(found[0], rest, shown, is_certain=at_line_start or self.has_thought)
-        if _LONE_CLOSING.fullmatch(found[0]):
+        if _LONE_CLOSING.is_mark(found[0]):
             self._read_stray_closing(found[0], shown)
         return self._enter(_Stage.TEXT, rest)
 
@@ -389,7 +345,7 @@ class _CodeTracker:
         return not self._head.strip()
 
 
-def _find_mark(marks: re.Pattern[str], text: str, start: int, before: str) -> re.Match[str] | None:
+def _find_mark(marks: Marks, text: str, start: int, before: str) -> re.Match[str] | None:
     """The first mark from a position on that no quotation mark precedes; `before` is the character before the text."""
     for found in marks.finditer(text, start):
         previous = text[found.start() - 1] if found.start() else before

@@ -57,6 +57,11 @@ class WeightsFile:
         values = np.fromfile(self.path, np.float32, place.length // 4, offset=place.offset)
         return values.reshape(place.shape)
 
+    def map(self, name: str) -> np.ndarray:
+        """As `read`, but what is used of it is read when it is used, and stays in the file's pages."""
+        place = self.places[name]
+        return np.memmap(self.path, np.float32, "r", place.offset, place.shape)
+
 
 def find_weights_dir() -> Path:
     """The folder of the installed weights; their package is not imported, it needs torch. Raises ModelNotInstalled."""

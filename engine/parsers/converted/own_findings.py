@@ -9,12 +9,12 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engine.parsers.converted.pages import ENDING, PAGE_END
-
 if TYPE_CHECKING:
     from engine.models import ConvertedDocument, Passage
     from engine.parsers.base import Omission, ParsedFile
 
+ENDING = "mdpages"  # of the name of such a file
+PAGE_END = "\f"
 TYPED = re.compile(r"p\d+-n\d+")  # keys of forms and notes
 ATTACHMENT = "attachment"  # how keys of files within a file, and their omissions, begin
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.models import Passage
 from engine.parsers.base import IS_PICTURE, Omission, ParsedFile, count_parts
+from engine.parsers.converted.own_findings import PAGE_END
 from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.markdown import parse_blocks
 from engine.parsers.passages import find_first_heading, group_blocks, join_blocks
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from engine.parsers.passages import Block
 
-ENDING = "mdpages"
-PAGE_END = "\f"
 PICTURE = "<!-- image -->"
 FORMULA = "<!-- formula-not-decoded -->"
 NOT_DECODED = "the parser service did not decode it"

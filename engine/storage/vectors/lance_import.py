@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 REST_CLIENT = "lance_namespace_urllib3_client"  # of its cloud: 200 generated modules
+PROGRESS_BARS = "tqdm"  # of its embedding functions
 SIGNATURE_CHECKS = "overrides"  # compares each method with that of its base class; Python 3.11 only
 
 
@@ -48,7 +49,7 @@ def import_lancedb() -> Any:
 
     A program that needs LanceDB's cloud in the same process imports `lancedb` first.
     """
-    finder = _PlaceholderFinder(REST_CLIENT, SIGNATURE_CHECKS)
+    finder = _PlaceholderFinder(REST_CLIENT, PROGRESS_BARS, SIGNATURE_CHECKS)
     sys.meta_path.insert(0, finder)
     try:
         return importlib.import_module("lancedb")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from bot.dispatch.filter_suggestions import FilterSuggestions
+from bot.dispatch.filter_suggestions import MAX_SUGGESTIONS, FilterSuggestions
 from bot.errors import PlatformError
+from bot.permissions.audience import ResolvedScope
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace, workspace
 from tests.support.builders import ROOF
 from tests.support.clock import ManualClock
@@ -56,3 +58,27 @@ async def test_a_failed_look_up_suggests_nothing(workspace: Workspace) -> None:
 
 async def test_times_need_no_look_up(workspace: Workspace) -> None:
     assert "2026-11" in await suggest(workspace, "gus", "after", "2026-1")
+
+
+async def test_a_channel_that_was_closed_is_unknown_at_the_next_key(workspace: Workspace) -> None:
+    suggestions = FilterSuggestions(workspace.context)
+    assert [each.label for each in await suggestions.suggest("ada", ROOF, "in", "att")] == ["#attic"]
+    workspace.platform.change_channel("ATTIC", members=frozenset({"cid"}))
+    workspace.context.audience.invalidate(ATTIC)
+    assert await suggestions.suggest("ada", ROOF, "in", "at") == []
+
+
+async def test_one_look_at_what_a_person_may_read_serves_all_channels(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve, looks = workspace.context.audience.resolve_scope, list[str]()
+
+    async def count(*arguments: Any) -> ResolvedScope:
+        looks.append("look")
+        return await resolve(*arguments)
+
+    for number in range(40):
+        await workspace.context.store.channels.upsert(workspace.platform.add_channel(f"SHED{number}"), f"shed-{number}")
+    monkeypatch.setattr(workspace.context.audience, "resolve_scope", count)
+    assert len(await suggest(workspace, "bob", "in", "shed")) == MAX_SUGGESTIONS
+    assert len(looks) == 1

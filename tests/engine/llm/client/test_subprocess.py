@@ -9,13 +9,14 @@ import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import pytest_asyncio
 
 from engine.errors import InvalidApiKey, ModelUnavailable, RateLimited
+from engine.llm.client import subprocess
 from engine.llm.client.client import ChatRequest, ModelClient
 from engine.llm.client.subprocess import ProviderProcess, SubprocessProvider
 from engine.llm.config import CallTimeouts, ModelConfig
@@ -25,6 +26,7 @@ from engine.models import LLMMessage
 from engine.process import encode_frame
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import Purpose, UsageMeter
+from tests.support.engine_fixture import wait_until
 from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.openai_wire import hash_vector
 from tests.support.patience import PATIENCE
@@ -211,3 +213,72 @@ async def test_a_closed_client_leaves_no_process_behind(remote: RemoteProcess) -
     await remote.client.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+class LocalProcess:
+    """Stands for the process: it answers at once, and knows whether it has been ended."""
+
+    started: ClassVar[list[LocalProcess]] = []
+
+    def __init__(self) -> None:
+        self.is_alive = True
+        self.pid = len(self.started) + 1
+        self.reached = asyncio.Event()
+        self.proceed = asyncio.Event()
+        self.proceed.set()
+
+    @classmethod
+    async def start(cls) -> LocalProcess:
+        await asyncio.sleep(0)
+        cls.started.append(cls())
+        return cls.started[-1]
+
+    async def stream_request(self, _what: str, _parameters: object) -> AsyncGenerator[dict[str, Any]]:
+        self.reached.set()
+        await self.proceed.wait()
+        assert self.is_alive
+        yield {"text": f"from {self.pid}", "finish": "stop", "spent": {}}
+
+    async def stop(self) -> None:
+        self.is_alive = False
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[LocalProcess]:
+    monkeypatch.setattr(LocalProcess, "started", [])
+    monkeypatch.setattr(subprocess, "ProviderProcess", LocalProcess)
+    return LocalProcess.started
+
+
+async def test_a_process_without_calls_is_ended_and_the_next_call_starts_another(processes: list[LocalProcess]) -> None:
+    provider = SubprocessProvider(idle_seconds=0)
+    assert (await provider.chat({})).text == "from 1"
+    await wait_until(lambda: provider.pid is None)
+    assert (await provider.chat({})).text == "from 2"
+    await provider.close()
+    assert [each.is_alive for each in processes] == [False, False]
+
+
+async def test_a_call_keeps_its_process_however_long_it_takes(processes: list[LocalProcess]) -> None:
+    provider = SubprocessProvider(idle_seconds=0)
+    await provider.chat({})
+    processes[0].proceed.clear()
+    calls = [asyncio.create_task(provider.chat({})) for _ in range(3)]
+    await processes[0].reached.wait()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert provider.pid == 1
+    processes[0].proceed.set()
+    assert {each.text for each in await asyncio.gather(*calls)} == {"from 1"}
+    await provider.close()
+
+
+async def test_no_call_meets_a_process_that_is_ended(processes: list[LocalProcess]) -> None:
+    provider = SubprocessProvider(idle_seconds=0)
+    for pause in range(40):  # a call begins at each step of the end of the former process
+        for _ in range(pause % 8):
+            await asyncio.sleep(0)
+        assert (await provider.chat({})).text.startswith("from ")
+    await provider.close()
+    assert len(processes) > 1
+    assert not any(each.is_alive for each in processes)
