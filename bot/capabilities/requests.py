@@ -46,7 +46,7 @@ class Ask:
     (relative to `working_dir`). Without a `mode`, that of the settings. `zone`: IANA name of the time zone of a caller
     whose profile names none. `keep`: the answer, for what can be done with it later; if it found nothing, or is voted
     down, managers see its question, without who asked it. `earlier`: the ids of kept answers that the history consists
-    of.
+    of. `as_of`: a day as typed in a question, after which nothing is known.
     """
 
     text: str
@@ -64,6 +64,7 @@ class Ask:
     zone: str = ""
     keep: bool = False
     earlier: tuple[str, ...] = ()
+    as_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,9 @@ AuthorOption = Annotated[
 ]
 SinceOption = Annotated[str, typer.Option("--since", metavar="DATE", help="Earliest date (2026-05-12).")]
 UntilOption = Annotated[str, typer.Option("--until", metavar="DATE", help="Latest date.")]
+AsOfOption = Annotated[
+    str, typer.Option("--as-of", metavar="DAY", help="Answer from what was known then (2026-05-12, “3 May”).")
+]
 TopKOption = Annotated[
     int | None, typer.Option("--top-k", help="Maximum entities and relations (40).", show_default=False)
 ]
@@ -91,6 +94,7 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
         authors: AuthorOption = None,
         since: SinceOption = "",
         until: UntilOption = "",
+        as_of: AsOfOption = "",
         top_k: TopKOption = None,
         chunk_top_k: ChunkTopKOption = None,
         max_entity_tokens: EntityTokensOption = None,
@@ -128,6 +132,7 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
                 working_dir=str(Path.cwd()),
                 retrieval=retrieval,
                 zone=zone_name,
+                as_of=as_of,
             )
 
         perform_request(context, build_request, space=space, as_json=as_json)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from bot import texts
 from bot.capabilities import results
-from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
 from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describe_progress, describe_time
 from bot.capabilities.maintenance.results import AuditList
 from bot.capabilities.management.results import HealthReport, UsageReport
@@ -153,6 +153,8 @@ class Screen:
             self.out.print(tables.render_sources(event.sources))
             if hint := self._hint():
                 self.err.print(Text(hint, "dim"), soft_wrap=True)
+        for notice in list_as_of_notices(event.as_of):
+            self.out.print(Text(notice, "yellow"))
         if event.undated:
             self.out.print(Text(UNDATED_NOTICE, "yellow"))
         for notice in texts.list_span_notices(truncated=event.truncated, since=event.since):
