@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING
 
-from bot.text.as_of import find_as_of, parse_as_of
-from bot.text.periods import MOMENT, parse_period
+from bot.text.times.as_of import find_as_of, parse_as_of
+from bot.text.times.periods import MOMENT, parse_period
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:

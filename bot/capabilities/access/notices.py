@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.i18n import gettext
-from bot.text.as_of import describe_as_of
+from bot.text.times.as_of import describe_as_of
 
 if TYPE_CHECKING:
     from datetime import date

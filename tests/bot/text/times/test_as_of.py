@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.text.as_of import find_as_of, parse_as_of
 from bot.text.search_filters import asked_at, limit_as_of, narrow_question, parse_search_filters
+from bot.text.times.as_of import find_as_of, parse_as_of
 from engine import Filters, Question, Scope
 from engine.errors import InvalidQuestion
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bot.i18n import N_, gettext
 from bot.text.format import format_date_long
-from bot.text.periods import MOMENT, parse_period
+from bot.text.times.periods import MOMENT, parse_period
 from engine.errors import InvalidQuestion
 from engine.text.time_spans import parse_leading_period
 
