@@ -325,11 +325,12 @@ class PassageItem(BaseModel):
 
 
 class DocumentBody(BaseModel):
-    """A document with a page of its passages, of `total`."""
+    """A document with a page of its passages, of `total`. `why`: by which rule the person of the token may read it."""
 
     document: DocumentItem
     passages: list[PassageItem]
     total: int
+    why: Line = ""
 
 
 class UploadBody(BaseModel):
