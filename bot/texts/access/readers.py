@@ -9,16 +9,16 @@ from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 
 if TYPE_CHECKING:
-    from bot.permissions.audience import GrantRule
     from bot.platform.models import Channel
 
-REASONS: dict[GrantRule, str] = {  # why somebody may read a source
+ReadingRule = Literal["member", "own", "workspace", "adult"]  # as the rules of grants
+REASONS: dict[ReadingRule, str] = {  # why somebody may read a source
     "member": N_("You can see this because you are a member of #{channel}."),
     "own": N_("You can see this because it is in your direct messages with me."),
     "workspace": N_("You can see this because #{channel} is open to everyone of this workspace."),
     "adult": N_("You can see this because #{channel} is open to everyone who sees age-restricted channels here."),
 }
-IMPORTED_REASONS: dict[GrantRule, str] = {  # the same, where the channel is not known by a name
+IMPORTED_REASONS: dict[ReadingRule, str] = {  # the same, where the channel is not known by a name
     "member": N_("You can see this because you are a member of its channel."),
     "own": N_("You can see this because it is in your direct messages with me."),
     "workspace": N_("You can see this because it is open to everyone of this workspace."),
@@ -57,7 +57,7 @@ def describe_readers(channel: Channel | None) -> str:
     return gettext(ONLY_MEMBERS).format(members=members, channel=name)
 
 
-def explain_reading(rule: GrantRule, channel: str) -> str:
+def explain_reading(rule: ReadingRule, channel: str) -> str:
     """Why somebody may read what is in a channel with this name; empty if the name is not known."""
     if not channel:
         return gettext(IMPORTED_REASONS[rule])
