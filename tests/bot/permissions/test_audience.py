@@ -300,7 +300,7 @@ def test_each_rule_is_that_of_brute_force_over_all_members_and_channels(seed: in
 def _make_channel(chance: random.Random, number: int, people: list[str], guests: frozenset[str]) -> Channel:
     members = frozenset(chance.sample(people, chance.randrange(1, 5)))
     kind: Kind = chance.choice(("open", "open", "closed"))
-    facts = {"shared": chance.random() < 0.2, "adult": chance.random() < 0.3}
+    facts: dict[str, Any] = {"shared": chance.random() < 0.2, "adult": chance.random() < 0.3}
     return channel(f"C{number}", " ".join(members), kind, guests=" ".join(members & guests), **facts)
 
 

@@ -129,8 +129,9 @@ async def test_nothing_of_a_later_day_is_said_within_a_conversation_of_several(t
     earlier = {each.text for document in cut(written, end_of(day)) for each in document.passages}
     later = {each.text for document in written for each in document.passages} - earlier
     for found in past:
-        rows = (*found.context.entities, *found.context.relations)
-        said = "\n".join([found.answer, *(each.text for each in found.context.sources), *(r.description for r in rows)])
+        described = [each.description for each in found.context.entities]
+        described += [each.description for each in found.context.relations]
+        said = "\n".join([found.answer, *(each.text for each in found.context.sources), *described])
         assert not [text for text in later if text in said]
 
 
