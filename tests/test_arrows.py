@@ -222,7 +222,7 @@ data_dir:
 ingest: estimate
 knowledge: duplicates.report
 llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
-offline.quoting.notices offline.words picture_describer remote_model \
+offline.quoting.notices offline.supersession.history offline.words picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:
@@ -232,7 +232,7 @@ retrieval: graph.records
 scheduling: feature_breaker indexing_budget processes supervisor tasks
 storage: disk files journal ledger ledger.records sqlite.database
 text: author_request cleanup conversations.disentanglement conversations.windows message_line names overview_request \
-scripts.unspaced stream_rewriter word_lists
+scripts.unspaced stream_rewriter time_spans word_lists
 usage:
 """
 SHARED_MODULES = {

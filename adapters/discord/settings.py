@@ -13,6 +13,7 @@ TRAITS = PlatformTraits(
         "learn": ("file", "private"),
         "forget": ("what",),
         "graph": ("name",),
+        "history": ("subject",),
         "catch-up": ("since",),
         "digest": ("schedule",),
         "help": ("topic",),

@@ -34,6 +34,9 @@ NameText = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 OptionalName = Annotated[str, Field(max_length=MAX_NAME_LENGTH)]
 OptionalKey = Annotated[str, Field(max_length=MAX_KEY_LENGTH, description="The key of a document.")]
 TimeWords = Annotated[str, Field(max_length=100, description="Such as 2h, 3 days or 2026-05-12 09:30 (UTC).")]
+DayWords = Annotated[
+    str, Field(max_length=40, description="A day such as 2026-05-03, after which nothing is known; empty for now.")
+]
 
 
 class Tools:
@@ -43,13 +46,15 @@ class Tools:
         self._caller = caller
         self._clock = clock
 
-    async def ask(self, question: QuestionText, context: Context[Any, Any]) -> CitedAnswer:
-        """Answer a question about what the team wrote, with numbered sources."""
-        return await self._answer(context, Ask(question))
+    async def ask(self, question: QuestionText, context: Context[Any, Any], as_of: DayWords = "") -> CitedAnswer:
+        """Answer a question about what the team wrote, with numbered sources; as of a day, from what was known then."""
+        return await self._answer(context, Ask(question, as_of=as_of))
 
-    async def retrieve(self, question: QuestionText, context: Context[Any, Any]) -> RetrievedContext:
-        """Find the entities, relations and passages that belong to a question, without an answer."""
-        request = Ask(question, output="context")
+    async def retrieve(
+        self, question: QuestionText, context: Context[Any, Any], as_of: DayWords = ""
+    ) -> RetrievedContext:
+        """Find the entities, relations and passages that belong to a question, as of a day, without an answer."""
+        request = Ask(question, output="context", as_of=as_of)
         return RetrievedContext.of(await self._caller.get_result(_headers_of(context), request, ContextResult))
 
     async def entity(self, name: NameText, context: Context[Any, Any]) -> EntityRecord:

@@ -66,6 +66,7 @@ class QueryBody(Body):
     Days in it ("today", `after:2026-05-12`) begin in the time zone of the profile, else in `time_zone`, else in UTC.
     `keep`: the answer, which then has an id for what can be done with it later. If it found nothing, or is voted down,
     managers see its question, without who asked it. `earlier`: the ids of kept answers that the history consists of.
+    `as_of`: a day ("2026-05-03", "3 May"); the answer is from what was known then.
     """
 
     question: Annotated[
@@ -78,6 +79,7 @@ class QueryBody(Body):
     authors: Names = []
     since: Instant | None = None
     until: Instant | None = None
+    as_of: Annotated[str, Field(max_length=40, examples=["2026-05-03"])] = ""
     time_zone: Annotated[str, Field(max_length=MAX_ZONE_LENGTH, examples=["Europe/Berlin"])] = ""
     keep: bool = False
     earlier: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=MAX_TURNS)] = []
@@ -97,6 +99,7 @@ class QueryBody(Body):
             zone=self.time_zone,
             keep=self.keep,
             earlier=tuple(self.earlier),
+            as_of=self.as_of,
         )
 
 
@@ -322,11 +325,12 @@ class PassageItem(BaseModel):
 
 
 class DocumentBody(BaseModel):
-    """A document with a page of its passages, of `total`."""
+    """A document with a page of its passages, of `total`. `why`: by which rule the person of the token may read it."""
 
     document: DocumentItem
     passages: list[PassageItem]
     total: int
+    why: Line = ""
 
 
 class UploadBody(BaseModel):

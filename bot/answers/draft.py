@@ -16,6 +16,7 @@ from bot.platform.events import QuestionAsked
 from bot.platform.models import SUGGESTION_ACTION, AnswerFooter, Button
 from bot.store import AnswerResult
 from bot.store.models import ANSWER_KINDS, CLOSEST_KEY, UNSEARCHED_KEY, passage_key, verified_key
+from bot.text.times.as_of import describe_as_of
 from bot.texts import control as control_texts
 from bot.texts.inferred_filters import describe_inferred_filters
 from bot.texts.search_notices import is_closest
@@ -198,6 +199,7 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
     if draft.written.failed:
         return AnswerFooter(request.id, buttons=tuple(list_repeat_buttons(draft)))
     notes = [
+        describe_as_of(draft.found.context.as_of) if draft.found.context and draft.found.context.as_of else "",
         _audience_notice(draft),
         await _model_hint(context, draft),
         describe_inferred_filters(draft.found.inferred) if draft.found.inferred else "",

@@ -15,7 +15,13 @@ from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
 from bot.permissions import resolver
 from bot.platform.events import QuestionAsked
-from bot.text.search_filters import FILTERED_OVERVIEW, SearchFilters, narrow_question, parse_search_filters
+from bot.text.search_filters import (
+    FILTERED_OVERVIEW,
+    SearchFilters,
+    asked_at,
+    narrow_question,
+    parse_search_filters,
+)
 from bot.text.speech.mentions import strip_mention
 from engine import Filters, Question
 from engine.answers.mentions import find_mentions
@@ -120,7 +126,7 @@ async def apply_overview(
     """
     if question.mode == "bypass":
         return question
-    question, asked = by_author(question, request.time.astimezone(question.zone))
+    question, asked = by_author(question, asked_at(sought, request.time.astimezone(question.zone)))
     if asked is None:
         location = _mentioned_channel(request) if channel_of(question) else None
         return replace(question, filters=replace(question.filters, rooms=location.rooms)) if location else question

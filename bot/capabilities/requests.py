@@ -44,9 +44,8 @@ class Ask:
 
     `output`: the streamed answer, only the retrieved context, or the prompt. `documents` are keys, titles or paths
     (relative to `working_dir`). Without a `mode`, that of the settings. `zone`: IANA name of the time zone of a caller
-    whose profile names none. `keep`: the answer, for what can be done with it later; if it found nothing, or is voted
-    down, managers see its question, without who asked it. `earlier`: the ids of kept answers that the history consists
-    of.
+    whose profile names none. `keep`: the answer, for what can be done later; if it found nothing, or is voted down,
+    managers see its question alone. `earlier`: ids of kept answers that are the history. `as_of`: a day, as typed.
     """
 
     text: str
@@ -64,6 +63,7 @@ class Ask:
     zone: str = ""
     keep: bool = False
     earlier: tuple[str, ...] = ()
+    as_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime  # noqa: TC003  - read at run time
+from datetime import date, datetime  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
 from bot.capabilities.answers.results import AnswerResults
@@ -69,6 +69,7 @@ class AnswerEnd:
     incomplete. `failed_helpers`: calls that help to search and failed. `verified`: who verified this answer and when,
     if it was not written for this question. `answer`: its id, if it is kept. `since`: the first day of an overview, if
     older passages were left out. `unsearched`: the language model was asked alone, so that there can be no source.
+    `as_of`: the day after which nothing is known to the answer, if the question named one.
     """
 
     sources: tuple[Source, ...]
@@ -84,6 +85,7 @@ class AnswerEnd:
     answer: str = ""
     since: str = ""
     unsearched: bool = False
+    as_of: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

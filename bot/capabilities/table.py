@@ -16,6 +16,7 @@ from bot.capabilities.answers.rows import ANSWER_ROWS
 from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph.rows import GRAPH_ROWS
+from bot.capabilities.history.rows import HISTORY_ROWS
 from bot.capabilities.kept import (
     KEPT_ACCESS,
     KEPT_ASK,
@@ -240,6 +241,7 @@ _ROWS = (
     ),
     *SOURCE_ROWS,
     *GRAPH_ROWS,
+    *HISTORY_ROWS,
     # Management of a workspace.
     Capability("channels", management.ListChannels, MANAGE, HTTP | PAGE, Who.MANAGER, "manage", kept=KEPT_CHANNEL),
     Capability("questions", management.ListQuestions, MANAGE, CHAT | HTTP | PAGE, Who.MANAGER, "manage"),

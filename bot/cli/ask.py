@@ -1,4 +1,4 @@
-"""Commands for questions: ask, retrieve, prompt."""
+"""Commands for questions: ask, retrieve, prompt, history."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ AuthorOption = Annotated[
 ]
 SinceOption = Annotated[str, typer.Option("--since", metavar="DATE", help="Earliest date (2026-05-12).")]
 UntilOption = Annotated[str, typer.Option("--until", metavar="DATE", help="Latest date.")]
+AsOfOption = Annotated[
+    str, typer.Option("--as-of", metavar="DAY", help="Answer from what was known then (2026-05-12, “3 May”).")
+]
 TopKOption = Annotated[
     int | None, typer.Option("--top-k", help="Maximum entities and relations (40).", show_default=False)
 ]
@@ -69,6 +72,14 @@ Examples:
   threadlore ask "What is the berth fee?" --document harbour-rules.pdf --json
 """
 RETRIEVE_HELP = "Show the context of an answer without writing one: entities, relations and passages."
+HISTORY_HELP = """Show what was said about something in the order of time, and what repeats or replaces what.
+
+Examples:
+
+  threadlore history regatta
+
+  threadlore history "Who leads the ferry?" --json
+"""
 PROMPT_HELP = "Show the prompt that would be sent to the model."
 
 
@@ -77,6 +88,7 @@ def register(app: typer.Typer) -> None:
     app.command("ask", help=ASK_HELP)(_build_command("answer"))
     app.command("retrieve", help=RETRIEVE_HELP)(_build_command("context"))
     app.command("prompt", help=PROMPT_HELP)(_build_command("prompt"))
+    app.command("history", help=HISTORY_HELP)(_show_history)
 
 
 def _build_command(output: AskOutput) -> Callable[..., None]:
@@ -91,6 +103,7 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
         authors: AuthorOption = None,
         since: SinceOption = "",
         until: UntilOption = "",
+        as_of: AsOfOption = "",
         top_k: TopKOption = None,
         chunk_top_k: ChunkTopKOption = None,
         max_entity_tokens: EntityTokensOption = None,
@@ -128,11 +141,23 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
                 working_dir=str(Path.cwd()),
                 retrieval=retrieval,
                 zone=zone_name,
+                as_of=as_of,
             )
 
         perform_request(context, build_request, space=space, as_json=as_json)
 
     return command
+
+
+def _show_history(
+    context: typer.Context,
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="A name, or a question.", show_default=False)],
+    space: SpaceOption = "",
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    from bot.capabilities.history.requests import GetHistory  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda _: GetHistory(subject), space=space, as_json=as_json)
 
 
 def parse_start_time(text: str, zone: tzinfo) -> datetime | None:

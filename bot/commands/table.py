@@ -18,6 +18,7 @@ from bot.capabilities.table import list_rows
 from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
+from bot.commands.facts import history
 from bot.commands.forms import question
 from bot.commands.management import connect
 from bot.commands.personal import my_data
@@ -251,6 +252,13 @@ COMMANDS: Mapping[str, Command] = {
             "Of this channel and of open channels, from the last 30 days; also verified answers to look at again."
         ),
         managers_only=True,
+    ),
+    "history": Command(
+        history.history_command,
+        N_("what was said about something, by whom, and what replaced it"),
+        "SUBJECT",
+        N_("Only what you can read; each step has its message."),
+        ("regatta", "of Ada Lovelace"),
     ),
     "duplicates": Command(
         duplicates.duplicates_command,

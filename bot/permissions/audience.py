@@ -36,6 +36,22 @@ class SoleReader:
     adult: bool = False
 
 
+GrantRule = Literal["member", "own", "workspace", "adult"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A space, or a single room, that a person may read, and the rule that permits it.
+
+    `member`: of the channel; `own`: shared with the bot by them alone; `workspace`: open to its full members; `adult`:
+    open to those of them who see age-restricted channels.
+    """
+
+    rule: GrantRule
+    space: str = ""
+    room: str = ""
+
+
 def home_space(channel: Channel | ListedChannel) -> str:
     """The space of a channel's documents."""
     location = channel.location
@@ -71,17 +87,39 @@ def scope_for_channel(channel: Channel, others: Iterable[Channel] = ()) -> Scope
 
 def scope_for_person(person: SoleReader, channels: Iterable[Channel]) -> Scope:
     """What a reply for one person may use; `channels` are the known ones of their workspaces."""
+    return join_grants(list_grants(person, channels))
+
+
+def list_grants(person: SoleReader, channels: Iterable[Channel]) -> list[Grant]:
+    """What a person may read and by which rule; `channels` as in scope_for_person."""
     joined = [each for each in channels if person.id in each.members and _is_visible_to(each, person)]
-    spaces = {home_space(each) for each in joined if each.kind == "closed" or each.shared}
-    spaces |= {personal_space(person.platform, workspace, person.id) for workspace in ("", *person.workspaces)}
+    grants = [Grant("member", space=home_space(each)) for each in joined if each.kind == "closed" or each.shared]
+    workspaces = sorted(person.workspaces)
+    grants += [Grant("own", space=personal_space(person.platform, each, person.id)) for each in ("", *workspaces)]
     if person.is_guest:
-        rooms = {
-            each.location.room for each in joined if any(_is_workspace_open(each, name) for name in person.workspaces)
-        }
-        return Scope(frozenset(spaces), frozenset(rooms))
-    for adult in {False, person.adult}:
-        spaces |= {workspace_space(person.platform, workspace, adult=adult) for workspace in person.workspaces}
-    return Scope(frozenset(spaces), EMPTY_SET)
+        is_open = (any(_is_workspace_open(each, name) for name in workspaces) for each in joined)
+        return grants + [
+            Grant("member", room=each.location.room) for each, held in zip(joined, is_open, strict=True) if held
+        ]
+    grants += [Grant("workspace", space=workspace_space(person.platform, each)) for each in workspaces]
+    if person.adult:
+        grants += [Grant("adult", space=workspace_space(person.platform, each, adult=True)) for each in workspaces]
+    return grants
+
+
+def join_grants(grants: Iterable[Grant]) -> Scope:
+    """All that some grants permit to read."""
+    given = list(grants)
+    return Scope(frozenset(each.space for each in given) - {""}, frozenset(each.room for each in given) - {""})
+
+
+def find_grant(grants: Iterable[Grant], space: str, room: str) -> Grant | None:
+    """The first grant by which a room with its documents in a space can be read; None if it cannot be."""
+    return next((each for each in grants if scope_covers(join_grants([each]), _room_alone(room), {room: space})), None)
+
+
+def _room_alone(room: str) -> Scope:
+    return Scope(EMPTY_SET, frozenset({room}))
 
 
 def scope_for_room(location: Location) -> Scope:

@@ -18,16 +18,18 @@ from bot.permissions.channel_facts import ChannelFacts, find_platform
 from bot.permissions.channel_lists import ChannelListCache
 from bot.permissions.shared_audiences import SharedAudiences
 from bot.permissions.suspensions import VisibilitySuspensions, location_key
+from bot.platform.models import Location
 from bot.platform.ttl_cache import TTLCache
+from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from bot.platform.models import Channel, ListedChannel, Location, Person
+    from bot.platform.models import Channel, ListedChannel, Person
     from bot.platform.ports import Platform
     from bot.store import BotStore
-    from engine import Clock, Scope
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -228,6 +230,26 @@ class AudienceResolver:
 
     async def _person_scope(self, location: Location, person: str, among: Scope | None) -> tuple[Scope, bool]:
         """The scope of one person, and whether it is complete."""
+        grants, is_complete = await self._person_grants(location, person, among)
+        return audience.join_grants(grants), is_complete
+
+    async def find_grant(self, location: Location, person: str, room: str) -> audience.Grant | None:
+        """By which rule a person in a location may read a room now; None if they may not, or that is unknown."""
+        try:
+            space = await self.get_home_space(Location.from_room(room))
+            among = Scope(frozenset({space}), frozenset({room}))
+            reach = (await self.resolve_scope(location, person, among)).scope
+            if not audience.scope_covers(reach, Scope(frozenset(), frozenset({room})), {room: space}):
+                return None
+            grants, _ = await self._person_grants(location, person, among)
+        except EngineError:
+            return None
+        return audience.find_grant(grants, space, room)
+
+    async def _person_grants(
+        self, location: Location, person: str, among: Scope | None
+    ) -> tuple[list[audience.Grant], bool]:
+        """What one person may read and by which rule, and whether it is complete."""
         sole = await self._sole_reader(location, person)
         listable = {each for each in sole.workspaces if self.channel_lists.is_listable(location.platform, each)}
         found = await self._bot_channels(location, sole.workspaces - listable, among, spaces=not sole.is_guest)
@@ -236,7 +258,7 @@ class AudienceResolver:
             channels, complete = await self._joined_channels(location, workspace, person, among)
             found += channels
             is_complete &= complete
-        return audience.scope_for_person(sole, found), is_complete
+        return audience.list_grants(sole, found), is_complete
 
     async def _joined_channels(
         self, location: Location, workspace: str, person: str, among: Scope | None

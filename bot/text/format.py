@@ -17,7 +17,7 @@ from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import tzinfo
+    from datetime import date, tzinfo
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -84,7 +84,12 @@ def find_zone_or_utc(name: str) -> tzinfo:
 
 def format_day(instant: datetime) -> str:
     """Format the day of an instant in UTC, as the active language writes it: May 3, 2026."""
-    return str(format_date(instant.astimezone(UTC).date(), format="long", locale=get_language()))
+    return format_date_long(instant.astimezone(UTC).date())
+
+
+def format_date_long(day: date) -> str:
+    """Format a day as the active language writes it: May 3, 2026."""
+    return str(format_date(day, format="long", locale=get_language()))
 
 
 def parse_since(words: str, now: datetime) -> datetime:

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING
 
-from bot.text.format import parse_since
+from bot.text.times.as_of import find_as_of, parse_as_of
+from bot.text.times.periods import MOMENT, parse_period
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import date
 
     from engine import Question
 
 _FILTER = re.compile(
-    r"(?<!\S)(in|from|after|since|before|until|has|filter):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80}?)([,;.!?]{0,9})(?!\S)",
+    r"(?<!\S)(in|from|after|since|before|until|as-of|has|filter):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80}?)([,;.!?]{0,9})(?!\S)",
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>|#\"?([^\"]+)\"?")
 _PERSON = re.compile(r"<@!?(\w+)(?:\|[^>]*)?>|@\"?([^\"]+)\"?")
-_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
-_MOMENT = timedelta(microseconds=1)
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no message is older
 FILTERED_OVERVIEW = "Summarize everything."  # the question, if there are only filters
 UNKNOWN_ROOM, UNKNOWN_KIND = "?", "?"  # no message is in it, no document is of it
@@ -37,7 +37,7 @@ class SearchFilters:
     """The filters of a question, and its other `text`.
 
     Channels and people are given by id or, as typed, by name. `since` and `until` are inclusive. `only_these`: other
-    words of the question are no filters (`filter:none`).
+    words of the question are no filters (`filter:none`). `as_of`: as in Filters.
     """
 
     text: str
@@ -49,6 +49,7 @@ class SearchFilters:
     until: datetime | None = None
     only_files: bool = False
     only_these: bool = False
+    as_of: date | None = None
 
     @property
     def is_active(self) -> bool:
@@ -58,9 +59,13 @@ class SearchFilters:
 
 
 def parse_search_filters(text: str, now: datetime) -> SearchFilters:
-    """Split a question into its filters and the rest. Days begin in the time zone of `now`; the times are in UTC."""
+    """Split a question into its filters and the rest. Days begin in the time zone of `now`; the times are in UTC.
+
+    Raises InvalidQuestion for an answer as of a day that is to come, or that there is not.
+    """
     channels, people = list[tuple[str, str]](), list[tuple[str, str]]()
     since, until, only_files, only_these, kept, at = None, None, False, False, list[str](), 0
+    as_of, text = find_as_of(text, now)
     for found in _FILTER.finditer(text):
         name, value = found[1].casefold(), found[2]
         if name == "in" and (match := _CHANNEL.fullmatch(value)):
@@ -71,11 +76,14 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
             only_files = True
         elif name == "filter" and value.casefold() == "none":
             only_these = True
-        elif name in {"after", "since"} and (period := _parse_period(value, now)):
+        elif name in {"after", "since"} and (period := parse_period(value, now)):
             since = max(since or period[0], period[0])
-        elif name in {"before", "until"} and (period := _parse_period(value, now)):
-            end = max(period[0], _FIRST) - _MOMENT if name == "before" else period[1]
+        elif name in {"before", "until"} and (period := parse_period(value, now)):
+            end = max(period[0], _FIRST) - MOMENT if name == "before" else period[1]
             until = min(until or end, end)
+        elif name == "as-of":
+            given = parse_as_of(value, now)
+            as_of = min(as_of or given, given)
         else:
             continue
         kept.append(text[at : found.start()])
@@ -89,9 +97,10 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
         tuple(_ids(people)),
         tuple(_names(people)),
         since,
-        until,
+        min(filter(None, (until, as_of.until if as_of else None)), default=None),
         only_files,
         only_these,
+        as_of.day if as_of else None,
     )
 
 
@@ -110,12 +119,28 @@ def narrow_question(
         since=max(filter(None, (within.since, sought.since)), default=None),
         until=min(filter(None, (within.until, sought.until)), default=None),
         kinds=_add_files_only(within.kinds) if sought.only_files else within.kinds,
+        as_of=min(filter(None, (within.as_of, sought.as_of)), default=None),
     )
     overview = question.overview
     if overview is not None and within.is_active:
         overview = replace(overview, recent=False)
     writers = (*question.writers, *sought.person_names, *people)
     return replace(question, filters=within, writers=writers, overview=overview)
+
+
+def asked_at(sought: SearchFilters, now: datetime) -> datetime:
+    """When a question is asked, from which "last week" counts: as of a day, its end where the person asking is."""
+    if sought.as_of is None:
+        return now
+    return min(now, datetime.combine(sought.as_of, time.max, now.tzinfo))
+
+
+def limit_as_of(words: str, now: datetime) -> SearchFilters:
+    """The filters of an option that says as of which day to answer; none for no words. Raises InvalidQuestion."""
+    if not words.strip():
+        return SearchFilters("")
+    given = parse_as_of(words, now)
+    return SearchFilters("", until=given.until, as_of=given.day)
 
 
 def _add_files_only(kinds: frozenset[str]) -> frozenset[str]:
@@ -128,22 +153,6 @@ def require_names(sought: SearchFilters) -> None:
         raise InvalidQuestion("A person is not found by their id here.", hint="Name the person as `from:@name`.")
     if sought.channel_ids:
         raise InvalidQuestion("A channel is not found by its id here.", hint="Name the channel as `in:#name`.")
-
-
-def _parse_period(value: str, now: datetime) -> tuple[datetime, datetime] | None:
-    """The first and the last moment of a year, a month, a day or another time; None if it is no time."""
-    try:
-        if match := _MONTH.fullmatch(value):
-            year, month = int(match[1]), int(match[2] or 1)
-            following = (year + 1, 1) if not match[2] or month == 12 else (year, month + 1)
-            end = datetime(*following, 1, tzinfo=now.tzinfo).astimezone(UTC)
-            return datetime(year, month, 1, tzinfo=now.tzinfo).astimezone(UTC), end - _MOMENT
-        start = parse_since(value, now)
-    except (ValueError, OverflowError, InvalidQuestion):
-        return None
-    local = start.astimezone(now.tzinfo)
-    is_day = local.time() == time.min
-    return start, (local + timedelta(days=1)).astimezone(UTC) - _MOMENT if is_day else start
 
 
 def _ids(found: Iterable[tuple[str, str]]) -> Iterable[str]:

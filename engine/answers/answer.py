@@ -191,7 +191,7 @@ class AnswerService:
         rebuilding = bool(await ledger.settings.get("reindexing"))
         texts = (text for source in recalled.context.sources for text in (source.title, source.text))
         asked = drop_unshown(recalled.context.question, texts)
-        context = replace(recalled.context, question=asked, undated=undated, rebuilding=rebuilding)
+        context = replace(recalled.context, question=asked, undated=undated, rebuilding=rebuilding, as_of=within.as_of)
         return replace(recalled, scope=question.scope, context=context)
 
     async def retrieve_context(self, question: Question) -> Context:

@@ -117,9 +117,10 @@ async def infer_filters(
         inferred = replace(inferred, channels=tuple(each.removeprefix("#") for each in proposed.channels))
     if not (within.authors or within.documents) and (authors := await _find_authors(ledger, question, proposed)):
         within, inferred = replace(within, authors=frozenset(authors)), replace(inferred, authors=authors)
-    if not (within.since or within.until):
-        since, until = parse_days(proposed, question.text, now.astimezone(question.zone).date())
-        within = replace(within, since=_midnight(since, question.zone), until=_end_of_day(until, question.zone))
+    if not (within.since or within.until) or (within.as_of and not within.since):
+        since, until = parse_days(proposed, question.text, within.as_of or now.astimezone(question.zone).date())
+        end = min(filter(None, (within.until, _end_of_day(until, question.zone))), default=None)
+        within = replace(within, since=_midnight(since, question.zone), until=end)
         inferred = replace(inferred, since=since, until=until)
     if not (within.kinds or within.documents) and stands_in(proposed.file_words, question.text):
         within, inferred = replace(within, kinds=frozenset({"file"})), replace(inferred, only_files=True)

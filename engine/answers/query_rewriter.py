@@ -41,7 +41,7 @@ class QueryRewriter:
         reveal that somebody asked the same question before.
         """
         question = replace(question, history=cite_history(question.history, ()))
-        day = self.clock.now().astimezone(question.zone).date()
+        day = question.filters.as_of or self.clock.now().astimezone(question.zone).date()
         filtering = question.filter_lookup is not None
         key = (question.is_unaddressed, question.text, question.history, day, filtering, question.asker, question.scope)
         if question.is_unaddressed:

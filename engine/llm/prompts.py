@@ -167,6 +167,8 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     }
     values["occasion"] = _render_occasion(prompt.today, prompt.asker, prompt.utc_offset)
     context = prompt.context
+    if context.as_of is not None:
+        values["occasion"] += f" {fill_template('as_of', day=f'{context.as_of:%A}, {context.as_of:%Y-%m-%d}')}"
     if context.overview is not None:
         overview_task = fill_template(f"overview_{context.overview.kind}")
         values["instructions"] = " ".join(

@@ -335,7 +335,7 @@ class Context:
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     `rebuilding`: graph and vectors are incomplete now, so that something may be missing. `inferred`: the filters that
     the model proposed, if any passed the checks. `unranked`: the call that reranks the sources failed. `replacements`:
-    which sources replace what earlier ones say.
+    which sources replace what earlier ones say. `as_of`: as in Filters.
     """
 
     question: SearchQuery
@@ -352,6 +352,7 @@ class Context:
     prompt_rows: GraphRows | None = None
     unranked: bool = False
     replacements: tuple[Replacement, ...] = ()
+    as_of: date | None = None
 
     @property
     def failed_helpers(self) -> tuple[HelperCall, ...]:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Restricts the chunks that a question may use; an empty field restricts nothing. Times are inclusive."""
+    """Restricts the chunks that a question may use; an empty field restricts nothing. Times are inclusive.
+
+    `as_of`: the day, where the person asking is, as of whose end the answer is given; `until` is then no later.
+    """
 
     documents: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
@@ -20,6 +23,7 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     kinds: frozenset[str] = frozenset()  # of documents
+    as_of: date | None = None
 
     @property
     def is_active(self) -> bool:

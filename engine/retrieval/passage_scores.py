@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from engine.retrieval.ranking.passages import RatedChunk, rate_passages, similarities_to
+from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +24,7 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
     ranked = [(rank, text) for rank, text in enumerate(shown) if is_conversation(text)]
     if not ranked or hits.vectors is None:
         return {}
-    # With filters, the passages that are left do not show which parts of their chunk are theirs.
-    compared = [] if searcher.question.filters.is_active else [text.id for _, text in ranked]
+    compared = await _list_whole(searcher, [text.id for _, text in ranked])
     spaces = searcher.scope.chunk_spaces
     vectors = await searcher.runtime.vectors.fetch("chunks", compared, spaces) if compared else {}
     pieces = [piece.text for _, text in ranked for piece in text.pieces]
@@ -39,6 +40,20 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
         for rank, text in ranked
     ]
     return rate_passages(rated, searcher.runtime.options.ranking)
+
+
+async def _list_whole(searcher: Searcher, ids: list[int]) -> list[int]:
+    """The chunks whose passages are all left: in others, these do not show which parts of their chunk are theirs.
+
+    Only a question as of a day looks which these are; other filters compare none.
+    """
+    filters, scope = searcher.question.filters, searcher.scope
+    if not filters.is_active:
+        return ids
+    if filters.as_of is None or scope.filters is None or scope.fact_chunks is None:
+        return []
+    whole = replace(scope.filters, matching_chunks=scope.fact_chunks)
+    return sorted(await searcher.runtime.ledger.search.filter_ids(whole, KeyKind.CHUNK, ids))
 
 
 def is_conversation(text: ChunkText) -> bool:

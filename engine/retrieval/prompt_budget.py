@@ -26,12 +26,16 @@ RESERVED_TOKENS = 200  # tokens kept free: joined text may have a few more token
 
 
 def build_prompt(question: Question, context: Context, now: datetime) -> Prompt:
-    """The prompt of an answer: question, history, settings, context, and the day where the person asking is."""
-    local = now.astimezone(question.zone)
+    """The prompt of an answer: question, history, settings, context, and the day where the person asking is.
+
+    What was said before a question as of a day may be of later days: such a question is given without its history, as
+    it stands alone.
+    """
+    local, as_of = now.astimezone(question.zone), question.filters.as_of
     return Prompt(
-        question.text,
+        context.question.question if as_of and question.history else question.text,
         context,
-        cite_history(question.history, context.sources),
+        () if as_of else cite_history(question.history, context.sources),
         question.instructions,
         question.style,
         question.model,

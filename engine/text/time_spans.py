@@ -106,6 +106,14 @@ def parse_time_span(words: Sequence[str], now: datetime) -> tuple[TimeSpan, list
     return _make_span(since, until, now), rest
 
 
+def parse_leading_period(words: Sequence[str], now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
+    """The number of lower-case words at the beginning that name a time, and its first and last instant.
+
+    None of words that name no such time: of none, or of some that name a day that there is not.
+    """
+    return _parse_period(words[:5], datetime.combine(now.date(), time.min, now.tzinfo), now)
+
+
 def _make_span(since: datetime | None, until: datetime | None, now: datetime) -> TimeSpan:
     """The span between two local times, in UTC; its end is open unless it is in the past."""
     since, until = since and since.astimezone(UTC), until and until.astimezone(UTC)

@@ -12,6 +12,7 @@ from bot.capabilities.answers import requests as answers
 from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
+from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.maintenance import requests as maintenance
 from bot.capabilities.management import requests as management
 from bot.capabilities.sources import requests as sources
@@ -60,6 +61,7 @@ WORDS = {
     "undo": "correct undo none",
     "add-fact": 'correct add Mina "She sells tickets."',
     "questions": "unanswered",
+    "history": "history Mina",
     "channel": "settings",
     "change-channel": "settings style short",
     "verify-answer": "correct answer On Friday.",
@@ -92,6 +94,7 @@ ARGV = {
     "status": ("status",),
     "entity": ("graph", "Mina"),
     "duplicates": ("duplicates",),
+    "history": ("history", "Mina"),
     "merge": ("correct", "merge", "Mino", "Mina"),
     "split": ("correct", "split", "Mina", "Mina (boat)", "--type", "place"),
     "separate": ("correct", "separate", "Mino", "Otto"),
@@ -157,6 +160,9 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
             graph.GetSubgraph("Mina"), "GET", f"{API}/graph?entity=Mina", None, "neighborhood", {"name": "Mina"}
         ),
         "provenance": Sample(graph.GetProvenance("Mina"), "GET", f"{API}/graph/entity?name=Mina"),
+        "history": Sample(
+            GetHistory("Mina"), "POST", f"{API}/history", {"subject": "Mina"}, "history", {"subject": "Mina"}
+        ),
         "duplicates": Sample(requests.FindDuplicates(5, compare_all=False), "GET", f"{API}/graph/duplicates"),
         "corrections": Sample(graph.ListCorrections(), "GET", correct),
         "merge": Sample(

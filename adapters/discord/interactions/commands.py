@@ -43,7 +43,7 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     tree = app_commands.CommandTree(client, allowed_installs=app_commands.AppInstallationType(guild=True, user=False))
     listed_commands = list_commands(TRAITS)
     own: tuple[app_commands.Command[Any, ..., Any], ...] = (
-        *(ask, learn, forget, graph, catch_up, digest, show_help),
+        *(ask, learn, forget, graph, history, catch_up, digest, show_help),
         *(settings, backfill, correct, verify, pin, expert),
     )
     for command in own:
@@ -124,6 +124,13 @@ async def suggest_names(interaction: Interaction, current: str) -> list[app_comm
     return [app_commands.Choice(name=each, value=each) for each in found if 0 < len(each) <= MAX_TEXT_LENGTH][
         :MAX_CHOICES
     ]
+
+
+@app_commands.command(description=N_("what was said about something, by whom, and what replaced it"))
+@app_commands.describe(subject=N_("A person, a thing, a place …"))
+async def history(interaction: Interaction, subject: str) -> None:
+    """List what was said about a subject."""
+    await _submit_command(interaction, "history", subject)
 
 
 @app_commands.command(name="catch-up", description=N_("What you missed in this channel"))

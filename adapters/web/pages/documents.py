@@ -78,6 +78,7 @@ async def show_document(
         "passages": found.passages,
         "states": STATES,
         "offset": found.offset,
+        "why": found.why,
         "sought": passage,
         "size": PAGE_SIZE,
         "owned": await _find_owned(http, access, [found.document]),

@@ -93,7 +93,8 @@ async def get_document(
     """Get a document with its passages and their locators."""
     found = await get_result(http, token, GetDocument(key, offset, limit), DocumentResult)
     passages = [PassageItem.of(each) for each in found.passages]
-    return DocumentBody(document=DocumentItem.of(found.document), passages=passages, total=found.document.passages)
+    item = DocumentItem.of(found.document)
+    return DocumentBody(document=item, passages=passages, total=found.document.passages, why=found.why)
 
 
 @router.delete("/documents/{key:path}", status_code=204)

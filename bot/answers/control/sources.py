@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from bot.answers.review.rights import can_read_room
+from bot.answers.review.rights import can_read_room, explain_room
 from bot.text.format import format_local, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
 from engine.errors import NotFound
@@ -28,7 +28,10 @@ async def describe_sources(context: BotContext, stored: StoredAnswer, location: 
     shown = [each for each in stored.sources if each.room in readable]
     texts = await _load_texts(context, {each.document for each in shown}, location, person)
     zone = await context.find_zone(location, person)
-    lines = [_format(each, texts.get((each.document, each.passage), each.excerpt), zone) for each in shown]
+    why = {room: await explain_room(context.audience, room, location, person) for room in sorted(readable)}
+    lines = [
+        _format(each, texts.get((each.document, each.passage), each.excerpt), zone, why[each.room]) for each in shown
+    ]
     withheld = len(stored.sources) - len(shown)
     if withheld:
         lines.append(
@@ -53,7 +56,9 @@ async def _load_texts(
     return found
 
 
-def _format(source: AnswerSource, text: str, zone: tzinfo) -> str:
+def _format(source: AnswerSource, text: str, zone: tzinfo, why: str) -> str:
+    """Title, text, and why its reader may see it."""
     title = f"{source.title}, {format_local(source.time, zone)}" if source.time else source.title
     head = f"**{source.number}** {markdown_link(title, source.link)}"
-    return head + (f"\n> {escape_markdown(text, MAX_QUOTE_LENGTH)}" if text.strip() else "")
+    quoted = f"\n> {escape_markdown(text, MAX_QUOTE_LENGTH)}" if text.strip() else ""
+    return f"{head}{quoted}" + (f"\n_{why}_" if why else "")

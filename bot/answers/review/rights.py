@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.permissions.managers import is_workspace_manager
 from bot.permissions.provenance import Provenance, can_read
+from bot.platform.models import Location
+from bot.texts.access.readers import explain_reading
 from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from bot.context import BotContext
-    from bot.platform.models import Location
+    from bot.permissions.resolver import AudienceResolver
     from bot.store import Expert
 
 
@@ -45,6 +48,17 @@ async def list_experts(context: BotContext, location: Location) -> list[Expert]:
 async def can_read_room(context: BotContext, room: str, location: Location, person: str = "") -> bool:
     """Whether everyone in a location, or one person there, certainly can read a room."""
     return bool(await check_room(context, room, location, person))
+
+
+async def explain_room(audience: AudienceResolver, room: str, location: Location, person: str) -> str:
+    """Why a person in a location may read a room, in one sentence; empty if they may not, or that is unknown."""
+    grant = await audience.find_grant(location, person, room)
+    if grant is None:
+        return ""
+    name = ""
+    with suppress(EngineError):
+        name = "" if grant.rule == "own" else (await audience.get_channel_info(Location.from_room(room))).name
+    return explain_reading(grant.rule, name)
 
 
 async def check_room(context: BotContext, room: str, location: Location, person: str = "") -> bool | None:

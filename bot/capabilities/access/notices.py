@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.i18n import gettext
+from bot.text.times.as_of import describe_as_of
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from bot.capabilities.results import AnswerEnd, ContextResult
 
 UNDATED_NOTICE = "Documents without a date are excluded from this period."
@@ -16,6 +19,7 @@ UNDATED_NOTICE = "Documents without a date are excluded from this period."
 def list_end_notices(end: AnswerEnd) -> list[str]:
     """Who verified an answer, and what it leaves out."""
     return [
+        *list_as_of_notices(end.as_of),
         *([end.verified] if end.verified else []),
         *_list_gap_notices(end.gap),
         *([UNDATED_NOTICE] if end.undated else []),
@@ -28,11 +32,17 @@ def list_end_notices(end: AnswerEnd) -> list[str]:
 def list_context_notices(result: ContextResult) -> list[str]:
     """What a retrieved context leaves out."""
     return [
+        *list_as_of_notices(result.context.as_of),
         *_list_gap_notices(result.gap),
         *([UNDATED_NOTICE] if result.context.undated else []),
         *([gettext(texts.REBUILDING)] if result.context.rebuilding else []),
         *texts.list_helper_notices(result.context.failed_helpers),
     ]
+
+
+def list_as_of_notices(day: date | None) -> list[str]:
+    """As of which day an answer is given, if not as of now."""
+    return [describe_as_of(day)] if day is not None else []
 
 
 def _list_gap_notices(gap: str) -> list[str]:

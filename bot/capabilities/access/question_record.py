@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bot.capabilities.asking.results import SearchResult
+from bot.capabilities.history.results import HistoryResult
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, PromptResult
 from bot.errors import NotAllowed, TooManyRequests
 from engine.errors import InvalidQuestion, NotFound
@@ -85,6 +86,9 @@ class QuestionRecord:
         elif isinstance(result, SearchResult):
             self.shown = result.sources
             self._outcome = "answered" if result.hits and not result.is_similar else "nothing"
+        elif isinstance(result, HistoryResult):
+            self.shown = result.sources
+            self._outcome = "answered" if result.steps else "nothing"
         elif isinstance(result, PromptResult):
             self._outcome = "answered"
 

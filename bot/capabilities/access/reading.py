@@ -9,6 +9,7 @@ from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.caller import Caller
 from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.graph.results import ProvenanceResult, SubgraphResult
+from bot.capabilities.history.results import HistoryResult
 from bot.capabilities.results import AnswerEnd, ContextResult
 from bot.capabilities.row import Who
 from bot.errors import AudienceChanged, NotAllowed, NotPermitted
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 CHANGED = "What you can read changed during this answer. Ask again."
 # Always checked before they are sent.
-CHECKED = AnswerEnd | ContextResult | SearchResult | DocumentResult | SubgraphResult | ProvenanceResult
+CHECKED = AnswerEnd | ContextResult | SearchResult | DocumentResult | SubgraphResult | ProvenanceResult | HistoryResult
 CHECK_INTERVAL = 2.0  # seconds between two checks of the audience while results arrive
 ONLY_MANAGERS = "Only managers of this workspace can do this."
 ONLY_AUDITORS = "Only the owner of the data and the auditors whom they named can see the audit log."
@@ -114,7 +115,7 @@ def _find_retrieved(result: OperationResult) -> Retrieved | None:
     match result:
         case ContextResult(context=context):
             return context
-        case SearchResult():
+        case SearchResult() | HistoryResult():
             return result
         case ProvenanceResult(provenance=provenance):
             return provenance

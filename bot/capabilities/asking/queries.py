@@ -29,7 +29,14 @@ from bot.capabilities.results import (
     StatusResult,
 )
 from bot.monitoring.report import HealthState
-from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters, require_names
+from bot.text.search_filters import (
+    FILTERED_OVERVIEW,
+    asked_at,
+    limit_as_of,
+    narrow_question,
+    parse_search_filters,
+    require_names,
+)
 from engine import Answer, Filters, Question
 from engine.errors import InvalidQuestion, NotFound
 from engine.scheduling.tasks import child_task
@@ -38,6 +45,7 @@ from engine.text.overview_request import apply_overview_request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from datetime import datetime
 
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
@@ -127,6 +135,7 @@ async def answer_question(
             failed_helpers=context.failed_helpers,
             since=overview.since if overview is not None else "",
             unsearched=context.mode == "bypass",
+            as_of=context.as_of,
         )
 
 
@@ -164,7 +173,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
     documents = {each.key for words in request.documents for each in await resolve_documents(deps, words, scope, here)}
     zone = await find_zone(deps, caller, request.zone)
-    sought = parse_search_filters(request.text.strip(), deps.clock.now().astimezone(zone))
+    now = deps.clock.now().astimezone(zone)
+    sought, chosen = parse_search_filters(request.text.strip(), now), limit_as_of(request.as_of, now)
     question = Question(
         sought.text or FILTERED_OVERVIEW,
         scope,
@@ -186,7 +196,9 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
         return question
     if not sought.only_these and any(purpose == "answers" and name for purpose, name in deps.context.models):
         question = replace(question, filter_lookup=build_filter_lookup(deps, caller))
-    return await _apply_search_filters(deps, caller, await _apply_overview(deps, caller, question), sought)
+    earliest = asked_at(sought, asked_at(chosen, now))
+    question = await _apply_overview(deps, caller, question, earliest)
+    return await _apply_search_filters(deps, caller, narrow_question(question, chosen, frozenset()), sought)
 
 
 async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, sought: SearchFilters) -> Question:
@@ -199,9 +211,9 @@ async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, 
     return narrow_question(question, sought, frozenset[str]().union(*found))
 
 
-async def _apply_overview(deps: Deps, caller: Caller, question: Question) -> Question:
+async def _apply_overview(deps: Deps, caller: Caller, question: Question, now: datetime) -> Question:
     """Add what an overview question is about: a channel, a time, a person."""
-    question, asked = by_author(question, deps.clock.now().astimezone(question.zone))
+    question, asked = by_author(question, now)
     channel = asked.channel if asked else channel_of(question)
     rooms = await resolve_rooms(deps, caller, channel) if channel else frozenset[str]()
     if channel and not rooms:

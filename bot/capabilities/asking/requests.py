@@ -13,7 +13,7 @@ class Search:
     """Search what you can read for words, of a `type` (conversation or file); empty fields do not filter.
 
     `channel` and `person`: names. `since` and `until`: days or other times, as typed in a question. `file`: a part of a
-    title. `zone` as in Ask. `limit` of the passages from number `offset` on.
+    title. `zone`, `as_of` as in Ask. `limit` of the passages from number `offset` on.
     """
 
     text: Annotated[str, Field(max_length=500)] = ""
@@ -26,3 +26,4 @@ class Search:
     offset: Annotated[int, Field(ge=0, le=10_000)] = 0
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     zone: Annotated[str, Field(max_length=64)] = ""
+    as_of: Annotated[str, Field(max_length=40)] = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date  # noqa: TC003  - the socket reads the fields' types at run time
 
 from engine import Source  # noqa: TC001  - the socket reads the fields' types at run time
 
@@ -21,7 +22,7 @@ class SearchResult:
     """A page of passages, of `total`. `is_similar`: none has the words, they are the closest in meaning.
 
     `is_truncated`: there may be more, which search did not look through. `corrected`: what was searched instead of
-    misspelled words. `gap` as in AnswerEnd.
+    misspelled words. `gap`, `as_of` as in AnswerEnd.
     """
 
     hits: tuple[SearchHit, ...]
@@ -30,6 +31,7 @@ class SearchResult:
     is_truncated: bool = False
     corrected: tuple[str, ...] = ()
     gap: str = ""
+    as_of: date | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -12,7 +12,13 @@ from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
 from bot.text.excerpts import strip_heading, strip_speaker
 from bot.text.filter_options import add_filters
-from bot.text.search_filters import FILTERED_OVERVIEW, narrow_question, parse_search_filters, require_names
+from bot.text.search_filters import (
+    FILTERED_OVERVIEW,
+    limit_as_of,
+    narrow_question,
+    parse_search_filters,
+    require_names,
+)
 from engine import Filters, Question
 from engine.errors import InvalidQuestion
 from engine.models import Overview
@@ -61,6 +67,7 @@ async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[
         is_similar=ranked.is_similar,
         is_truncated=ranked.is_truncated,
         corrected=corrected,
+        as_of=question.filters.as_of,
     )
 
 
@@ -85,7 +92,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Search) -> Questi
         for_prompt=False,
         zone=zone,
     )
-    for each in (chosen, sought):  # what the fields of a form say and what the words say holds both
+    # What the fields of a form say and what the words say holds both.
+    for each in (chosen, limit_as_of(request.as_of, now), sought):
         question = await _narrow(deps, caller, question, each)
     if sought.text:
         return question

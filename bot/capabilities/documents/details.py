@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.answers.review.rights import explain_room
 from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.documents.results import DocumentResult
+from bot.platform.models import Location
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -23,7 +25,16 @@ async def get_document(deps: Deps, caller: Caller, request: GetDocument) -> Asyn
     document = await deps.engine.documents.get(info.key, caller.scope)
     offset = _find_offset(document.passages, request)
     passages = document.passages[offset : offset + request.limit]
-    yield DocumentResult(info, tuple(passages), offset)
+    yield DocumentResult(info, tuple(passages), offset, await _explain(deps, caller, info.room))
+
+
+async def _explain(deps: Deps, caller: Caller, room: str) -> str:
+    """Why a person may read what is in a room; empty for other callers, or if that is unknown."""
+    if caller.kind != "person" or (parts := await deps.parts.find()) is None:
+        return ""
+    subject = caller.subject
+    place = caller.place or Location(subject.platform, subject.workspace, "")
+    return await explain_room(parts.access.audience_of(subject), room, place, subject.person)
 
 
 def _find_offset(passages: Sequence[Passage], request: GetDocument) -> int:

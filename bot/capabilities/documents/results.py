@@ -10,11 +10,15 @@ from engine import DocumentInfo, Passage  # noqa: TC001  - the socket reads the 
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
-    """A document with some of its passages, in their order, from number `offset` on."""
+    """A document with some of its passages, in their order, from number `offset` on.
+
+    `why`: by which rule a person may read it, in one sentence; empty for other readers, or if that is unknown now.
+    """
 
     document: DocumentInfo
     passages: tuple[Passage, ...]
     offset: int = 0
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

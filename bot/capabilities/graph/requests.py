@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 
+from bot.capabilities.history.requests import GetHistory
+
 MAX_NEIGHBORS = 60  # around an entity, unless somebody asks for another number
 
 
@@ -45,4 +47,4 @@ class ListCorrections:
     offset: int = 0
 
 
-GraphRequest = SearchEntities | GetSubgraph | GetProvenance | ListCorrections
+GraphRequest = SearchEntities | GetSubgraph | GetProvenance | ListCorrections | GetHistory

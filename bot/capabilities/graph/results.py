@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.capabilities.history.results import HistoryResult
 from engine import (  # noqa: TC001  - the socket reads the fields' types at run time
     EntitySummary,
     FactProvenance,
@@ -42,4 +43,4 @@ class CorrectionList:
     has_more: bool = False
 
 
-GraphResults = EntityList | SubgraphResult | ProvenanceResult | CorrectionList
+GraphResults = EntityList | SubgraphResult | ProvenanceResult | CorrectionList | HistoryResult

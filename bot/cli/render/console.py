@@ -13,7 +13,8 @@ from rich.text import Text
 
 from bot import texts
 from bot.capabilities import results
-from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
+from bot.capabilities.history.results import HistoryResult
 from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describe_progress, describe_time
 from bot.capabilities.maintenance.results import AuditList
 from bot.capabilities.management.results import HealthReport, UsageReport
@@ -21,6 +22,7 @@ from bot.cli.render import import_report, tables
 from bot.cli.render.audit import render_audit
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.estimates import render_estimate
+from bot.cli.render.history import render_history
 from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.sources import render_source_report
 from bot.cli.render.tokens import render_new_token, render_tokens
@@ -153,6 +155,8 @@ class Screen:
             self.out.print(tables.render_sources(event.sources))
             if hint := self._hint():
                 self.err.print(Text(hint, "dim"), soft_wrap=True)
+        for notice in list_as_of_notices(event.as_of):
+            self.out.print(Text(notice, "yellow"))
         if event.undated:
             self.out.print(Text(UNDATED_NOTICE, "yellow"))
         for notice in texts.list_span_notices(truncated=event.truncated, since=event.since):
@@ -194,6 +198,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.DuplicatesResult: render_duplicates,
     results.VerifyResult: tables.render_verification,
     results.Listing: tables.render_listing,
+    HistoryResult: render_history,
     AuditList: render_audit,
     UsageReport: render_usage,
     HealthReport: render_health,

@@ -16,7 +16,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from bot import texts
-from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
 from bot.capabilities.documents.problems import describe_problem
 from bot.capabilities.results import (
     AnswerDelta,
@@ -274,7 +274,8 @@ def render_context(event: ContextResult) -> RenderableType:
     rows += [table for table in (entities, relations) if table.row_count]
     hidden = max(0, len(context.entities) - MAX_ROWS) + max(0, len(context.relations) - MAX_ROWS)
     rows += [Text(f"… and {hidden} more rows (--json shows all)", "dim")] if hidden else []
-    notes = [Text(UNDATED_NOTICE, "yellow")] if context.undated else []
+    notes = [Text(notice, "yellow") for notice in list_as_of_notices(context.as_of)]
+    notes += [Text(UNDATED_NOTICE, "yellow")] if context.undated else []
     notes += [Text(gettext(texts.REBUILDING), "yellow")] if context.rebuilding else []
     notes += [Text(notice, "yellow") for notice in texts.list_helper_notices(context.failed_helpers)]
     return Group(*rows, render_sources(context.sources, "beginning"), *notes, Text(times, "dim"))

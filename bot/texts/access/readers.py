@@ -11,6 +11,19 @@ from bot.text.markdown import escape_markdown
 if TYPE_CHECKING:
     from bot.platform.models import Channel
 
+ReadingRule = Literal["member", "own", "workspace", "adult"]  # as the rules of grants
+REASONS: dict[ReadingRule, str] = {  # why somebody may read a source
+    "member": N_("You can see this because you are a member of #{channel}."),
+    "own": N_("You can see this because it is in your direct messages with me."),
+    "workspace": N_("You can see this because #{channel} is open to everyone of this workspace."),
+    "adult": N_("You can see this because #{channel} is open to everyone who sees age-restricted channels here."),
+}
+IMPORTED_REASONS: dict[ReadingRule, str] = {  # the same, where the channel is not known by a name
+    "member": N_("You can see this because you are a member of its channel."),
+    "own": N_("You can see this because it is in your direct messages with me."),
+    "workspace": N_("You can see this because it is open to everyone of this workspace."),
+    "adult": N_("You can see this because it is open to everyone who sees age-restricted channels here."),
+}
 ONLY_YOU = N_("Only you can find this, in private answers and in direct messages with me.")
 ALL_MEMBERS = N_("Every member here can find this, and it shows in this channel's digests and catch-ups.")
 ADULT_MEMBERS = N_("Every member who can see age-restricted channels can find this.")
@@ -42,6 +55,13 @@ def describe_readers(channel: Channel | None) -> str:
         return gettext(CHANNEL_READERS)
     members = pluralize(len(channel.members), "{count} member", "{count} members")
     return gettext(ONLY_MEMBERS).format(members=members, channel=name)
+
+
+def explain_reading(rule: ReadingRule, channel: str) -> str:
+    """Why somebody may read what is in a channel with this name; empty if the name is not known."""
+    if not channel:
+        return gettext(IMPORTED_REASONS[rule])
+    return gettext(REASONS[rule]).format(channel=escape_markdown(channel.removeprefix("#")))
 
 
 def name_readers(audience: SourceAudience, name: str) -> str:

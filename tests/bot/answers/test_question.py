@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from bot.answers.request import request_from_message
 from bot.errors import PlatformError
 from bot.platform.models import Location, Person
 from bot.text.search_filters import UNKNOWN_ROOM
+from engine.errors import InvalidQuestion
 from engine.llm.base import RewriteRequest
 from engine.models import Filters, Overview, ProposedFilters, Question, SearchQuery
 from engine.usage import UsageMeter
@@ -207,3 +208,16 @@ async def test_days_are_those_of_the_asker(bot: BotFixture) -> None:
         bot.platform.people[f"p{number}"] = Person(f"p{number}", "Pia", time_zone=zone)
         zones.append(str((await build(bot, person=f"p{number}")).zone))
     assert zones == ["UTC", "America/Lima", "UTC", "UTC"]
+
+
+async def test_as_of_a_day_it_is_limited_to_that_day_in_the_zone_of_who_asks(bot: BotFixture) -> None:
+    question = await build(bot, "<@BOT> as of 2020-05-03, who leads it?", time=START)
+    assert question.text == "who leads it?"
+    assert question.filters == Filters(
+        until=datetime(2020, 5, 3, 23, 59, 59, 999999, tzinfo=UTC), as_of=date(2020, 5, 3)
+    )
+
+
+async def test_as_of_a_day_to_come_it_is_refused(bot: BotFixture) -> None:
+    with pytest.raises(InvalidQuestion, match="one that is to come: tomorrow"):
+        await build(bot, "<@BOT> who leads it as of tomorrow?", time=START)

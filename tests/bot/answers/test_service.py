@@ -118,6 +118,16 @@ async def test_half_an_answer_says_so_and_keeps_saying_so(bot: BotFixture, *, fi
 
 
 @started_with_tiles
+async def test_an_answer_as_of_a_day_says_so_and_one_of_a_day_to_come_is_refused(bot: BotFixture) -> None:
+    await bot.ask(ROOF, "bob", f"{ASKED} as of today")
+    assert notice(bot).startswith("As of November 20, 2026: what was written later is left out.")
+    assert (await bot.ask(ROOF, "bob", f"{ASKED} as of 2026-11-19")).text == texts.NOTHING_FOUND
+    assert notice(bot).startswith("As of November 19, 2026:")
+    reply = await bot.ask(ROOF, "bob", f"{ASKED} as of tomorrow")
+    assert "not as of one that is to come: tomorrow" in reply.text
+
+
+@started_with_tiles
 async def test_an_empty_question_is_answered_too(bot: BotFixture) -> None:
     assert (await bot.ask(ROOF, "bob", "")).text == texts.EMPTY_QUESTION
 

@@ -99,6 +99,8 @@ async def test_the_button_shows_what_the_command_shows(workspace: Workspace) -> 
         shown = workspace.platform.private_messages[-1][1].text
         assert shown == await workspace.text(person, "sources a1")
         assert (HIDDEN in shown, "Treasure!" in shown) == (person == "bob", person == "ada")
+        assert "_You can see this because #roof is open to everyone of this workspace._" in shown
+        assert ("because you are a member of #attic" in shown, "attic" in shown) == (person == "ada", person == "ada")
 
 
 async def test_the_private_answer_of_another_person_has_no_sources_for_me(workspace: Workspace) -> None:

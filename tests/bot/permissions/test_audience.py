@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -10,7 +11,10 @@ import pytest
 from bot.permissions import audience
 from bot.permissions.audience import (
     SoleReader,
+    find_grant,
     home_space,
+    join_grants,
+    list_grants,
     parse_workspace_space,
     scope_covers,
     scope_for_channel,
@@ -273,3 +277,40 @@ def test_a_scope_covers_its_spaces_and_rooms(
 def test_the_rooms_that_a_scope_names_are_also_those_of_its_spaces() -> None:
     scope = Scope(frozenset({SECRET}), frozenset({HALL_ROOM}))
     assert set(audience.named_rooms(scope)) == {SECRET, HALL_ROOM}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_each_rule_is_that_of_brute_force_over_all_members_and_channels(seed: int) -> None:
+    chance = random.Random(seed)
+    people = [f"P{number}" for number in range(5)]
+    guests = frozenset(chance.sample(people, 2))
+    channels = [_make_channel(chance, number, people, guests) for number in range(8)]
+    for person in people:
+        reader = SoleReader(person, "slack", frozenset({"T1"}), person in guests, chance.random() < 0.5)
+        grants = list_grants(reader, channels)
+        scope = scope_for_person(reader, channels)
+        assert join_grants(grants) == scope
+        for each in channels:
+            room, space = each.location.room, home_space(each)
+            found = find_grant(grants, space, room)
+            assert (found.rule if found else None) == _decide(reader, each)
+            assert (found is not None) == scope_covers(scope, Scope(frozenset(), frozenset({room})), {room: space})
+
+
+def _make_channel(chance: random.Random, number: int, people: list[str], guests: frozenset[str]) -> Channel:
+    members = frozenset(chance.sample(people, chance.randrange(1, 5)))
+    kind: Kind = chance.choice(("open", "open", "closed"))
+    facts: dict[str, Any] = {"shared": chance.random() < 0.2, "adult": chance.random() < 0.3}
+    return channel(f"C{number}", " ".join(members), kind, guests=" ".join(members & guests), **facts)
+
+
+def _decide(reader: SoleReader, each: Channel) -> str | None:
+    """The rule in plain words, without spaces and scopes."""
+    is_member = reader.id in each.members and (reader.adult or not each.adult)
+    if is_member and (each.kind == "closed" or each.shared or reader.is_guest):
+        return "member"
+    if each.kind == "closed" or each.shared or reader.is_guest:
+        return None
+    if each.adult:
+        return "adult" if reader.adult else None
+    return "workspace"

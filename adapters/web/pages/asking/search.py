@@ -12,6 +12,7 @@ from adapters.web.operations import get_result
 from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from bot import texts
+from bot.capabilities.access.notices import list_as_of_notices
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.requests import ListFilterNames
@@ -65,7 +66,7 @@ async def show_search(http: Request, access: PageAccess, form: Annotated[SearchF
 
 def _list_notices(found: SearchResult) -> list[str]:
     gap = [texts.GAP_NOTICES[found.gap]] if found.gap else []
-    return [*gap, NOT_ALL] if found.is_truncated else gap
+    return [*list_as_of_notices(found.as_of), *gap, *([NOT_ALL] if found.is_truncated else [])]
 
 
 async def _search(http: Request, access: Access, form: SearchForm) -> dict[str, Any]:

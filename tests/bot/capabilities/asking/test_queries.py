@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +141,15 @@ async def test_an_empty_folder_says_how_to_ingest_unless_the_model_alone_is_aske
 @ingested
 async def test_nothing_found_among_documents_is_no_empty_folder(perform: Perform) -> None:
     assert await perform(Ask("Xyzzy plugh?", mode="naive"))
+
+
+@ingested
+async def test_as_of_a_day_an_answer_says_so_and_nothing_later_is_known(perform: Perform) -> None:
+    *_, end = await perform(Ask(GUDGEON, as_of="3 May 2020"))
+    assert isinstance(end, AnswerEnd)
+    assert (end.as_of, end.sources) == (date(2020, 5, 3), ())
+    assert list_end_notices(end)[0] == "As of May 3, 2020: what was written later is left out."
+    context = await retrieve(perform, f"{GUDGEON} as of yesterday", as_of="2020-05-03")
+    assert (context.as_of, context.sources) == (date(2020, 5, 3), ())
+    with pytest.raises(InvalidQuestion, match="one that is to come"):
+        await perform(Ask(GUDGEON, as_of="2999-01-01"))

@@ -1,0 +1,1 @@
+"""Commands about what is known of a subject."""
