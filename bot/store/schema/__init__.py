@@ -38,7 +38,21 @@ SHARED_ANSWER = Table(
     (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
     (Index("shared_answer_answer", "answer", unique=True),),
 )
-LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN)
+# What came of the latest change to a source of a posted answer; the words are those of RenewalOutcome.
+# day: ISO date (UTC); tokens: that new texts of the answer cost on that day.
+ANSWER_RENEWAL = Table(
+    "answer_renewal",
+    (
+        Column("answer", TEXT, primary=True, references=OF_ANSWER),
+        *columns(TEXT, "platform", "workspace", "day", "outcome"),
+        Column("tokens", INT, default=0),
+    ),
+    (Index("answer_renewal_day", "platform, workspace, day"),),
+)
+LATER = (
+    *(CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN),
+    ANSWER_RENEWAL,
+)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -386,6 +400,7 @@ MIGRATIONS = (
     Migration(create_table(SOURCE_ITEM), online="an older process does not use the table."),
     Migration(create_table(SHARED_ANSWER), online="an older process does not use the table."),
     Migration(create_table(SOURCE_FORGOTTEN), online="an older process does not use the table."),
+    Migration(create_table(ANSWER_RENEWAL), online="an older process does not use the table."),
 )
 
 SOURCE = SchemaSource(
