@@ -124,7 +124,7 @@ monitoring: errors listeners
 settings: errors
 texts: errors i18n platform text
 platform: errors i18n text
-store: platform
+store: platform text
 audit: errors store
 graph_image: i18n platform text
 permissions: {BASE} store

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from bot.platform.models import Location
 from bot.store.control.results import redact_removed, save_result
+from bot.store.models import ANSWER_SOURCES
+from engine.storage.sql.timestamps import to_micros
 
 if TYPE_CHECKING:
-    from bot.platform.models import Location
+    from datetime import datetime
+
     from bot.store.database import Database
-    from bot.store.models import AnswerResult, StoredAnswer
+    from bot.store.models import AnswerResult, AnswerSource, StoredAnswer
     from engine import Clock
     from engine.storage.sql.connection import Connection
 
 RenewalOutcome = Literal["renewed", "shortened", "nothing", "private", "old", "command", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitingAnswer:
+    """A posted answer; `cited_words`: its sources as JSON."""
+
+    id: str
+    location: Location
+    cited_words: str
+
+    @property
+    def sources(self) -> tuple[AnswerSource, ...]:
+        """Its sources."""
+        return ANSWER_SOURCES.validate_json(self.cited_words)
 
 
 class AnswerRenewals:
@@ -55,6 +74,16 @@ class AnswerRenewals:
             (platform, workspace),
         )
         return {outcome: int(count) for outcome, count in rows}
+
+    async def list_citing(self, place: Location, since: datetime, until: datetime, limit: int) -> list[CitingAnswer]:
+        """The newest posted public answers of a workspace that were asked since a time and written before another."""
+        rows = await self._database.fetch_all(
+            "SELECT id, platform, workspace, channel, thread, sources FROM answer WHERE time >= ?1 AND time < ?2"
+            " AND repeated_at < ?2 AND platform = ?3 AND workspace = ?4 AND state = 'done' AND NOT private"
+            f" AND reply_ref <> '' AND sources <> '[]' ORDER BY time DESC, id LIMIT {limit}",
+            (to_micros(since), to_micros(until), place.platform, place.workspace),
+        )
+        return [CitingAnswer(id_, Location(*where), cited) for id_, *where, cited in rows]
 
     async def finish(self, answer: str, *, renewed: bool) -> bool:
         """Delete the correction of an answer; False if a renewed one lost another source since.
