@@ -113,6 +113,7 @@ class AnswerCorrector:
     async def _postpone(self, correction: AnswerCorrection) -> None:
         """Try again later, or drop a correction that was refused for long."""
         if self._clock.time() - correction.requested_at > GIVE_UP_AFTER:
+            await self._store.answer_renewals.record(correction.location, correction.answer_id, "failed")
             await self._finish(correction)
             log.warning("correction.dropped", channel=correction.location.room, answer=correction.answer_id)
             return

@@ -13,9 +13,8 @@ from bot.errors import PlatformError
 from bot.permissions.provenance import Provenance, can_read
 from bot.store.models import message_key
 from bot.text.content_words import content_words
-from engine import Scope
+from engine import Scope, Source
 from engine.llm.offline.supersession.sources import find_replaced_sources
-from engine.models import Source
 
 if TYPE_CHECKING:
     from bot.context import BotContext

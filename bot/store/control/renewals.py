@@ -66,14 +66,13 @@ class AnswerRenewals:
         [(tokens,)] = await self._database.fetch_all(sql, (place.platform, place.workspace, self._today()))
         return int(tokens)
 
-    async def count_outcomes(self, platform: str = "", workspace: str = "") -> dict[str, int]:
-        """How many stored answers had which outcome, in a workspace or everywhere."""
+    async def count_outcomes(self) -> dict[str, int]:
+        """How many stored answers had which outcome; private ones are those that no edit may reach."""
         rows = await self._database.fetch_all(
-            "SELECT outcome, COUNT(*) FROM answer_renewal WHERE (?1 = '' OR platform = ?1 AND workspace = ?2)"
-            " GROUP BY outcome ORDER BY outcome",
-            (platform, workspace),
+            "SELECT outcome, COUNT(*) FROM answer_renewal WHERE outcome <> 'private' GROUP BY outcome"
+            " UNION ALL SELECT 'private', COUNT(*) FROM answer WHERE state = 'redacted' AND private ORDER BY 1"
         )
-        return {outcome: int(count) for outcome, count in rows}
+        return {outcome: int(count) for outcome, count in rows if count}
 
     async def list_citing(self, place: Location, since: datetime, until: datetime, limit: int) -> list[CitingAnswer]:
         """The newest posted public answers of a workspace that were asked since a time and written before another."""

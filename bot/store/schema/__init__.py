@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from bot.store.schema.audit import AUDIT
+from bot.store.schema.renewals import ANSWER_RENEWAL
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from engine.storage.sql.migrations import Migration, add_column, create_table
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
@@ -37,17 +38,6 @@ SHARED_ANSWER = Table(
     "shared_answer",
     (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
     (Index("shared_answer_answer", "answer", unique=True),),
-)
-# What came of the latest change to a source of a posted answer; the words are those of RenewalOutcome.
-# day: ISO date (UTC); tokens: that new texts of the answer cost on that day.
-ANSWER_RENEWAL = Table(
-    "answer_renewal",
-    (
-        Column("answer", TEXT, primary=True, references=OF_ANSWER),
-        *columns(TEXT, "platform", "workspace", "day", "outcome"),
-        Column("tokens", INT, default=0),
-    ),
-    (Index("answer_renewal_day", "platform, workspace, day"),),
 )
 LATER = (
     *(CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN),

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot import texts
-from bot.answers.corrections import AnswerCorrector
+from bot.answers.corrections import GIVE_UP_AFTER, AnswerCorrector
 from bot.answers.renewal.renewer import AnswerRenewer
-from bot.errors import PlatformError
+from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import VisibilityChanged
 from bot.platform.models import Location, Message
 from bot.store import StoredAnswer
@@ -80,7 +80,7 @@ async def test_an_edited_source_renews_the_answer_in_one_edit(bot: BotFixture, r
     assert (await bot.stored(reply)).state == "done"
     await renew(bot)
     assert edits(bot) == 1
-    assert await bot.store.answer_renewals.count_outcomes("slack", "T1") == {"renewed": 1}
+    assert await bot.store.answer_renewals.count_outcomes() == {"renewed": 1}
 
 
 async def test_sentences_on_other_sources_stay_and_the_changed_one_is_renewed(pottery: Pottery) -> None:
@@ -162,6 +162,7 @@ async def test_a_private_answer_is_never_renewed(bot: BotFixture, roof: Location
     await renew(bot)
     assert "Thursday" not in reply.text
     assert (await bot.stored(reply)).text == ""
+    assert await bot.store.answer_renewals.count_outcomes() == {"private": 1}
 
 
 async def test_a_source_removed_while_the_answer_waits_is_gone_too(pottery: Pottery, tmp_path: Path) -> None:
@@ -218,3 +219,14 @@ async def test_a_room_that_closes_leaves_what_the_others_may_read(bot: BotFixtur
     await renew(bot)
     assert "Zadar" in reply.text
     assert "Monday" not in reply.text
+
+
+async def test_a_refusal_for_long_is_counted(pottery: Pottery) -> None:
+    bot = pottery.bot
+    await bot.delete(pottery.kiln)
+    bot.platform.failing["replace_answer"] = PermissionDenied("Never.")
+    await renew(bot)
+    bot.platform.advance(GIVE_UP_AFTER + 1)
+    await renew(bot)
+    assert await bot.store.answer_renewals.count_outcomes() == {"failed": 1}
+    assert await bot.store.answer_corrections.list_workspaces() == []
