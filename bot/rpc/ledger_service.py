@@ -62,8 +62,8 @@ class LedgerService:
                 spent = self.budget.describe_spent(scope.spaces) if found.unextracted else ""
                 status = replace(found, background=self.problems, spent_budget=spent)
                 problems = None if unread is None else tuple(unread)
-                files, renewals = await count_unread(self.store, scope), await count_renewals(self.store)
-                yield StatusResult(status, sandbox, problems, files, renewals)
+                counts = await count_unread(self.store, scope), await count_renewals(self.store)
+                yield StatusResult(status, sandbox, problems, *counts)
             case AtSpace(space, ListDocuments() as inner):
                 store, scope = self.store if wants_unread(inner) else None, self._scope_of(space)
                 files = await list_unread(store, scope, inner.search)
