@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.digests import DigestWriter
+from bot.answers.renewal.renewer import AnswerRenewer
 from bot.answers.service import AnswerService
 from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts, Deps, RunningParts
@@ -84,7 +85,7 @@ class Bot:
         processes = context.engine_context.engine.processes
         self.event_queue = EventQueue(context.store, self.dispatcher, context.clock, self.supervisor, processes)
         self._visibility_changes = VisibilityChanges(context, self.event_queue, self.ingest_service)
-        self.corrector = AnswerCorrector(context)
+        self.corrector = AnswerCorrector(context, renewer=AnswerRenewer(context, self.answer_service))
         self.digests = DigestWriter(
             context, self.answer_service, pending_syncs=lambda: self.ingest_service.pending_syncs
         )

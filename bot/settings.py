@@ -201,6 +201,9 @@ class Settings(BaseSettings):
     membership_cache_seconds: float = Field(default=60.0, ge=0, le=60.0)
     questions_per_minute: int = Field(default=10, gt=0)
     daily_token_budget: int = Field(default=0, ge=0)
+    renew_answers: Literal["off", "sentences", "on"] = "on"
+    renew_answers_days: int = Field(default=30, ge=1, le=MAX_DAYS)
+    renew_answers_tokens: int = Field(default=100_000, ge=0)
     indexing_tokens_per_day: int = Field(default=0, ge=0)
     indexing_tokens_per_month: int = Field(default=0, ge=0)
     indexing_dollars_per_day: float = Field(default=0.0, ge=0)

@@ -124,7 +124,7 @@ monitoring: errors listeners
 settings: errors
 texts: errors i18n platform text
 platform: errors i18n text
-store: platform
+store: platform text
 audit: errors store
 graph_image: i18n platform text
 permissions: {BASE} store
@@ -222,7 +222,8 @@ data_dir:
 ingest: estimate
 knowledge: duplicates.report
 llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
-offline.quoting.notices offline.supersession.history offline.words picture_describer remote_model \
+offline.quoting.notices offline.supersession.history offline.supersession.sources offline.words picture_describer \
+remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:

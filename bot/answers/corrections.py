@@ -17,7 +17,7 @@ from bot import texts
 from bot.answers.review.notices import WithdrawalNotices
 from bot.errors import PermissionDenied
 from bot.i18n import gettext, use_language
-from bot.permissions.provenance import can_read, provenance_of_answer
+from bot.permissions.provenance import can_read, list_unreadable_keys, provenance_of_answer
 from bot.platform.models import Location
 from bot.platform.ports import ReplyTarget
 from engine.scheduling.supervisor import backoff_seconds
@@ -25,6 +25,7 @@ from engine.scheduling.supervisor import backoff_seconds
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
+    from bot.answers.renewal.renewer import AnswerRenewer
     from bot.context import BotContext
     from bot.store import AnswerCorrection
 
@@ -39,11 +40,17 @@ SHARED_POLL_INTERVAL = 5.0  # the same where other processes may request one
 
 
 class AnswerCorrector:
-    """Processes the pending corrections."""
+    """Processes the pending corrections. `renewer`: writes answers anew; without it, a notice replaces them."""
 
-    def __init__(self, context: BotContext, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        context: BotContext,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        renewer: AnswerRenewer | None = None,
+    ) -> None:
         self._context = context
         self._sleep = sleep
+        self._renewer = renewer
         self._store = context.store
         self._notices = WithdrawalNotices(context)
         self._processes = context.engine_context.engine.processes
@@ -90,7 +97,7 @@ class AnswerCorrector:
             if each.is_confirmed or not unsure:
                 unsure = not await self._attempt(each) and not each.is_confirmed
             else:  # the audience is unknown: the other corrections would fail, too
-                await self._record_attempt(each, done=False)
+                await self._postpone(each)
 
     async def _attempt(self, correction: AnswerCorrection) -> bool:
         """Try one correction; true if it is done."""
@@ -99,22 +106,28 @@ class AnswerCorrector:
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the others waiting
             log.warning("correction.retry_scheduled", channel=correction.location.room, error=type(error).__name__)
             done = False
-        await self._record_attempt(correction, done=done)
+        if not done:
+            await self._postpone(correction)
         return done
 
-    async def _record_attempt(self, correction: AnswerCorrection, *, done: bool) -> None:
-        if done or self._clock.time() - correction.requested_at > GIVE_UP_AFTER:
-            await self._store.answer_corrections.finish(correction.answer_id)
-            if not done:
-                log.warning("correction.dropped", channel=correction.location.room, answer=correction.answer_id)
-        else:
-            wait = backoff_seconds(correction.attempts + 1, FIRST_DELAY, MAX_DELAY)
-            await self._store.answer_corrections.delay(correction.answer_id, self._clock.time() + wait)
+    async def _postpone(self, correction: AnswerCorrection) -> None:
+        """Try again later, or drop a correction that was refused for long."""
+        if self._clock.time() - correction.requested_at > GIVE_UP_AFTER:
+            await self._store.answer_renewals.record(correction.location, correction.answer_id, "failed")
+            await self._finish(correction)
+            log.warning("correction.dropped", channel=correction.location.room, answer=correction.answer_id)
+            return
+        wait = backoff_seconds(correction.attempts + 1, FIRST_DELAY, MAX_DELAY)
+        await self._store.answer_corrections.delay(correction.answer_id, self._clock.time() + wait)
+
+    async def _finish(self, correction: AnswerCorrection, *, renewed: bool = False) -> bool:
+        """Delete a correction; False if it is needed again."""
+        return await self._store.answer_renewals.finish(correction.answer_id, renewed=renewed)
 
     async def _correct(self, correction: AnswerCorrection) -> bool:
-        """Replace the answer, or delete it with its question. Raises PlatformError.
+        """Write the answer anew, replace it by a notice, or delete it with its question. Raises PlatformError.
 
-        False if its audience cannot be checked now.
+        False if it is to be tried again: its audience cannot be checked now, or another source was removed meanwhile.
         """
         if not correction.is_confirmed:
             return await self._check_audience(correction)
@@ -126,15 +139,19 @@ class AnswerCorrector:
             reply_ref=correction.reply_ref,
             asked_at=correction.asked_at,
         )
+        platform = self._context.platform_for(correction.location)
         if await self._is_question_deleted(correction):
             with suppress(PermissionDenied):
-                await self._context.platform_for(correction.location).delete_answer(target)
-            return True
+                await platform.delete_answer(target)
+            return await self._finish(correction)
+        renewal = await self._renewer.renew(target, correction.requested_at) if self._renewer else "notice"
+        if renewal != "notice":
+            return renewal == "posted" and await self._finish(correction, renewed=True)
         find = self._context.find_channel_language
         with use_language(await find(correction.location, correction.asker)):
             notice = gettext(texts.SOURCE_REMOVED)
-        await self._context.platform_for(correction.location).replace_answer(target, notice)
-        return True
+        await platform.replace_answer(target, notice)
+        return await self._finish(correction)
 
     async def _is_question_deleted(self, correction: AnswerCorrection) -> bool:
         """Whether the message of a question was deleted: its answer then goes as a whole."""
@@ -145,13 +162,14 @@ class AnswerCorrector:
         """Retract the answer if its audience may no longer read all of its sources. False if that cannot be checked."""
         stored = await self._store.answers.get(correction.answer_id)
         if stored is None:
-            return True
-        person = stored.asker if stored.private else ""
-        allowed = await can_read(self._context.audience, provenance_of_answer(stored), correction.location, person)
+            return await self._finish(correction)
+        person, audience = stored.asker if stored.private else "", self._context.audience
+        allowed = await can_read(audience, provenance_of_answer(stored), correction.location, person)
         if allowed is False:
-            await self._store.answers.redact_one(correction.answer_id)
+            hidden = await list_unreadable_keys(audience, stored, correction.location, person)
+            await self._store.answers.redact_one(correction.answer_id, hidden)
             return await self._correct(replace(correction, is_confirmed=True))
-        return allowed is True
+        return allowed is True and await self._finish(correction)
 
 
 def _platform_name(correction: AnswerCorrection) -> str:

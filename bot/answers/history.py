@@ -198,7 +198,7 @@ def merge_turns(answers: Iterable[StoredAnswer], messages: Iterable[tuple[dateti
             ChatTurn("user", strip_mention(each.question)),
             ChatTurn("assistant", each.text, tuple(map(_cite_source, each.sources))),
         )
-        turns.append((each.time, (user_turn, bot_turn)))
+        turns.append((each.time, (user_turn, bot_turn) if user_turn.text else (bot_turn,)))
     return tuple(turn for _, group in sorted(turns, key=lambda each: each[0]) for turn in group)
 
 

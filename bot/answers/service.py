@@ -52,12 +52,12 @@ class AnswerService:
         self._clock = context.clock
         self._quotas = quotas
         self._askers = AskerPolicy(context.store, context.audience)
-        self._file_ingest = file_ingest
+        self.file_ingest = file_ingest
         self._metrics = metrics
         self.stops = StopRequests(context)
         self.turns = ThreadTurns()
         self._query_slots = asyncio.Semaphore(MAX_CONCURRENT_QUERIES)
-        self._writer_parts = WriterParts(
+        self.writer_parts = WriterParts(
             ThreadHistory(context),
             VerifiedLookup(context.store, context.audience, context.engine_context.engine),
             metrics,
@@ -74,7 +74,7 @@ class AnswerService:
         """
         wait = self._context.settings.attachment_wait_seconds
         with use_language(await find_language(self._context, request)):
-            async with Attachments(request, self._file_ingest, wait, self._clock) as attachments:
+            async with Attachments(request, self.file_ingest, wait, self._clock) as attachments:
                 if request.id in self._in_progress:
                     return True
                 self._in_progress.add(request.id)
@@ -133,7 +133,7 @@ class AnswerService:
         platform = self._context.platform_for(request.location)
         reply, save = platform.start_reply(target), partial(self._context.store.answers.save_reply_ref, request.id)
         async with StreamingReply(reply, platform.limits, save, self._clock) as delivery:
-            writer = AnswerWriter(self._context, self._writer_parts, request, delivery, attachments)
+            writer = AnswerWriter(self._context, self.writer_parts, request, delivery, attachments)
             return await self._deliver(writer, delivery, request)
 
     async def find_refusal(self, request: AnswerRequest) -> tuple[str, bool]:
@@ -144,6 +144,11 @@ class AnswerService:
             if found := await self._askers.find_refusal(request.location, request.person):
                 return found, True
             return await self._quotas.check_question(request.location, request.person), False
+
+    async def find_budget_refusal(self, request: AnswerRequest) -> str:
+        """Why a question that nobody asks now is not answered: its asker may not ask, or the tokens are spent."""
+        found = await self._askers.find_refusal(request.location, request.person)
+        return found or await self._quotas.check_budget(request.location)
 
     async def _admit(self, request: AnswerRequest) -> bool:
         """Check quotas and permissions of a new question, and store it; false if it was refused."""
@@ -189,17 +194,18 @@ class AnswerService:
 
     async def _discard(self, draft: AnswerDraft) -> None:
         """Remove all traces of an answer to an overheard message."""
-        await self._record_usage(draft)
+        await self.record_usage(draft)
         await self._context.store.answers.delete(draft.request.id)
         self._metrics.record_question(draft.request.location.platform, "silent")
 
-    async def _record_usage(self, draft: AnswerDraft) -> None:
+    async def record_usage(self, draft: AnswerDraft) -> None:
+        """Count the tokens of an answer."""
         await self._quotas.record_usage(draft.request.location, draft.written.usage)
         self._metrics.record_usage(draft.written.usage)
 
     async def _finish_answer(self, draft: AnswerDraft, delivery: StreamingReply) -> None:
         request, written = draft.request, draft.written
-        await self._record_usage(draft)
+        await self.record_usage(draft)
         try:
             delivered = await delivery.finish(written.text, await build_draft_footer(self._context, draft))
         except PermissionDenied as error:

@@ -213,13 +213,15 @@ class SourceReport:
 class StatusResult:
     """The index status of spaces; what bounds parsers in that process, and what was not read, if that was asked for.
 
-    `unread_files`: how many shared files of each family were not read at all.
+    `unread_files`: how many shared files of each family were not read at all. `renewals`: how many posted answers whose
+    sources changed had which outcome (RenewalOutcome), for the operator alone.
     """
 
     status: IndexStatus
     sandbox: SandboxState | None = None
     problems: tuple[IndexProblem, ...] | None = None
     unread_files: tuple[tuple[str, int], ...] = ()
+    renewals: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

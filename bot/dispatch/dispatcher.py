@@ -13,6 +13,7 @@ from bot import texts
 from bot.answers.control.buttons import AnswerButtons
 from bot.answers.control.repeats import EDIT_PERIOD, REPEAT_ACTION, AnswerRepeater
 from bot.answers.history import ThreadHistory
+from bot.answers.renewal.superseded import SupersededAnswers
 from bot.answers.request import request_from_command, request_from_message, started_answer_id
 from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
@@ -83,6 +84,7 @@ class Dispatcher:
         self._feedback_replies = FeedbackReplies(context, self._reply_policy)
         self._answer_buttons = AnswerButtons(context, metrics)
         self._repeater = AnswerRepeater(context, self.answer_service)
+        self._superseded = SupersededAnswers(context)
         self._suggestion_presses = SuggestionPresses(context, self.answer_service)
         self._addressed: set[tuple[str, str]] = set()
 
@@ -169,10 +171,12 @@ class Dispatcher:
         message = event.message
         if (speech := await self._classify(event)) in _TOLD:
             await self._acknowledge(message, is_told=speech == "statement")
+            await self._superseded.check(message)
             await self._ingest_attachments(message)
         elif not self._is_addressed(message):
             if await self._feedback_replies.record(message, addressed=False):
                 await self._set_done(message)
+            await self._superseded.check(message)
             await self._ingest_attachments(message)
         else:
             if await self._is_too_late(message):

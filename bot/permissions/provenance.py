@@ -103,6 +103,18 @@ async def filter_readable(
                 yield room
 
 
+async def list_unreadable_keys(
+    resolver: AudienceResolver, stored: StoredAnswer, location: Location, person: str = ""
+) -> frozenset[str]:
+    """The keys of what an answer used that its audience may not read, or of which that is unknown."""
+    rooms = {key: _DOCUMENT.split(key)[0] for key in stored.documents if _DOCUMENT.search(key)}
+    readable = set[str]()
+    for room in set(rooms.values()):
+        if await can_read(resolver, Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0), location, person):
+            readable.add(room)
+    return frozenset(key for key in stored.documents if rooms.get(key) not in readable)
+
+
 async def _current_spaces(
     resolver: AudienceResolver, provenance: Provenance, rooms: Iterable[str]
 ) -> Mapping[str, str]:

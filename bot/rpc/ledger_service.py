@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.capabilities.answers.renewals import count_renewals
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents.listing import select_documents, wants_unread
 from bot.capabilities.documents.unread import count_unread, list_unread
@@ -61,7 +62,8 @@ class LedgerService:
                 spent = self.budget.describe_spent(scope.spaces) if found.unextracted else ""
                 status = replace(found, background=self.problems, spent_budget=spent)
                 problems = None if unread is None else tuple(unread)
-                yield StatusResult(status, sandbox, problems, await count_unread(self.store, scope))
+                counts = await count_unread(self.store, scope), await count_renewals(self.store)
+                yield StatusResult(status, sandbox, problems, *counts)
             case AtSpace(space, ListDocuments() as inner):
                 store, scope = self.store if wants_unread(inner) else None, self._scope_of(space)
                 files = await list_unread(store, scope, inner.search)

@@ -14,6 +14,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     answers                questions, answers and what they used
     answer_stops           who stopped an answer while it was written
     answer_repeats         questions that are answered again
+    answer_renewals        answers that are written anew because a source changed
     pending_redactions     documents whose change is not applied to answers yet
     answer_corrections     posted answers that lost a source
     feedback               thumbs up and down
@@ -49,6 +50,7 @@ from typing import TYPE_CHECKING
 from bot.store.answers import Answers
 from bot.store.audit.log import AuditLog
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
+from bot.store.control.renewals import AnswerRenewals
 from bot.store.control.repeats import AnswerRepeats
 from bot.store.control.stops import AnswerStops
 from bot.store.credentials.access_tokens import AccessTokens
@@ -180,6 +182,7 @@ class BotStore:
         self.answers = Answers(database, self.answer_corrections, self.pending_redactions, clock)
         self.answer_stops = AnswerStops(database)
         self.answer_repeats = AnswerRepeats(database)
+        self.answer_renewals = AnswerRenewals(database, clock)
         self.feedback = Feedback(database)
         self.digests = Digests(database)
         self.verified_answers = VerifiedAnswers(database)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
 from bot.store.audit.log import append_event
+from bot.store.control.results import redact_removed, save_result
 from bot.store.database import parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
 from bot.store.redactions import (
@@ -163,9 +164,9 @@ class Answers:
         for key, part_of in await self._pending.list_abandoned():
             await self.redact([key], part_of)
 
-    async def redact_one(self, id_: str) -> None:
-        """Redact one answer, and request the correction of its posted messages."""
-        self._wake_corrections(await self._database.write(redact_answers, {id_}, self._clock))
+    async def redact_one(self, id_: str, removed: Collection[str] = ()) -> None:
+        """Redact one answer, and request the correction of its posted messages. `removed` as in `redact_answers`."""
+        self._wake_corrections(await self._database.write(redact_answers, {id_}, self._clock, removed))
 
     async def update_question(self, id_: str, question: str) -> None:
         """Update the text of an edited question, unless its answer is redacted or being written."""
@@ -276,28 +277,8 @@ def _finish_answer(
     state = [row[0] for row in db.execute_fetchall("SELECT state FROM answer WHERE id = ?", (id_,))]
     if state != ["started"]:  # the question was removed while it was answered: what was posted of the answer goes too
         return False, request_corrections(db, {id_}, clock)
-    rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
-    db.execute("DELETE FROM answer_provenance WHERE answer = ?", (id_,))  # of the answer that it replaces
-    db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
-    sources = ANSWER_SOURCES.dump_json(outcome.sources).decode()
-    db.execute(
-        "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ?, suggestions = ? WHERE id = ?",
-        (
-            *(outcome.text, sources, json.dumps(sorted(outcome.spaces)), json.dumps(sorted(outcome.rooms))),
-            *(json.dumps(outcome.suggestions, ensure_ascii=False), id_),
-        ),
-    )
-    removed = db.execute_fetchall(
-        "SELECT COUNT(*) FILTER (WHERE d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
-        " JOIN recent_removal f ON f.key = d.key"
-        " WHERE answer.id = ? AND f.removed_at * 1e6 >= CASE attempt WHEN 0 THEN time ELSE repeated_at END"
-        " HAVING COUNT(*) > 0",
-        (id_,),
-    )
-    clear_answer_text(db, {id_} if removed else ())
-    if not any(used for (used,) in removed):
-        return True, False
-    return False, redact_answers(db, {id_}, clock)
+    save_result(db, id_, outcome)
+    return redact_removed(db, id_, clock)
 
 
 def _recheck_answers(db: Connection, room: str, home: str, clock: Clock, *, check: bool) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
+from bot.store.control.untouched import find_untouched, save_untouched
 from bot.store.models import unknown_part_key
 from bot.store.review.verified_answers import withdraw_verified_using
 from engine.storage.sql.lists import text_list
@@ -145,11 +146,13 @@ class PendingRedactions:
         return [(key, part_of) for key, part_of in rows]
 
 
-def redact_answers(db: Connection, answers: Collection[str], clock: Clock) -> bool:
+def redact_answers(db: Connection, answers: Collection[str], clock: Clock, removed: Collection[str] = ()) -> bool:
     """Delete the text of finished answers and their questions; returns whether posted ones must be corrected.
 
-    The keys of what they used are deleted, too.
+    The keys of what they used are deleted, too. `removed`: with these keys alone, sentences of posted answers that rest
+    on none of them stay until the correction.
     """
+    untouched = find_untouched(db, answers, removed) if removed else ()
     listed = text_list(sorted(answers))
     rows = db.execute_fetchall(
         "SELECT id FROM answer WHERE id IN (SELECT value FROM @list(?)) AND state <> 'started'", (listed,)
@@ -163,6 +166,7 @@ def redact_answers(db: Connection, answers: Collection[str], clock: Clock) -> bo
     )
     _clear_comments(db, answers)
     db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM @list(?))", which)
+    save_untouched(db, untouched)
     return posted
 
 
@@ -183,9 +187,10 @@ def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, cl
         " WHERE m.answer = d.answer AND m.used AND @position(m.key, ':message:') > 0)",
         (text_list(sorted(removed)), part_of),
     )
-    clear_answer_text(db, {answer for answer, _ in found})
+    using = {answer for answer, used in found if used}
+    clear_answer_text(db, {answer for answer, _ in found} - using)
     db.executemany("DELETE FROM pending_redaction WHERE key = ? AND part_of = ?", [(key, part_of) for key in keys])
-    return redact_answers(db, {answer for answer, used in found if used}, clock)
+    return redact_answers(db, using, clock, removed)
 
 
 def clear_answer_text(db: Connection, answers: Collection[str]) -> None:

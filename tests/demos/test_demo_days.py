@@ -29,7 +29,7 @@ async def test_a_day_in_a_small_club() -> None:
     digest = before.partition("13:20  Ada schedules")[2]
     assert "comes weekly monday 09:00 Europe/Berlin, next on" in digest
     assert "**New files**\n    - kiln-manual.md [" in digest.partition("**Digest.**")[2]
-    assert "Friday, 5 March" in after.partition("14:20")[0].partition("A source of this answer was removed")[2]
+    assert "Friday, 5 March" in after.partition("14:20")[0].partition("Changed since")[2]
     assert "1,350" in after.partition("16:20  Ada asks in private")[2].partition("17:00")[0]
     assert "9 March" not in after
     curious, within = after.partition("16:00  Cleo is curious")[2].split("16:10  Ada asks the same")
@@ -63,9 +63,9 @@ async def test_a_day_in_a_small_workspace() -> None:
     assert "*Digest.* What is new in this channel, from" in digest
     assert "wind-test-report.md [" in digest.partition("New files")[2]
     moved = day.partition("Ada moves it by an edit")[2].partition("Bo deletes")[0]
-    assert "14 April" in moved.partition("A source of this answer was removed")[0]
-    assert "14 April" not in moved.partition("A source of this answer was removed")[2]
-    assert "21 April" in moved.partition("A source of this answer was removed")[2]
+    assert "14 April" in moved.partition("Changed since")[0]
+    assert "14 April" not in moved.partition("Changed since")[2]
+    assert "21 April" in moved.partition("Changed since")[2]
     assert "✅" in day.partition("Bo drops a file")[2].partition("Cleo asks")[0]
     assert "4,150" in day.partition("Ada asks in private in #general")[2].partition("What Cleo sees")[0]
     assert "2 March" not in day.partition("Bo deletes what they wrote")[2].partition("━━ Dee")[0]

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from bot.capabilities.answers.keeping import keep_answer
+from bot.capabilities.answers.renewals import count_renewals
 from bot.capabilities.asking.asker import build_filter_lookup, find_name, find_zone
 from bot.capabilities.asking.channels import list_channel_names, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
@@ -232,12 +233,13 @@ async def get_status(deps: Deps, caller: Caller, request: GetStatus) -> AsyncGen
     """Yield the index status."""
     await deps.engine.maintenance.check_readings(CHECK_SECONDS)
     probe = deps.context.sandbox if request.with_sandbox else None
-    maintenance = deps.engine.maintenance
+    maintenance, store = deps.engine.maintenance, await _find_store(deps)
     yield StatusResult(
         await maintenance.get_status(caller.scope),
         await probe.get_state() if probe else None,
         tuple(await maintenance.list_index_problems(caller.scope)) if request.with_problems else None,
-        await count_unread(await _find_store(deps), caller.scope),
+        await count_unread(store, caller.scope),
+        await count_renewals(store if caller.kind == "owner" else None),
     )
 
 

@@ -17,6 +17,7 @@ from rich.tree import Tree
 
 from bot import texts
 from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
+from bot.capabilities.answers.renewals import describe_renewals
 from bot.capabilities.documents.problems import describe_problem
 from bot.capabilities.results import (
     AnswerDelta,
@@ -163,12 +164,20 @@ def render_status(event: StatusResult) -> RenderableType:
         rows.add_row(Text("not read", "dim"), safe_text(describe_problem(problem)))
     if event.problems == ():
         rows.add_row(Text("not read", "dim"), "nothing")
-    if event.unread_files:
-        files = describe_families(dict(event.unread_files))
-        rows.add_row(Text("unread files", "dim"), f"{files}; `threadlore documents` lists them")
-    if event.sandbox is not None:
-        rows.add_row(Text("sandbox", "dim"), safe_text(describe_sandbox(event.sandbox)))
+    for what, said in _list_outside(event):
+        rows.add_row(Text(what, "dim"), safe_text(said))
     return rows
+
+
+def _list_outside(event: StatusResult) -> list[tuple[str, str]]:
+    """What a status says besides the index, as (subject, sentence)."""
+    files = describe_families(dict(event.unread_files)) if event.unread_files else ""
+    notes = (
+        ("unread files", f"{files}; `threadlore documents` lists them" if files else ""),
+        ("changed answers", describe_renewals(event.renewals)),
+        ("sandbox", "" if event.sandbox is None else describe_sandbox(event.sandbox)),
+    )
+    return [each for each in notes if each[1]]
 
 
 def describe_sandbox(state: SandboxState) -> str:

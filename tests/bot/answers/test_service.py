@@ -313,7 +313,7 @@ async def test_a_source_that_is_closed_before_the_search_but_moved_after_it_is_n
     async def close() -> None:
         bot.change_channel(roof, kind="closed", members=frozenset({"cy"}))
 
-    run_before(bot.answer_service._writer_parts.history, "load_history", close)
+    run_before(bot.answer_service.writer_parts.history, "load_history", close)
     reply = await bot.ask(hall, "ada", "When do the Tiles come?")
     assert not any("Monday" in each for each in reply.states)
 

@@ -1,0 +1,1 @@
+"""Write a posted answer anew in place because a source of it changed."""

@@ -1,0 +1,130 @@
+"""Write a redacted answer anew in place: what stays of it, and what the question gives when it is asked again.
+
+The text of the removed source is deleted from the store before; the new text is stored before it is posted, so that
+after a crash the same text is posted, and nothing is asked twice.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+import structlog
+
+from bot.answers.footer import link_citations, source_urls
+from bot.answers.renewal.asking import AnswerAsker, FreshAnswer
+from bot.answers.renewal.merging import merge_results, result_of
+from bot.i18n import gettext, use_language
+from bot.permissions.provenance import can_read, provenance_of_answer
+from bot.text.format import format_day
+from bot.text.markdown import markdown_link
+from bot.text.splitting import split_message
+from bot.texts import control as control_texts
+
+if TYPE_CHECKING:
+    from bot.answers.service import AnswerService
+    from bot.context import BotContext
+    from bot.platform.ports import ReplyTarget
+    from bot.store import StoredAnswer
+    from bot.store.control.renewals import RenewalOutcome
+
+log = structlog.get_logger(__name__)
+
+Renewal = Literal["posted", "later", "notice"]  # what became of an answer, or what is to become of it
+
+INDEXING_WAIT = 30.0  # seconds after a change, during which its new text may become searchable
+
+
+class AnswerRenewer:
+    """Renews answers by the settings; each once for each change."""
+
+    def __init__(self, context: BotContext, service: AnswerService) -> None:
+        self._context = context
+        self._settings = context.settings
+        self._renewals = context.store.answer_renewals
+        self._asker = AnswerAsker(context, service)
+
+    async def renew(self, target: ReplyTarget, requested_at: float) -> Renewal:
+        """Post the new text of an answer, if there is one. Raises PlatformError.
+
+        `requested_at`: when its source changed, in seconds since 1970.
+        """
+        if self._settings.renew_answers == "off":
+            return "notice"
+        stored = await self._context.store.answers.get(target.answer)
+        if stored is not None and stored.state == "redacted":
+            written = await self._rewrite(stored, requested_at)
+            if written is not None:
+                return written
+            stored = await self._context.store.answers.get(target.answer)
+        if stored is not None and stored.state == "started":
+            return "later"  # somebody asks again
+        if stored is None or stored.state != "done":
+            return "notice"
+        return await self._post(target, stored)
+
+    async def _rewrite(self, stored: StoredAnswer, requested_at: float) -> Renewal | None:
+        """Store the new text of an answer; None if it is stored."""
+        if obstacle := self._find_obstacle(stored):
+            return await self._give_up(stored, obstacle)
+        began = self._context.clock.time()
+        request, fresh = await self._asker.find_request(stored), FreshAnswer()
+        if request is not None and await self._may_ask(stored):
+            asked = await self._asker.ask(request, wait=began - requested_at < INDEXING_WAIT)
+            if asked is None:
+                return "later"
+            fresh = asked
+        result = merge_results(result_of(stored), fresh.result)
+        if not result.text:
+            return await self._give_up(stored, "nothing" if stored.message_id else "command", fresh.tokens)
+        if not await self._renewals.save(stored, request.text if request else "", result, began):
+            await self._renewals.record(stored.location, stored.id, "failed", fresh.tokens)
+            return "later"  # another source was removed meanwhile
+        outcome: RenewalOutcome = "shortened" if fresh.result is None else "renewed"
+        await self._renewals.record(stored.location, stored.id, outcome, fresh.tokens)
+        return None
+
+    def _find_obstacle(self, stored: StoredAnswer) -> RenewalOutcome | None:
+        if stored.private:
+            return "private"
+        age = self._context.clock.now() - stored.time
+        return "old" if age > timedelta(days=self._settings.renew_answers_days) else None
+
+    async def _give_up(self, stored: StoredAnswer, outcome: RenewalOutcome, tokens: int = 0) -> Renewal:
+        await self._renewals.record(stored.location, stored.id, outcome, tokens)
+        return "notice"
+
+    async def _may_ask(self, stored: StoredAnswer) -> bool:
+        """Whether a model may write the answer anew: by the settings, and by the tokens of the day."""
+        limit = self._settings.renew_answers_tokens
+        if self._settings.renew_answers != "on":
+            return False
+        if limit and await self._renewals.count_tokens(stored.location) >= limit:
+            log.info("answer.renewal_budget_spent", answer=stored.id)
+            return False
+        return True
+
+    async def _post(self, target: ReplyTarget, stored: StoredAnswer) -> Renewal:
+        """Edit the posted messages, if everyone who sees them may read what the new text rests on."""
+        allowed = await can_read(self._context.audience, provenance_of_answer(stored), stored.location)
+        if not allowed:
+            if allowed is False:
+                await self._context.store.answers.redact_one(stored.id)
+            return "later" if allowed is None else "notice"
+        platform = self._context.platform_for(stored.location)
+        language = await self._context.find_channel_language(stored.location, stored.asker)
+        with use_language(language):
+            text = format_renewed(stored, platform.limits.max_length)
+        await platform.replace_answer(target, text)
+        return "posted"
+
+
+def format_renewed(stored: StoredAnswer, limit: int) -> str:
+    """The text of a renewed answer with its sources, in one message of at most `limit` characters."""
+    heading = gettext(control_texts.RENEWED).format(day=format_day(stored.time))
+    whole = f"_{heading}_\n\n{link_citations(stored.text, source_urls(stored.sources))}"
+    listed = "\n".join(f"{each.number}. {markdown_link(each.title, each.link)}" for each in stored.sources)
+    if len(whole) + len(listed) + 2 <= limit:
+        return f"{whole}\n\n{listed}"
+    first, *rest = split_message(whole, limit - 2) or ("",)
+    return f"{first} …" if rest else first

@@ -1,0 +1,82 @@
+"""Find posted answers whose cited messages a new message replaces, and have them written anew.
+
+What replaces what is decided by the rules by which an answer shows a newer statement before an older one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from bot.errors import PlatformError
+from bot.permissions.provenance import Provenance, can_read
+from bot.store.models import message_key
+from bot.text.content_words import content_words
+from engine import Scope, Source
+from engine.llm.offline.supersession.sources import find_replaced_sources
+
+if TYPE_CHECKING:
+    from bot.context import BotContext
+    from bot.platform.models import Message
+    from bot.store import AnswerSource
+    from bot.store.control.renewals import CitingAnswer
+
+MIN_COMMON_WORDS = 2  # of a message and what an answer cites
+MAX_ANSWERS = 50  # that are compared with a message, the newest
+
+
+class SupersededAnswers:
+    """Compares new messages with what posted answers cite."""
+
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
+        self._store = context.store
+
+    async def check(self, message: Message) -> None:
+        """Have the answers written anew that cite what this indexed message replaces, where its room may be read."""
+        if self._context.settings.renew_answers != "on" or not message.text.strip() or message.own:
+            return
+        room, days = message.location.room, self._context.settings.renew_answers_days
+        words = content_words(message.text)
+        if len(words) < MIN_COMMON_WORDS:
+            return
+        since = self._context.clock.now() - timedelta(days=days)
+        found = await self._store.answer_renewals.list_citing(message.location, since, message.time, MAX_ANSWERS)
+        alike = [each for each in found if len(words & content_words(each.cited_words)) >= MIN_COMMON_WORDS]
+        record = await self._store.messages.get(room, message.id) if alike else None
+        if record is None or not record.document:
+            return
+        newer = await self._describe(message, record.document)
+        for each in alike:
+            await self._redact_replaced(each, newer)
+
+    async def _redact_replaced(self, answer: CitingAnswer, newer: Source) -> None:
+        cited = [_to_source(each) for each in answer.sources if each.time is not None]
+        replaced = await asyncio.to_thread(find_replaced_sources, (newer, *cited))
+        older = {each.older for each in replaced if each.newer == newer.number}
+        keys = {message_key(each.room, each.passage) for each in answer.sources if each.number in older}
+        if not keys:
+            return
+        provenance = Provenance(Scope(frozenset(), frozenset({newer.room})), {}, 0.0)
+        if await can_read(self._context.audience, provenance, answer.location):
+            await self._store.answers.redact_one(answer.id, keys)
+
+    async def _describe(self, message: Message, document: str) -> Source:
+        location, name = message.location, message.author
+        platform, text = self._context.platform_for(location), message.text
+        try:
+            text = await platform.to_plain_text(location.workspace, message.content)
+            name = (await self._context.audience.get_person(location.platform, location.workspace, name)).name
+        except PlatformError:
+            pass
+        line = f"[{message.time:%Y-%m-%d %H:%M}] {name}: {text}"
+        return Source(0, document, message.id, "", "", "", name, message.time, line, "", location.room, "")
+
+
+def _to_source(cited: AnswerSource) -> Source:
+    """A cited message as the engine has it, with what is stored of it."""
+    speaker = cited.title.rpartition(" · ")[2]
+    line = f"[{cited.time:%Y-%m-%d %H:%M}] {speaker}: {cited.excerpt}"
+    where = (cited.document, cited.passage, cited.title, "", cited.link, speaker)
+    return Source(cited.number, *where, cited.time, line, cited.space, cited.room, "")

@@ -1,0 +1,84 @@
+"""What stays of a redacted answer until it is renewed: the sentences that rest on none of the removed sources."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.store.models import ANSWER_SOURCES, source_keys
+from bot.text.citing.sentences import cited_numbers, keep_explained
+from engine.storage.sql.lists import text_list
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bot.store.models import AnswerSource
+    from engine.storage.sql.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class UntouchedText:
+    """The sentences of one answer that stay, and their sources; `spaces`: those of the answer, in JSON."""
+
+    answer: str
+    text: str
+    sources: tuple[AnswerSource, ...]
+    spaces: str
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of the documents and messages that the sentences rest on."""
+        return frozenset().union(*(source_keys(each.document, each.room, each.passage) for each in self.sources))
+
+
+def find_untouched(db: Connection, answers: Collection[str], removed: Collection[str]) -> list[UntouchedText]:
+    """What of these posted public answers rests on none of the removed keys; read it before they are redacted."""
+    rows = db.execute_fetchall(
+        "SELECT id, text, sources, spaces FROM answer WHERE id IN (SELECT value FROM @list(?))"
+        " AND NOT private AND reply_ref <> '' AND state IN ('done', 'redacted') AND text <> ''",
+        (text_list(sorted(answers)),),
+    )
+    found = [_keep(db, id_, text, sources, spaces, frozenset(removed)) for id_, text, sources, spaces in rows]
+    return [each for each in found if each is not None and each.text]
+
+
+def save_untouched(db: Connection, found: Collection[UntouchedText]) -> None:
+    """Store what stays of redacted answers, with its keys, so that a later removal finds it."""
+    for each in found:
+        kept = db.execute_fetchall(
+            "UPDATE answer SET text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ? AND state = 'redacted'"
+            " RETURNING id",
+            (
+                *(each.text, ANSWER_SOURCES.dump_json(each.sources).decode()),
+                json.dumps(sorted(set(json.loads(each.spaces)) & {source.space for source in each.sources})),
+                json.dumps(sorted({source.room for source in each.sources})),
+                each.answer,
+            ),
+        )
+        db.executemany(
+            "INSERT INTO answer_provenance (answer, key, used) VALUES (?, ?, ?)",
+            [(each.answer, key, True) for key in sorted(each.keys) if kept],
+        )
+
+
+def _keep(
+    db: Connection, id_: str, text: str, sources: str, spaces: str, removed: frozenset[str]
+) -> UntouchedText | None:
+    """What stays of one answer; None if it may use removed texts without citing them."""
+    cited = ANSWER_SOURCES.validate_json(sources)
+    keys = {each: source_keys(each.document, each.room, each.passage) for each in cited}
+    gone = frozenset().union(*(found for found in keys.values() if found & removed))
+    used = db.execute_fetchall("SELECT key FROM answer_provenance WHERE answer = ? AND used", (id_,))
+    if not {key for (key,) in used} & removed <= gone:
+        return None
+    left = [each for each in cited if not keys[each] & removed]
+    kept = keep_explained(text, {each.number: _describe(each) for each in left})
+    numbers = cited_numbers(kept)
+    return UntouchedText(id_, kept, tuple(each for each in left if each.number in numbers), spaces)
+
+
+def _describe(source: AnswerSource) -> str:
+    """What is stored of a source; a quotation begins with the time of its message."""
+    time = f"{source.time:%Y-%m-%d %H:%M}" if source.time else ""
+    return f"{source.title} {time} {source.excerpt}"

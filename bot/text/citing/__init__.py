@@ -1,0 +1,1 @@
+"""The sentences of an answer and the numbers that they cite."""
