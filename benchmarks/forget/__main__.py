@@ -31,9 +31,25 @@ PLACES = {
     "graph": "in the graph and its summaries",
     "bytes": "in bytes on disk",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A released package. `folder`: of its environment; `runner`: the module that its process runs."""
+
+    name: str
+    version: str
+    folder: str
+    runner: str
+    title: str
+
+
+PACKAGES = (
+    Package(PACKAGE, VERSION, "peer/venv", "lightrag_runner", f"LightRAG {VERSION}"),
+    Package("mem0ai", "2.2.1", "mem0", "mem0_runner", "mem0 2.2.1"),
+)
 # Memories that are not measured, and why.
 LEFT_OUT = {
-    "mem0 (mem0ai)": "it keeps sentences that its model makes of messages, and no documents that could be deleted",
     "graphiti (graphiti-core)": "not built yet: its replies must follow a schema for each step of its extraction",
     "cognee": "not built yet: its replies must follow a schema for each step of its extraction",
 }
@@ -123,12 +139,14 @@ def main() -> None:
     histories = [make_history(seed, arguments.documents) for seed in range(1, arguments.histories + 1)]
     found = {OURS: measure(OURS, [sys.executable, "-m", "benchmarks.forget.threadlore_runner"], histories)}
     left_out = dict(LEFT_OUT)
-    try:
-        python = install_peer(BENCH / "peer" / "venv")
-        command = [str(python), "-m", "benchmarks.forget.lightrag_runner"]
-        found[f"LightRAG {VERSION}"] = measure("LightRAG", command, histories)
-    except PeerNotInstallable as failure:
-        left_out[PACKAGE] = f"it cannot be installed: {failure}"
+    for package in PACKAGES:
+        try:
+            python = install_peer(BENCH / package.folder, package.version, package.name)
+        except PeerNotInstallable as failure:
+            left_out[package.title] = f"it cannot be installed: {failure}"
+            continue
+        command = [str(python), "-m", f"benchmarks.forget.{package.runner}"]
+        found[package.title] = measure(package.title, command, histories)
     print(format_table(found))
     print(*(f"Not measured: {name}: {reason}." for name, reason in left_out.items()), sep="\n")
 

@@ -24,7 +24,8 @@ def embed(texts: Sequence[str]) -> np.ndarray:
     for row, text in enumerate(texts):
         for word in WORD.findall(text.casefold()) or [""]:
             rows[row, int.from_bytes(blake2b(word.encode(), digest_size=4).digest()) % DIM] += 1
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows
 
 
 def extract(text: str) -> str:

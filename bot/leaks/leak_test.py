@@ -16,7 +16,7 @@ from bot.leaks.store_copy import open_copy
 from bot.platform.models import Location, Person
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from bot.bootstrap import EngineModels
@@ -33,7 +33,10 @@ FOREIGN_SPACE = "leak-test:space"
 
 @dataclass(frozen=True, slots=True)
 class LeakTest:
-    """What is tested. `backup`: of the data; None: an empty store. `askers`: words as `find_asker` takes them."""
+    """What is tested. `backup`: of the data; None: an empty store. `askers`: words as `find_asker` takes them.
+
+    `kinds`: of what guards texts, if not all is tested.
+    """
 
     backup: Path | None
     settings: Settings
@@ -41,6 +44,7 @@ class LeakTest:
     askers: Sequence[str] = DEFAULT_ASKERS
     seed: int = 1
     with_doors: bool = True
+    kinds: Collection[str] = ()
 
 
 async def run_leak_test(test: LeakTest, models: EngineModels | None = None) -> LeakReport:
@@ -55,6 +59,7 @@ async def run_leak_test(test: LeakTest, models: EngineModels | None = None) -> L
         _introduce(copy, askers)
         await plant_bait(copy.bot, bait, sorted({each.subject.space for each in askers} - {""}))
         canaries = [*await _list_known(copy, invent), *invent_canaries(place, FOREIGN_SPACE, invent)]
+        canaries = [each for each in canaries if not test.kinds or each.kind in test.kinds]
         report.planted = [each.kind for each in canaries]
         tokens = {each: await create_token(copy.bot, each) for each in askers}
         for group in _group(askers, canaries):

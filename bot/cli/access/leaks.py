@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 AUDIT_HELP = """Test what somebody could learn, on a copy of the data in a temporary folder that is deleted afterwards.
 
-Invented names and codes are planted in the copy: in a private channel, direct messages, a channel of two workspaces,\
-an age-restricted one, another workspace, personal files and a space of the terminal, besides five private channels \
-that the data has. Then each asker asks about them in every way there is: each capability as a program, the commands, \
-questions and completions of the chat, the routes and pages of the API, the tools of assistants. A reply with a \
-word that was planted where the asker may not read, a request that should have been refused, and a reply that changed \
-because of what was planted are leaks.
+Invented names and codes are planted in the copy: in a private channel, direct messages, a channel of two \
+workspaces, an age-restricted one, another workspace, personal files and a space of the terminal, besides five \
+private channels that the data has. Then each asker asks about them in every way there is: each capability as a \
+program, the commands, questions and completions of the chat, the routes and pages of the API, the tools of \
+assistants. A reply with a word that was planted where the asker may not read, a request that should have been \
+refused, and a reply that changed because of what was planted are leaks.
 
-Nothing is posted, no platform or model is asked, no text leaves this machine. In channels of the data, who wrote there \
-counts as a member. The copy needs as much space as the data (TMPDIR).
+Nothing is posted, no platform or model is asked, no text leaves this machine. In channels of the data, those who \
+wrote there count as members. The copy needs as much space as the data (TMPDIR).
 
 Exits with 1 if there is a leak. Who did what is another list: `threadlore audit-log`.
 

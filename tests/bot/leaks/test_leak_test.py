@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +30,21 @@ from tests.support.plain_settings import plain_settings
 PLACE = Location("chat", "W", "")
 
 
-async def run_test(home: Path, *askers: str, with_doors: bool = False) -> LeakReport:
+async def run_test(home: Path, *askers: str, with_doors: bool = False, kinds: Collection[str] = ()) -> LeakReport:
     """Test an empty store with embedded skills and hashed vectors."""
     embedder = HashEmbedder()
     models = EngineModels(OfflineModel(embedder), embedder, None, ModelClient())
-    chosen = LeakTest(None, plain_settings(data_dir=home), SYSTEM_CLOCK, askers, with_doors=with_doors)
+    chosen = LeakTest(None, plain_settings(data_dir=home), SYSTEM_CLOCK, askers, with_doors=with_doors, kinds=kinds)
     return await run_leak_test(chosen, models)
 
 
 async def test_a_guest_learns_nothing_and_every_capability_is_tried_or_named(tmp_path: Path) -> None:
-    report = await run_test(tmp_path, "guest")
+    report = await run_test(tmp_path, "guest", kinds=("private channel", "open channel, for guests"))
     assert report.leaks == []
     surfaces = {surface for surface, _ in report.tried}
     assert {each.name for each in ROWS} <= surfaces | report.untried.keys()
     assert {"chat: graph", "chat: completion of names", "chat: home page", "chat: question in a channel"} <= surfaces
-    assert {"private channel", "direct messages", "personal files", "space of the terminal"} <= {*report.planted}
+    assert report.planted == ["private channel", "open channel, for guests"]
 
 
 @pytest.mark.long
@@ -51,6 +52,7 @@ async def test_nobody_learns_anything_through_any_door(tmp_path: Path) -> None:
     report = await run_test(tmp_path, "member", "guest", "manager", "space", with_doors=True)
     assert report.leaks == []
     surfaces = {surface for surface, _ in report.tried}
+    assert {"direct messages", "personal files", "other workspace", "space of the terminal"} <= {*report.planted}
     assert {"mcp: tool ask", "mcp: resource", "web: GET /api/v1/graph", "web: GET /graph/around"} <= surfaces
 
 
