@@ -140,7 +140,8 @@ plugins: capabilities rpc bot platform settings
 model_setup: errors settings
 bootstrap: capabilities context errors ingest model_setup permissions platform settings store
 server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings store
-cli: capabilities rpc errors i18n model_setup monitoring plugins server settings text texts
+leaks: {BASE} store permissions context settings ingest commands dispatch monitoring capabilities bootstrap bot plugins rpc
+cli: capabilities rpc errors i18n leaks model_setup monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""

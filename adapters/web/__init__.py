@@ -55,7 +55,7 @@ async def read_replies(
     service: AdminService, clock: Clock, token: str, words: Mapping[str, Sequence[str]]
 ) -> AsyncIterator[tuple[str, str, str]]:
     """Ask every route and page that reads; yield the path, what was asked and what came of it."""
-    from adapters.web import replies  # noqa: PLC0415  - as above
+    from adapters.web.routes import replies  # noqa: PLC0415  - as above
 
     async for found in replies.read_replies(service, clock, token, words):
         yield found

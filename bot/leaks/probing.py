@@ -44,7 +44,7 @@ class PlantedStore:
         asked, reply = asked.casefold(), reply.casefold()
         said = self.report.said.setdefault(asker.name, set())
         said.update(word for each in self.canaries for word in each.words if word in asked)
-        known = said if surface.removeprefix("chat: ") in OWN_WORDS else ()
+        known = said if any(own in surface for own in OWN_WORDS) else ()
         return [
             each
             for each in self.canaries
@@ -143,7 +143,7 @@ class TableProbes:
 
 # Rows whose replies change by themselves: what was used, who asked, and states of the program.
 # Surfaces that show people what they asked or wrote themselves.
-OWN_WORDS = frozenset({"my-data", "export-my-data", "verified-answers", "shared-answers"})
+OWN_WORDS = ("my-data", "verified-answers", "shared-answers")
 VARYING = frozenset({"usage", "health", "audit-log", "my-data", "export-my-data", "search"})
 
 

@@ -109,6 +109,8 @@ def _values(known: Mapping[str, str]) -> dict[str, Any]:
 def _build(row: Capability, values: Mapping[str, Any], *, required_only: bool) -> Any:
     """The request of a row with these values: of all its fields, or of those without a default."""
     chosen: dict[str, Any] = {}
+    if row.who is Who.OWNER:
+        values = {"space": "nowhere", **values}
     for each in list_fields(row):
         if each.is_required and each.name not in values and each.name != "subject":
             raise InvalidQuestion(f"No sample has a value for the field “{each.name}”.")

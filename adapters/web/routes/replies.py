@@ -6,7 +6,7 @@ import asyncio
 import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, unquote, unquote_plus, urlencode
 
 from fastapi.routing import APIRoute
 
@@ -40,7 +40,7 @@ async def read_replies(
     for prefix, route in _list_routes():
         for path, query in _fill(route, words):
             reply = await _call(app, token, ("GET", f"{prefix}{path}", query), b"")
-            yield f"GET {prefix}{route.path}", f"{path} {query}", reply
+            yield f"GET {prefix}{route.path}", f"{unquote(path)} {unquote_plus(query)}", reply
     for path in ASKED:
         field = "text" if path.endswith("search") else "question"
         for text in words["text"]:
