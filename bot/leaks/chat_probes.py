@@ -54,8 +54,7 @@ class ChatProbes:
                 self._store.report.untried[f"chat: {name}"] = "It changes only what is read of the person or the place."
                 continue
             for words in self._list_words() if command.usage else ("",):
-                event = self._command(name, words)
-                await self._process(f"chat: {name}", words, event)
+                await self._process(f"chat: {name}", words, self._command(name, words))
         await self._complete()
 
     @property

@@ -70,8 +70,9 @@ async def open_copy(
         if backup is not None:
             await asyncio.to_thread(archive.restore_backup, backup, home)
         chosen = build_settings(settings, home)
-        used = models or await stack.enter_async_context(open_models(chosen, clock))
-        engine_context = await stack.enter_async_context(open_engine(chosen, used, clock, replace_embedder=True))
+        if models is None:
+            models = await stack.enter_async_context(open_models(chosen, clock))
+        engine_context = await stack.enter_async_context(open_engine(chosen, models, clock, replace_embedder=True))
         if backup is not None:
             await engine_context.engine.maintenance.reindex()
         attached = AttachedPlatforms()
