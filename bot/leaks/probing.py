@@ -144,7 +144,7 @@ class TableProbes:
 # Rows whose replies change by themselves: what was used, who asked, and states of the program.
 # Surfaces that show people what they asked or wrote themselves.
 OWN_WORDS = ("my-data", "verified-answers", "shared-answers")
-VARYING = frozenset({"usage", "health", "audit-log", "my-data", "export-my-data", "search"})
+VARYING = frozenset({"usage", "health", "audit-log", "my-data", "export-my-data"})
 
 
 def compare(before: Sequence[dict[str, str]], after: dict[str, str]) -> list[str]:
