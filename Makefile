@@ -18,7 +18,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help init demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-names bench-embedder bench-peer bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs docs lock clean
+.PHONY: help init demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-names bench-embedder bench-peer bench-forget bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -183,6 +183,9 @@ bench-names: $(DEV) ## names that rules find, beside stored extractions of model
 bench-peer: $(DEV) ## LightRAG beside Threadlore on the same documents (DATA=/path/to/data DOCUMENTS=2000 MINUTES=90)
 	@$(BIN)/python -m benchmarks.peer $(if $(DATA),--data "$(DATA)") $(if $(DOCUMENTS),--documents $(DOCUMENTS)) \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PICTURE),--picture "$(PICTURE)")
+
+bench-forget: $(DEV) ## what survives of deleted words in LightRAG and in Threadlore (HISTORIES=3)
+	@$(BIN)/python -m benchmarks.forget $(if $(HISTORIES),--histories $(HISTORIES))
 
 bench-prompts: $(DEV) ## gold passages in the prompt at 3,000 to 30,000 tokens, before and after (DATA=/path/to/data)
 	@$(BIN)/python -m benchmarks.prompts $(if $(DATA),--data "$(DATA)")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
     from bot.rpc.service import AdminService
     from bot.settings import Settings
     from engine import Clock
@@ -34,3 +36,13 @@ async def serve(
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
             serving.result()
+
+
+async def read_replies(
+    service: AdminService, clock: Clock, token: str, words: Mapping[str, Sequence[str]]
+) -> AsyncIterator[tuple[str, str, str]]:
+    """Call every tool, and read the documents; yield the tool, what was asked and what came of it."""
+    from adapters.mcp import replies  # noqa: PLC0415  - as above
+
+    async for found in replies.read_replies(service, clock, token, words):
+        yield found

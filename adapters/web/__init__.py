@@ -11,6 +11,8 @@ import structlog
 from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
     import uvicorn
 
     from bot.rpc.service import AdminService
@@ -47,6 +49,16 @@ async def serve(
                 await server.serve(sockets=[bound])
             finally:
                 listening.clear()
+
+
+async def read_replies(
+    service: AdminService, clock: Clock, token: str, words: Mapping[str, Sequence[str]]
+) -> AsyncIterator[tuple[str, str, str]]:
+    """Ask every route and page that reads; yield the path, what was asked and what came of it."""
+    from adapters.web.routes import replies  # noqa: PLC0415  - as above
+
+    async for found in replies.read_replies(service, clock, token, words):
+        yield found
 
 
 def _build_server(service: AdminService, settings: Settings, clock: Clock) -> uvicorn.Server:

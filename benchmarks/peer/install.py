@@ -28,9 +28,9 @@ def run_installer(words: Sequence[str]) -> str:
     return (done.stdout + done.stderr)[-LAST_LINES:] or f"exit code {done.returncode}" if done.returncode else ""
 
 
-def installed_version(python: Path) -> str:
-    """The version of the peer in that environment; empty if it is not there."""
-    question = f"from importlib.metadata import version; print(version('{PACKAGE}'))"
+def installed_version(python: Path, package: str = PACKAGE) -> str:
+    """The version of a package in that environment; empty if it is not there."""
+    question = f"from importlib.metadata import version; print(version('{package}'))"
     try:
         done = subprocess.run([str(python), "-c", question], capture_output=True, text=True, check=False)
     except OSError:
@@ -38,13 +38,13 @@ def installed_version(python: Path) -> str:
     return done.stdout.strip()
 
 
-def install_peer(folder: Path, version: str = VERSION) -> Path:
-    """The Python of an environment that holds the peer, made if it is missing. Raises PeerNotInstallable."""
+def install_peer(folder: Path, version: str = VERSION, package: str = PACKAGE) -> Path:
+    """The Python of an environment that holds a package, made if it is missing. Raises PeerNotInstallable."""
     python = folder / "bin" / "python"
-    if installed_version(python) == version:
+    if installed_version(python, package) == version:
         return python
-    print(f"Installing {PACKAGE} {version} into {folder} …", flush=True)
-    uv, wanted = str(Path(sys.executable).with_name("uv")), f"{PACKAGE}=={version}"
+    print(f"Installing {package} {version} into {folder} …", flush=True)
+    uv, wanted = str(Path(sys.executable).with_name("uv")), f"{package}=={version}"
     if failure := run_installer([sys.executable, "-m", "venv", "--clear", str(folder)]):
         raise PeerNotInstallable(failure)
     failures = list[str]()

@@ -64,6 +64,11 @@ class Channels:
         )
         return [Location(*row) for row in rows]
 
+    async def list_platforms(self) -> list[str]:
+        """The platforms of the channels, by name."""
+        rows = await self._database.fetch_all("SELECT DISTINCT platform FROM channel ORDER BY platform")
+        return [row[0] for row in rows]
+
     async def find_rooms(
         self, platform: str, workspace: str, *, names: Collection[str], ids: Collection[str]
     ) -> list[str]:

@@ -112,6 +112,11 @@ class Messages:
         )
         return [row[0] for row in rows]
 
+    async def list_room_authors(self, room: str) -> list[str]:
+        """List who wrote in a channel."""
+        rows = await self._database.fetch_all("SELECT DISTINCT author FROM message WHERE room = ?", (room,))
+        return [row[0] for row in rows]
+
     async def get_newest_time(self, room: str) -> datetime | None:
         """Return the time of the newest stored message of a channel."""
         row = await self._database.fetch_one("SELECT MAX(time) FROM message WHERE room = ?", (room,))

@@ -1,0 +1,1 @@
+"""ForgetBench: what survives of deleted words in several memories that got the same histories."""

@@ -1,0 +1,294 @@
+"""Take every check of an audience away in turn, and see whether the test for leaks notices.
+
+`python -m benchmarks.leak_checks [--only NAME …]`. Checks are found, not listed by hand: what decides who may read, ask
+or manage, in each module that calls it, and each clause of the ledger that keeps a query within a scope. A child
+process takes one check away and tests an empty store with embedded skills and hashed vectors. Exits with 1 if a check
+is missed that `ACCEPTED` does not name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+from bot.bootstrap import EngineModels
+from bot.capabilities.table import list_rows
+from bot.leaks.leak_test import LeakTest, run_leak_test
+from bot.leaks.report import Leak, LeakReport
+from bot.leaks.store_copy import KEPT
+from bot.permissions.audience import workspace_space
+from bot.permissions.resolver import AudienceResolver
+from bot.settings import Settings
+from engine import ModelClient, OfflineModel, Scope
+from engine.clock import SYSTEM_CLOCK
+from tests.support.fake_embedder import HashEmbedder
+
+EVERY_ROW = "1 = 1"
+# What answers "may they?", and its answer when nothing is checked.
+DECISIONS = {
+    "can_read": True,
+    "can_read_room": True,
+    "can_read_answer": True,
+    "may_manage": True,
+    "is_workspace_manager": True,
+    "is_manager": True,
+    "is_auditor": True,
+    "scope_covers": True,
+    "_is_visible_to": True,
+    "matches": True,
+    "may_review": True,
+    "require_manager": None,
+    "check_who": None,
+    "check_active": None,
+    "hides_authors": False,
+}
+CLAUSES = ("row_clause", "space_clause", "name_clause")
+LEAK_FOUND, NO_LEAK, FAILED = 3, 0, 4
+LIMIT_SECONDS = 400
+# Checks behind which another one stands, so that nothing leaks without them.
+NOTHING = "no check at all is taken away"
+ACCEPTED: dict[str, str] = {NOTHING: "There must be no leak."}
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A check that is taken away: where it stands, and how."""
+
+    name: str
+    apply: Callable[[], None]
+
+
+class LeakFoundError(Exception):
+    """The test found a leak, which is enough."""
+
+
+def list_removals() -> list[Removal]:
+    """All checks that are found in the loaded modules, and the checks of scopes and tokens that have no function."""
+    return [Removal(NOTHING, lambda: None), *_list_special(), *_list_clauses(), *_list_decisions()]
+
+
+def _list_decisions() -> Iterator[Removal]:
+    for name, module in sorted(sys.modules.items()):
+        if not name.startswith("bot.") or name.startswith(("bot.leaks", "bot.ingest.links")):
+            continue
+        for key, value in list(vars(module).items()):
+            if key in DECISIONS and callable(value):
+                yield Removal(f"{name}:{key}", partial(setattr, module, key, _always(value, DECISIONS[key])))
+            elif isinstance(value, type) and value.__module__ == name:
+                for method, function in list(vars(value).items()):
+                    if method in DECISIONS and callable(function):
+                        yield Removal(
+                            f"{name}:{key}.{method}",
+                            partial(setattr, value, method, _always(function, DECISIONS[method])),
+                        )
+
+
+def _always(check: Callable[..., Any], answer: object) -> Callable[..., Any]:
+    """What always gives the answer, as the check does: at once, or to be awaited."""
+    if iscoroutinefunction(check):
+
+        async def answer_later(*_: object, **__: object) -> object:
+            return answer
+
+        return answer_later
+    return lambda *_, **__: answer
+
+
+def _list_clauses() -> Iterator[Removal]:
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith("engine.") and name != "engine.storage.ledger.clauses":
+            for clause in CLAUSES:
+                if hasattr(module, clause):
+                    yield Removal(f"{name}:{clause}", partial(setattr, module, clause, lambda *_: EVERY_ROW))
+
+
+def _list_special() -> Iterator[Removal]:
+    control, run = import_module("bot.capabilities.access.control"), import_module("bot.capabilities.run")
+    audience, resolver = import_module("bot.permissions.audience"), import_module("bot.permissions.resolver")
+    documents = import_module("bot.ingest.documents")
+
+    def open_home(channel: Any) -> str:
+        return workspace_space(channel.location.platform, channel.location.workspace)
+
+    def set_home() -> None:
+        audience.home_space = documents.home_space = open_home  # type: ignore[attr-defined]
+
+    def permit_all() -> None:
+        run._list_permissions = lambda row: (row.permission or "read", "ask", "read")  # type: ignore[attr-defined]
+
+    yield Removal("home_space: every channel is open", set_home)
+    yield Removal("run: permissions of a token", permit_all)
+    yield Removal("authorize: permissions of a token", partial(_skip_permission, control))
+    yield Removal("resolve_scope: who left the workspace", partial(_forget_departures, control))
+    yield Removal("authenticate: expired tokens", partial(_never_expire, control))
+    yield Removal("personal_space: of one person", partial(setattr, audience, "personal_space", lambda *_: "shared:dm"))
+    yield Removal("_sole_reader: guests", partial(_count_guests_as_members, resolver))
+    yield Removal("scope_for_person: channels joined", partial(_join_everywhere, audience))
+    yield Removal("scope_for_channel: readers of a reply", partial(_read_everything, resolver))
+
+
+def _facts(channel: Any, reader: str) -> dict[str, Any]:
+    return {name: getattr(channel, name) for name in channel.__dataclass_fields__} | {
+        "members": channel.members | {reader}
+    }
+
+
+def _skip_permission(control: Any) -> None:
+    async def authorize(self: Any, text: str, *_: str) -> Any:
+        return await self.authenticate(text)
+
+    control.AccessControl.authorize = authorize
+
+
+def _forget_departures(control: Any) -> None:
+    async def get_person(self: Any, platform: str, workspace: str, person: str) -> Any:
+        return replace(await genuine(self, platform, workspace, person), is_deactivated=False)
+
+    genuine = AudienceResolver.get_person
+    AudienceResolver.get_person = get_person  # type: ignore[method-assign]
+
+
+def _never_expire(control: Any) -> None:
+    control.AccessToken.is_expired = lambda *_: False
+
+
+def _count_guests_as_members(resolver: Any) -> None:
+    genuine = resolver.audience.SoleReader
+
+    def build(*values: Any, **named: Any) -> Any:
+        return genuine(*values[:3], **{**named, "is_guest": False})
+
+    resolver.audience.SoleReader = build
+
+
+def _join_everywhere(audience: Any) -> None:
+    genuine = audience.scope_for_person
+
+    def scope_for_person(person: Any, channels: Any) -> Any:
+        return genuine(person, [type(each)(**_facts(each, person.id)) for each in channels])
+
+    audience.scope_for_person = scope_for_person
+
+
+def _read_everything(resolver: Any) -> None:
+    async def channel_scope(self: Any, location: Any, among: Any) -> tuple[Scope, bool]:
+        joined = await self.store.channels.list_joined(location.platform)
+        homes = [await self.get_home_space(each) for each in joined]
+        return Scope(frozenset(homes), frozenset(each.room for each in joined)), True
+
+    resolver.AudienceResolver._channel_scope = channel_scope
+
+
+def find_leak(home: Path) -> Leak | None:
+    """The first leak of a small store; None if there is none."""
+
+    def stop(self: LeakReport, leak: Leak) -> None:
+        self.leaks.append(leak)
+        raise LeakFoundError
+
+    reports = list[LeakReport]()
+    genuine = LeakReport.__init__
+
+    def remember(self: LeakReport, *values: Any, **named: Any) -> None:
+        genuine(self, *values, **named)
+        reports.append(self)
+
+    LeakReport.add, LeakReport.__init__ = stop, remember  # type: ignore[method-assign]
+    embedder = HashEmbedder()
+    models = EngineModels(OfflineModel(embedder), embedder, None, ModelClient())
+    defaults = {name: Settings.model_fields[name].get_default() for name in KEPT}
+    settings = Settings.model_construct(data_dir=home, **defaults)
+    test = LeakTest(None, settings, SYSTEM_CLOCK, ("member", "guest", "space"), with_doors=False)
+    with suppress(LeakFoundError):
+        asyncio.run(run_leak_test(test, models))
+    return next(iter(reports[0].leaks), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A child process that tests without a check. `reader`: of what it says at its end."""
+
+    removal: Removal
+    child: int
+    reader: int
+    began: float
+
+    def end(self, status: int) -> str:
+        """How it ended: what leaked, or "MISSED"."""
+        with os.fdopen(self.reader, "rb") as found:
+            said = found.read().decode(errors="replace")
+        verdict = {LEAK_FOUND: "noticed", NO_LEAK: "MISSED"}.get(os.waitstatus_to_exitcode(status), "broken")
+        seconds = time.monotonic() - self.began
+        print(f"{verdict:8} {seconds:6.1f} s  {self.removal.name}  {said}", flush=True)
+        return verdict
+
+
+def begin_trial(removal: Removal, folder: str) -> Trial:
+    """Start to test without a check."""
+    reader, writer = os.pipe()
+    if child := os.fork():
+        os.close(writer)
+        return Trial(removal, child, reader, time.monotonic())
+    signal.alarm(LIMIT_SECONDS)
+    sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the child ends
+    code = FAILED
+    try:
+        removal.apply()
+        leak = find_leak(Path(folder))
+        code = NO_LEAK if leak is None else LEAK_FOUND
+        os.write(writer, repr(leak).encode())
+    except BaseException as error:  # noqa: BLE001 - the parent reports it
+        os.write(writer, f"{type(error).__name__}: {error}".encode()[:500])
+    finally:
+        os._exit(code)
+
+
+def measure(removals: Sequence[Removal], workers: int) -> list[str]:
+    """Try all removals; returns the names of those that the test does not notice."""
+    missed, running, waiting = list[str](), dict[int, Trial](), list(removals)
+    with tempfile.TemporaryDirectory() as folder:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                trial = begin_trial(waiting.pop(0), folder)
+                running[trial.child] = trial
+            child, status = os.wait()
+            trial = running.pop(child)
+            if trial.end(status) == "MISSED":
+                missed.append(trial.removal.name)
+    return missed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", default=[""], help="only checks whose names contain one of these")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--list", action="store_true", help="only list the checks")
+    arguments = parser.parse_args()
+    for row in list_rows():
+        if row.permission is not None:
+            row.load_handler()
+    found = [each for each in list_removals() if any(part in each.name for part in arguments.only)]
+    if arguments.list:
+        print("\n".join(each.name for each in found))
+        return
+    missed = measure(found, arguments.workers)
+    unexplained = [each for each in missed if each not in ACCEPTED]
+    print(f"{len(found)} checks, {len(missed)} not noticed, {len(unexplained)} of them unexplained")
+    sys.exit(bool(unexplained))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Ask in the chat: questions, commands, what is completed while somebody types, their home page and their digest."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from bot.commands.table import list_commands
+from bot.errors import PlatformError
+from bot.leaks.canaries import may_read
+from bot.platform.events import CommandInvoked, QuestionAsked
+from bot.platform.models import Channel, Location
+from bot.platform.traits import PlatformTraits
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterator
+    from datetime import datetime
+
+    from bot.leaks.askers import LeakAsker
+    from bot.leaks.canaries import Canary
+    from bot.leaks.probing import PlantedStore
+    from bot.leaks.stand_in import StandInPlatform
+    from bot.platform.events import PlatformEvent
+
+UNTRIED_COMMANDS = {"forget-me", "remember-me", "learn", "backfill"}
+FILTERS = ("in", "from")
+MODES = ("", "local", "global", "hybrid", "naive")
+
+
+class ChatProbes:
+    """What a person sees in the chat: in the channel of the text for everybody, and in direct messages."""
+
+    def __init__(self, store: PlantedStore, asker: LeakAsker, hall: Location) -> None:
+        self._store = store
+        self._asker = asker
+        self._hall = hall
+        self._direct = Location(self._hall.platform, self._hall.workspace, f"direct-{asker.subject.person}")
+        self._platform: StandInPlatform = store.bot.context.platforms[self._hall.platform]  # type: ignore[assignment]
+        direct = Channel(self._direct, "", "direct", frozenset({asker.subject.person}))
+        self._platform.channels[self._direct.room] = direct
+
+    @property
+    def _hidden(self) -> list[Canary]:
+        return [each for each in self._store.canaries if not may_read(self._asker, each)]
+
+    async def run(self) -> None:
+        """Ask, command and type."""
+        for text, private, place, mode in self._list_questions():
+            event = QuestionAsked(token_hex(4), place, self._asker.subject.person, text, self._now, private=private)
+            await self._process(f"chat: question {mode}".strip(), text, event)
+        for name, command in list_commands(PlatformTraits()).items():
+            if name in UNTRIED_COMMANDS:
+                self._store.report.untried[f"chat: {name}"] = "It changes only what is read of the person or the place."
+                continue
+            for words in self._list_words() if command.usage else ("",):
+                await self._process(f"chat: {name}", words, self._command(name, words))
+        await self._complete()
+
+    @property
+    def _now(self) -> datetime:
+        return self._store.bot.clock.now()
+
+    def _list_questions(self) -> Iterator[tuple[str, bool, Location, str]]:
+        bait = self._store.bait.name
+        for mode in MODES:
+            yield f"What did {bait} do in the boat house?", True, self._direct, mode
+        yield f"What did {bait} do in the boat house?", False, self._hall, "in a channel"
+        for canary in self._hidden:
+            yield f"What does {canary.name} keep?", True, self._direct, ""
+
+    def _list_words(self) -> Iterator[str]:
+        yield ""
+        yield "list"
+        yield f'"{self._store.bait.name}"'
+        for canary in self._hidden:
+            yield f'"{canary.name}"'
+            yield canary.title
+
+    def _command(self, name: str, words: str) -> CommandInvoked:
+        person = self._asker.subject.person
+        return CommandInvoked(token_hex(4), self._hall, person, name, words, handle="h", time=self._now)
+
+    async def _process(self, surface: str, asked: str, event: PlatformEvent) -> None:
+        self._platform.take_shown()
+        try:
+            await self._store.bot.dispatcher.process(event)
+        except EngineError as error:
+            self._platform.shown.append(f"{error} {error.hint}")
+        self._store.scan(surface, self._asker, asked, self._platform.take_shown())
+
+    async def _complete(self) -> None:
+        bot, person = self._store.bot, self._asker.subject.person
+        typed = ["", self._store.bait.name[:3], *(each.name[:3] for each in self._hidden)]
+        for start in typed:
+            await self._scan_found("chat: completion of names", start, bot.suggest_names(person, self._direct, start))
+        starts = ["", *(each.channel.name[:3] for each in self._hidden if each.channel)]
+        for name in FILTERS:
+            for start in starts:
+                found = bot.suggest_filter(person, self._direct, name, start)
+                await self._scan_found("chat: completion of filters", start, found)
+        home = bot.build_home_card(self._hall.platform, self._hall.workspace, person)
+        await self._scan_found("chat: home page", "", home)
+
+    async def _scan_found(self, surface: str, asked: str, found: Awaitable[object]) -> None:
+        try:
+            reply = repr(await found)
+        except PlatformError as error:
+            reply = str(error)
+        self._store.scan(surface, self._asker, asked, reply)

@@ -1,0 +1,147 @@
+"""The test as a whole: copy, plant, ask as everybody through everything, and report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bot.leaks.askers import PREFIX, find_asker, list_shut_out
+from bot.leaks.canaries import Inventor, in_known_channel, invent_bait, invent_canaries, may_read
+from bot.leaks.chat_probes import ChatProbes
+from bot.leaks.doors import DoorProbes
+from bot.leaks.planting import plant_bait, plant_canary
+from bot.leaks.probing import PlantedStore, TableProbes, compare, create_token
+from bot.leaks.report import Leak, LeakReport
+from bot.leaks.store_copy import open_copy
+from bot.platform.models import Location, Person
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from bot.bootstrap import EngineModels
+    from bot.leaks.askers import LeakAsker
+    from bot.leaks.canaries import Bait, Canary
+    from bot.leaks.store_copy import StoreCopy
+    from bot.settings import Settings
+    from engine import Clock
+
+MAX_KNOWN_CHANNELS = 5  # of the store, in which a text is planted besides
+DEFAULT_ASKERS = ("member", "guest", "manager", "space")
+FOREIGN_SPACE = "leak-test:space"
+
+
+@dataclass(frozen=True, slots=True)
+class LeakTest:
+    """What is tested. `backup`: of the data; None: an empty store. `askers`: words as `find_asker` takes them.
+
+    `kinds`: of what guards texts, if not all is tested.
+    """
+
+    backup: Path | None
+    settings: Settings
+    clock: Clock
+    askers: Sequence[str] = DEFAULT_ASKERS
+    seed: int = 1
+    with_doors: bool = True
+    kinds: Collection[str] = ()
+
+
+async def run_leak_test(test: LeakTest, models: EngineModels | None = None) -> LeakReport:
+    """Run the test in a temporary folder. Raises EngineError."""
+    report, invent = LeakReport(), Inventor(test.seed)
+    async with open_copy(test.backup, test.settings, test.clock, models) as copy:
+        place = await _choose_workspace(copy)
+        store, space = copy.bot.store, test.settings.space
+        askers = [await find_asker(words, store, place, space) for words in test.askers]
+        askers += list_shut_out(place)
+        bait = invent_bait(askers, invent)
+        _introduce(copy, askers)
+        await plant_bait(copy.bot, bait, sorted({each.subject.space for each in askers} - {""}))
+        canaries = [*await _list_known(copy, invent), *invent_canaries(place, FOREIGN_SPACE, invent)]
+        canaries = [each for each in canaries if not test.kinds or each.kind in test.kinds]
+        report.planted = [each.kind for each in canaries]
+        tokens = {each: await create_token(copy.bot, each) for each in askers}
+        for group in _group(askers, canaries):
+            await _probe_group(copy, (bait, report), group, tokens)
+        if test.with_doors:
+            planted = PlantedStore(copy.bot, bait, canaries, report)
+            for asker in askers:
+                await DoorProbes(planted, asker, tokens[asker]).run()
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedGroup:
+    """Askers of whom nobody may read any of the canaries. `new` ones are planted before they ask."""
+
+    askers: Sequence[LeakAsker]
+    canaries: Sequence[Canary]
+    new: Sequence[Canary]
+
+
+def _group(askers: Sequence[LeakAsker], canaries: Sequence[Canary]) -> list[ProbedGroup]:
+    """Members ask before texts are planted that only guests may not read."""
+    hidden = [each for each in canaries if not any(may_read(asker, each) for asker in askers)]
+    rest = [each for each in canaries if each not in hidden]
+    readers = [each for each in askers if any(may_read(each, canary) for canary in rest)]
+    others = [each for each in askers if each not in readers]
+    return [ProbedGroup(readers, hidden, hidden), ProbedGroup(others, canaries, rest)]
+
+
+async def _probe_group(
+    copy: StoreCopy, found: tuple[Bait, LeakReport], group: ProbedGroup, tokens: dict[LeakAsker, str]
+) -> None:
+    bait, report = found
+    former = [each for each in group.canaries if each not in group.new]
+    before = PlantedStore(copy.bot, bait, former, report)
+    first = {each: await _read_twice(TableProbes(before, each, tokens[each])) for each in group.askers}
+    for canary in group.new:
+        await plant_canary(copy.bot, canary, bait)
+    planted = replace(before, canaries=group.canaries)
+    for asker in group.askers:
+        probes = TableProbes(planted, asker, tokens[asker])
+        for surface in compare(first[asker], await probes.read_all()):
+            report.add(Leak(surface, asker.name, "difference"))
+    for asker in group.askers:
+        await TableProbes(planted, asker, tokens[asker]).run(changing=False)
+        hall = bait.find_channel(asker)
+        if asker.is_person and hall is not None and asker.subject.platform in copy.platforms:
+            await ChatProbes(planted, asker, hall.location).run()
+    for asker in group.askers:
+        await TableProbes(planted, asker, tokens[asker]).run(changing=True)
+
+
+async def _read_twice(probes: TableProbes) -> Sequence[dict[str, str]]:
+    return await probes.read_all(), await probes.read_all()
+
+
+async def _choose_workspace(copy: StoreCopy) -> Location:
+    """The workspace of invented people: that of most channels."""
+    channels = await copy.list_channels()
+    if not channels:
+        return Location(next(iter(copy.platforms)), "W", "")
+    keys = [(each.platform, each.workspace) for each in channels]
+    platform, workspace = max(sorted(set(keys)), key=keys.count)
+    return Location(platform, workspace, "")
+
+
+def _introduce(copy: StoreCopy, askers: Sequence[LeakAsker]) -> None:
+    """Tell the platforms what invented people are."""
+    for asker in askers:
+        subject = asker.subject
+        if platform := copy.platforms.get(subject.platform):
+            name = subject.person.removeprefix(PREFIX)
+            platform.people[subject.workspace, subject.person] = Person(
+                subject.person,
+                name,
+                is_guest=asker.kind == "guest",
+                is_manager=asker.kind == "manager",
+                is_deactivated=asker.kind == "left",
+            )
+
+
+async def _list_known(copy: StoreCopy, invent: Inventor) -> list[Canary]:
+    """Canaries for private channels that the store knows."""
+    channels = [each for platform in copy.platforms.values() for each in platform.channels.values()]
+    return [in_known_channel(each, invent) for each in channels if each.kind == "closed"][:MAX_KNOWN_CHANNELS]
