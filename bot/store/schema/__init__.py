@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from bot.store.schema.audit import AUDIT
+from bot.store.schema.erasure import ERASURE_RECEIPT
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from engine.storage.sql.migrations import Migration, add_column, create_table
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
@@ -38,7 +39,8 @@ SHARED_ANSWER = Table(
     (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
     (Index("shared_answer_answer", "answer", unique=True),),
 )
-LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN)
+_OLDER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN)
+LATER = (*_OLDER, ERASURE_RECEIPT)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -384,8 +386,10 @@ MIGRATIONS = (
     *(Migration(create_table(each), online="an older process does not use the table.") for each in AUDIT),
     Migration(create_table(DOCUMENT_SOURCE), online="an older process does not use the table."),
     Migration(create_table(SOURCE_ITEM), online="an older process does not use the table."),
-    Migration(create_table(SHARED_ANSWER), online="an older process does not use the table."),
-    Migration(create_table(SOURCE_FORGOTTEN), online="an older process does not use the table."),
+    *(
+        Migration(create_table(each), online="an older process does not use the table.")
+        for each in (SHARED_ANSWER, SOURCE_FORGOTTEN, ERASURE_RECEIPT)
+    ),
 )
 
 SOURCE = SchemaSource(
