@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 from bot.ingest.conversations import author_key
 from bot.ingest.sources.sync import list_stored
 from bot.store import Subject
+from bot.store.database import NO_LIMIT
 from bot.store.erasure.affected import AnswerDemand
 from bot.store.models import message_key
 from engine import Scope
 from engine.storage.ledger.records import ErasedPart
+from engine.storage.sql.timestamps import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+    from datetime import datetime
 
     from bot.context import BotContext
     from bot.store import MessageRecord
@@ -82,7 +85,13 @@ class ErasurePlanner:
             keys |= {each.key for each in await list_stored(self._context, source)}
         return await self._build(frozenset(keys), (), workspace=(platform, workspace))
 
-    async def _build(
+    async def plan_expired(self, oldest: datetime) -> ErasurePlan:
+        """The plan of deleting messages, files and answers from before a time."""
+        messages = await self._store.messages.list_before(oldest, NO_LIMIT)
+        files = [each.document for each in await self._store.files.list_before(oldest)]
+        return await self._build(frozenset(files), messages, before=int(to_micros(oldest) or 0))
+
+    async def _build(  # noqa: PLR0913 - what goes besides, each by its name
         self,
         documents: frozenset[str],
         messages: Collection[MessageRecord],
@@ -91,6 +100,7 @@ class ErasurePlanner:
         questions: Mapping[str, frozenset[str]] | None = None,
         people: tuple[Subject, ...] = (),
         workspace: tuple[str, str] | None = None,
+        before: int = 0,
     ) -> ErasurePlan:
         contained = {each: await self._store.messages.list_by_document(each) for each in sorted(documents)}
         every = {*messages, *(record for records in contained.values() for record in records)}
@@ -107,5 +117,5 @@ class ErasurePlanner:
             {place: frozenset(ids) for place, ids in single.items()},
             frozenset(named | {(room, id_) for room, ids in (questions or {}).items() for id_ in ids}),
             frozenset(each for each, records in contained.items() if not records),
-            AnswerDemand(frozenset(used), changed, questions, people, workspace),
+            AnswerDemand(frozenset(used), changed, questions, people, workspace, before),
         )

@@ -37,7 +37,7 @@ class AnswerDemand:
 
     `keys`: of documents and messages that go. `documents`: that lose something. `questions`: messages, by room, whose
     answers go. `people`: whose questions go, and what they verified. `workspace`: of which everything goes, as
-    (platform, workspace).
+    (platform, workspace). `before`: the time before which all answers go, in microseconds since 1970.
     """
 
     keys: frozenset[str] = frozenset()
@@ -45,6 +45,7 @@ class AnswerDemand:
     questions: Mapping[str, frozenset[str]] | None = None
     people: tuple[Subject, ...] = ()
     workspace: tuple[str, str] | None = None
+    before: int = 0
 
     @property
     def all_keys(self) -> frozenset[str]:
@@ -94,6 +95,8 @@ def _list_answers(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]:
         found = _select(db, condition, each.platform, each.workspace, each.person, posted={}) | found
     if demand.workspace is not None:
         found = _select(db, "platform = ? AND workspace = ?", *demand.workspace, posted={}) | found
+    if demand.before:
+        found = _select(db, "time < ?", demand.before, posted={}) | found
     return [found[id_] for id_ in sorted(found)]
 
 
@@ -117,7 +120,7 @@ def _select(
 
 def _list_verified(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]:
     lists = (text_list(sorted(demand.all_keys)), text_list(sorted(demand.documents)))
-    conditions: list[tuple[str, tuple[str, ...]]] = [
+    conditions: list[tuple[str, tuple[str | int, ...]]] = [
         ("id IN (SELECT value FROM json_each(?))", (text_list([row[0] for row in db.execute_fetchall(_RESTS, lists)]),))
     ]
     conditions += [
@@ -128,6 +131,7 @@ def _list_verified(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]
         for each in demand.people
     ]
     conditions += [("platform = ? AND workspace = ?", demand.workspace)] if demand.workspace else []
+    conditions += [("verified_at < ?", (demand.before,))] if demand.before else []
     found = dict[str, AffectedAnswer]()
     for condition, parameters in conditions:
         columns = "id, platform, workspace, channel, thread, asker, question"

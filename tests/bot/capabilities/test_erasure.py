@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,13 @@ from bot.capabilities.requests import AtSpace, Forget, ForgetMe
 from bot.capabilities.results import Listing
 from bot.capabilities.run import run, run_for_person
 from bot.errors import NotPermitted
+from bot.ingest.documents import ConversationDocuments
 from bot.ingest.erasure.receipt import dump_receipt
+from bot.ingest.sync.retention import Retention
+from bot.platform.events import WorkspaceLeft
 from bot.platform.models import Location
 from bot.store import Subject
+from bot.store.schedules.retention import RetentionRecord
 from engine.errors import InvalidQuestion, NotFound
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.databases import find_database
@@ -151,3 +156,38 @@ async def test_the_operator_gets_a_receipt_of_a_file(bot: BotFixture) -> None:
     assert (rehearsed.counts["documents"], rehearsed.counts["facts"] > 0) == (1, True)
     assert "quillfeather" not in json.dumps(done.receipt).casefold()
     assert not any((await operate(bot, VerifyReceipt(json.dumps(done.receipt)))).remaining.values())
+
+
+async def test_what_goes_by_age_has_a_receipt_of_the_operator(tmp_path: Path) -> None:
+    async with open_bot(tmp_path / "home", retention_days=30) as bot:
+        place, _ = await tell_of_the_ferry(bot)
+        await bot.ingest_service.run_due_jobs(bot.clock.now())
+        assert await bot.store.receipts.list_newest() == []
+        await bot.store.retention.save(RetentionRecord(30, bot.clock.now()))
+        await Retention(bot.context, ConversationDocuments(bot.context))._delete_before(bot.clock.now() + timedelta(1))
+        [stored] = await bot.store.receipts.list_newest()
+        receipt = json.loads(stored.document)
+        assert (stored.owner, stored.action) == ("", "retention")
+        assert (receipt["counts"]["documents"], receipt["counts"]["passages"], receipt["counts"]["answers"]) == (
+            1,
+            3,
+            1,
+        )
+        assert await bot.list_documents(place) == []
+        assert not any((await operate(bot, VerifyReceipt(stored.id))).remaining.values())
+
+
+async def test_what_goes_with_the_installation_has_a_receipt_of_the_operator(tmp_path: Path) -> None:
+    async with open_bot(tmp_path / "home", delete_data_on_uninstall=True) as bot:
+        place, _ = await tell_of_the_ferry(bot)
+        await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))
+        [stored] = await bot.store.receipts.list_newest()
+        receipt = json.loads(stored.document)
+        assert (stored.action, receipt["asked"]) == ("uninstall", {"workspace": "slack:T1"})
+        assert (receipt["counts"]["documents"], receipt["counts"]["passages"], receipt["counts"]["answers"]) == (
+            1,
+            3,
+            1,
+        )
+        assert await bot.list_documents(place) == []
+        assert not any((await operate(bot, VerifyReceipt(stored.id))).remaining.values())
