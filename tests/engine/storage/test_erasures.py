@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine import Engine
-from engine.models import Question
+from engine.models import Document, Question
 from engine.storage.ledger.records import ErasedPart, ErasureSize
+from engine.storage.sql.connection import Connection
 from tests.support.engine_fixture import HERE, doc, open_memory_engine, thread
 
 NAMES = ("Ada", "Bob", "Carla", "Dora", "Emil")
@@ -26,10 +28,14 @@ COUNTS = {
 
 
 async def count(engine: Engine) -> dict[str, int]:
-    return {
-        name: (await engine._ledger.read(lambda db, s=sql: db.execute_fetchall(s)))[0][0]
-        for name, sql in COUNTS.items()
-    }
+    def read(db: Connection) -> dict[str, int]:
+        return {name: int(next(iter(db.execute_fetchall(sql)))[0]) for name, sql in COUNTS.items()}
+
+    return await engine._ledger.read(read)
+
+
+def closed_thread(key: str, *texts: str) -> Document:
+    return thread(key, *texts, is_open=False)
 
 
 async def fill(engine: Engine, choose: random.Random) -> list[str]:
@@ -38,8 +44,8 @@ async def fill(engine: Engine, choose: random.Random) -> list[str]:
     for key in keys:
         pick = choose.choice
         texts = [f"{pick(NAMES)} met {pick(NAMES)}. {pick(NAMES)} left {pick(NAMES)}." for _ in range(pick([1, 2, 4]))]
-        make = choose.choice([doc, thread, lambda key, *texts: thread(key, *texts, is_open=False)])
-        await engine.documents.add(make(key, *texts))
+        makes: list[Callable[..., Document]] = [doc, thread, closed_thread]
+        await engine.documents.add(choose.choice(makes)(key, *texts))
     await engine.wait_until_indexed()
     if choose.random() < 0.5:
         await engine.corrections.merge("here", "Bob", "Ada")

@@ -12,6 +12,7 @@ import pytest
 
 from bot.capabilities.caller import Caller
 from bot.capabilities.erasure.requests import Forget, ForgetMe, VerifyReceipt
+from bot.capabilities.erasure.results import ReceiptChecked
 from bot.capabilities.run import run, run_for_person
 from bot.platform.models import Location, Message
 from bot.store import Subject
@@ -110,6 +111,7 @@ async def test_a_receipt_says_what_the_rehearsal_said_and_that_is_gone(tmp_path:
         text = json.dumps(done.receipt).casefold()
         assert not [word for word in {*words, *map(str.casefold, NAMES)} if word in text]
         checked = [each async for each in run(bot.deps, VerifyReceipt(json.dumps(done.receipt)))][-1]
+        assert isinstance(checked, ReceiptChecked)
         assert not any(checked.remaining.values())
         await bot.engine.wait_until_indexed()
         await bot.engine.maintenance.compact()
