@@ -14,7 +14,6 @@ from bot.store.erasure.affected import AnswerDemand
 from bot.store.models import message_key
 from engine import Scope
 from engine.storage.ledger.records import ErasedPart
-from engine.storage.sql.timestamps import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -89,7 +88,7 @@ class ErasurePlanner:
         """The plan of deleting messages, files and answers from before a time."""
         messages = await self._store.messages.list_before(oldest, NO_LIMIT)
         files = [each.document for each in await self._store.files.list_before(oldest)]
-        return await self._build(frozenset(files), messages, before=int(to_micros(oldest) or 0))
+        return await self._build(frozenset(files), messages, before=oldest)
 
     async def _build(  # noqa: PLR0913 - what goes besides, each by its name
         self,
@@ -100,7 +99,7 @@ class ErasurePlanner:
         questions: Mapping[str, frozenset[str]] | None = None,
         people: tuple[Subject, ...] = (),
         workspace: tuple[str, str] | None = None,
-        before: int = 0,
+        before: datetime | None = None,
     ) -> ErasurePlan:
         contained = {each: await self._store.messages.list_by_document(each) for each in sorted(documents)}
         every = {*messages, *(record for records in contained.values() for record in records)}

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from bot.platform.models import Location
 from bot.store.models import Subject, message_key, unknown_part_key
 from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
@@ -37,7 +39,7 @@ class AnswerDemand:
 
     `keys`: of documents and messages that go. `documents`: that lose something. `questions`: messages, by room, whose
     answers go. `people`: whose questions go, and what they verified. `workspace`: of which everything goes, as
-    (platform, workspace). `before`: the time before which all answers go, in microseconds since 1970.
+    (platform, workspace). `before`: a time before which all answers go.
     """
 
     keys: frozenset[str] = frozenset()
@@ -45,7 +47,7 @@ class AnswerDemand:
     questions: Mapping[str, frozenset[str]] | None = None
     people: tuple[Subject, ...] = ()
     workspace: tuple[str, str] | None = None
-    before: int = 0
+    before: datetime | None = None
 
     @property
     def all_keys(self) -> frozenset[str]:
@@ -96,7 +98,7 @@ def _list_answers(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]:
     if demand.workspace is not None:
         found = _select(db, "platform = ? AND workspace = ?", *demand.workspace, posted={}) | found
     if demand.before:
-        found = _select(db, "time < ?", demand.before, posted={}) | found
+        found = _select(db, "time < ?", to_micros(demand.before), posted={}) | found
     return [found[id_] for id_ in sorted(found)]
 
 
@@ -120,7 +122,7 @@ def _select(
 
 def _list_verified(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]:
     lists = (text_list(sorted(demand.all_keys)), text_list(sorted(demand.documents)))
-    conditions: list[tuple[str, tuple[str | int, ...]]] = [
+    conditions: list[tuple[str, tuple[str | int | None, ...]]] = [
         ("id IN (SELECT value FROM json_each(?))", (text_list([row[0] for row in db.execute_fetchall(_RESTS, lists)]),))
     ]
     conditions += [
@@ -131,7 +133,7 @@ def _list_verified(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]
         for each in demand.people
     ]
     conditions += [("platform = ? AND workspace = ?", demand.workspace)] if demand.workspace else []
-    conditions += [("verified_at < ?", (demand.before,))] if demand.before else []
+    conditions += [("verified_at < ?", (to_micros(demand.before),))] if demand.before else []
     found = dict[str, AffectedAnswer]()
     for condition, parameters in conditions:
         columns = "id, platform, workspace, channel, thread, asker, question"
