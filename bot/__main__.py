@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup
-from bot.cli.access import leaks, mcp, tokens
+from bot.cli.access import leaks, mcp, receipts, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
@@ -84,6 +84,7 @@ ask.register(app)
 documents.register(app)
 history_import.register(app)
 maintenance.register(app)
+receipts.register(app)
 serve.register(app)
 mcp.register(app)
 leaks.register(app)

@@ -196,6 +196,7 @@ class Settings(BaseSettings):
     backfill_days: int = Field(default=90, ge=0, le=MAX_DAYS)
     retention_days: int = Field(default=0, ge=0, le=MAX_DAYS)
     backup_key_file: str = ""
+    receipt_key_file: str = ""
     audit_days: int = Field(default=365, ge=0, le=MAX_DAYS)
     auditors: str = Field(default="", pattern=AUDITORS)
     membership_cache_seconds: float = Field(default=60.0, ge=0, le=60.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -338,6 +338,14 @@ class UploadBody(BaseModel):
 
     documents: list[DocumentItem]
     changed: bool
+
+
+class ErasureBody(BaseModel):
+    """How much of each kind goes or went; the questions of answers that would go, or the signed receipt."""
+
+    counts: dict[str, int]
+    questions: list[str] = []
+    receipt: dict[str, Any] = {}
 
 
 class StatusBody(BaseModel):

@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from bot.capabilities.erasure.erasing import measure
 from bot.capabilities.maintenance.results import ChannelCount, MyData
-from bot.capabilities.results import Completed, ExportLine
+from bot.capabilities.results import Completed, Erased, ExportLine
 from bot.errors import NotPermitted
 from bot.permissions.audience import EMPTY_SET
 from engine import Scope
@@ -23,11 +24,16 @@ if TYPE_CHECKING:
     from bot.store import BotStore, FileRecord, MessageRecord, Subject
 
 
-async def forget_me(deps: Deps, caller: Caller, _request: ForgetMe) -> AsyncGenerator[OperationResult]:
-    """Forget a person. Raises NotPermitted for a space, which has written nothing."""
+async def forget_me(deps: Deps, caller: Caller, request: ForgetMe) -> AsyncGenerator[OperationResult]:
+    """Forget a person, or only say what would go. Raises NotPermitted for a space, which has written nothing."""
     subject = _check_person(caller)
+    erasure = await measure(deps, caller, lambda planner: planner.plan_person(subject))
+    if request.dry_run:
+        yield erasure.rehearse()
+        return
     await (await deps.parts.open()).ingest.forget_person(subject.platform, subject.workspace, subject.person)
-    yield Completed("Done. What you wrote, shared and asked is forgotten, and your messages are not read anymore.")
+    told = "Done. What you wrote, shared and asked is forgotten, and your messages are not read anymore."
+    yield Erased(told, await erasure.give_receipt("forget-me", {}))
 
 
 async def remember_me(deps: Deps, caller: Caller, _request: RememberMe) -> AsyncGenerator[OperationResult]:

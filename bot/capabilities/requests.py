@@ -10,6 +10,10 @@ from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens
 from bot.capabilities.answers.requests import AnswerRequest
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.documents.requests import DocumentRequest
+from bot.capabilities.erasure.requests import ErasureRequest
+from bot.capabilities.erasure.requests import Forget as Forget  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.requests import ForgetMe as ForgetMe  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.requests import ForgetWorkspace as ForgetWorkspace  # noqa: PLC0414  - others import it from here
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
@@ -123,30 +127,6 @@ class GetEntity:
 
     name: str
     limit: int = MAX_RELATIONS
-
-
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """Forget one document by key, title, link or path (relative to `working_dir`), also from the bytes of the files.
-
-    The path of a chat export means all its conversations, a person's link to a message that message.
-    """
-
-    document: str
-    working_dir: str = "/"
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetWorkspace:
-    """Forget everything of a workspace that the bot left; its bytes leave the files too."""
-
-    platform: str
-    workspace: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetMe:
-    """Forget what the person wrote, shared and asked, and read their messages no more; they remain in the chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,8 +339,6 @@ OperationRequest = (
         | ListDocuments
         | ListFilterNames
         | GetEntity
-        | Forget
-        | ForgetWorkspace
         | Merge
         | Separate
         | Split
@@ -392,7 +370,7 @@ OperationRequest = (
     | ManagementRequest
     | AnswerRequest
     | SourceRequest
-    | ForgetMe
+    | ErasureRequest
     | RememberMe
     | ListAudit
     | GetMyData

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date, datetime  # noqa: TC003  - read at run time
+from datetime import date  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
 from bot.capabilities.answers.results import AnswerResults
 from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.documents.results import DocumentPlace, DocumentResults, UnreadFileInfo
+from bot.capabilities.erasure.results import Completed as Completed  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.results import Erased as Erased  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.results import ErasureRehearsal as ErasureRehearsal  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.results import Forgotten as Forgotten  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.results import ReceiptChecked as ReceiptChecked  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.results import ReceiptFound as ReceiptFound  # noqa: PLC0414  - others import it from here
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.maintenance.results import AuditList, MyData
 from bot.capabilities.management.results import ManagementResult
@@ -281,29 +287,6 @@ class ExportLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
-    """The request is completed; the text is a sentence for the user."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten(Completed):
-    """Something was forgotten: one document with its title, or a message with its time, of a room.
-
-    `keys`: of the documents or the message; of what one person shared with the bot alone there is only the number,
-    `private`, because its keys name them.
-    """
-
-    title: str = ""
-    passages: int = 0
-    room: str = ""
-    time: datetime | None = None
-    keys: tuple[str, ...] = ()
-    private: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """Rows of text below their headings, for capabilities without a result of their own."""
 
@@ -379,6 +362,10 @@ OperationResult = (
     | ExportLine
     | Completed
     | Forgotten
+    | Erased
+    | ErasureRehearsal
+    | ReceiptFound
+    | ReceiptChecked
     | Listing
     | Corrected
     | CorrectionMade

@@ -15,6 +15,7 @@ from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers.rows import ANSWER_ROWS
 from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
+from bot.capabilities.erasure.rows import ERASURE_ROWS
 from bot.capabilities.graph.rows import GRAPH_ROWS
 from bot.capabilities.history.rows import HISTORY_ROWS
 from bot.capabilities.kept import (
@@ -239,6 +240,7 @@ _ROWS = (
         permission="read",
         kept=KEPT_MY_DATA,
     ),
+    *ERASURE_ROWS,
     *SOURCE_ROWS,
     *GRAPH_ROWS,
     *HISTORY_ROWS,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.cli.access.receipts import DryRunOption, ReceiptOption, write_receipt
 from bot.cli.runner import Estimated, EstimateOption, JsonOption, SpaceOption, YesOption, perform_request
 from engine.parsers.registry import describe_formats
 
@@ -48,6 +49,7 @@ FORGET_WORKSPACE_HELP = "Delete everything of a workspace that the bot was remov
 FORGET_HELP = """Delete a document with its text, vectors and every fact that no other document supports.
 
 The path of a chat export deletes all its conversations; each conversation also has its own key.
+With --dry-run, only say how much would go. With --receipt, write the signed receipt of it to a file.
 
 Examples:
 
@@ -163,16 +165,27 @@ def forget(
     context: typer.Context,
     document: Annotated[str, typer.Argument(metavar="DOCUMENT", help="Key, path or title of the document.")],
     space: SpaceOption = "",
+    dry_run: DryRunOption = False,  # noqa: FBT002  - an option
+    receipt: ReceiptOption = None,
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Delete one document or one chat."""
     from bot.capabilities.requests import Forget  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda _: Forget(document, str(Path.cwd())), space=space)
+    perform_request(
+        context,
+        lambda _: Forget(document, str(Path.cwd()), dry_run),
+        space=space,
+        as_json=as_json,
+        exit_code=lambda results: write_receipt(results, None if dry_run else receipt),
+    )
 
 
 def forget_workspace(
     context: typer.Context,
     workspace: Annotated[str, typer.Argument(metavar="PLATFORM:ID", help="The workspace, as in names of rooms.")],
+    dry_run: DryRunOption = False,  # noqa: FBT002  - an option
+    receipt: ReceiptOption = None,
 ) -> None:
     """Delete a workspace."""
     from bot.capabilities.requests import ForgetWorkspace  # noqa: PLC0415  - keeps --help fast
@@ -180,7 +193,11 @@ def forget_workspace(
     platform, _, id_ = workspace.partition(":")
     if not (platform and id_):
         raise typer.BadParameter("Expected PLATFORM:ID.")
-    perform_request(context, lambda _: ForgetWorkspace(platform, id_))
+    perform_request(
+        context,
+        lambda _: ForgetWorkspace(platform, id_, dry_run),
+        exit_code=lambda results: write_receipt(results, None if dry_run else receipt),
+    )
 
 
 def retry(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from bot.cli.access.receipts import check_receipt
 from bot.cli.runner import EXIT_FAILED, GlobalOptions, JsonOption, SpaceOption, perform_request, run_command
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ Of the vectors of entities and relations, whose values the ledger does not have,
 
 The chain of the audit log is followed, too: the first entry that was changed or removed is named.
 
-Exits with 1 if there are any.
+With a receipt of something that was forgotten: check its signature, and that nothing it names is stored. After the
+restore of an older backup something may be; --erase-again erases it. With --public-key, receipts of any installation
+are checked, without its data.
+
+Exits with 1 if there are any differences, or if something of a receipt is stored.
 """
 DUPLICATES_HELP = """List names that may mean the same entity, with the evidence, and those joined automatically.
 
@@ -138,12 +143,26 @@ def duplicates(
 
 def verify(
     context: typer.Context,
-    repair: Annotated[bool, typer.Option("--repair", help="Repair the differences.")] = False,  # noqa: FBT002  - an option
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
+    receipt: Annotated[
+        str, typer.Argument(metavar="[RECEIPT]", help="File or id of a receipt.", show_default=False)
+    ] = "",
+    *,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair the differences.")] = False,
+    erase_again: Annotated[
+        bool, typer.Option("--erase-again", help="Erase what a restored backup brought back of a receipt.")
+    ] = False,
+    public_key: Annotated[
+        str, typer.Option("--public-key", help="Only check the signature, by this key.", show_default=False)
+    ] = "",
+    as_json: JsonOption = False,
 ) -> None:
-    """Compare the indexes with the ledger, and repair them on request."""
+    """Compare the indexes with the ledger, or a receipt with the data."""
     from bot.capabilities.requests import Verify  # noqa: PLC0415  - keeps --help fast
 
+    if receipt:
+        check_receipt(context, receipt, public_key, erase_again=erase_again, as_json=as_json)
+    if erase_again or public_key:
+        raise typer.BadParameter("--erase-again and --public-key need a receipt.")
     perform_request(context, lambda _: Verify(repair), as_json=as_json, exit_code=_verify_exit_code)
 
 

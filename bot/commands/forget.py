@@ -7,21 +7,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.capabilities.erasure.erasing import build_rehearsal, say_receipt
 from bot.capabilities.management.requests import ForgetChannel
 from bot.capabilities.requests import Forget, ForgetMe, RememberMe
-from bot.capabilities.results import Completed, Forgotten
+from bot.capabilities.results import Completed, Erased, Forgotten
 from bot.i18n import gettext
+from bot.ingest.erasure.service import ErasureReader
 from bot.platform.models import Button, Card
+from bot.store import Subject
 from bot.text.document_match import is_message_link, strip_link_markup
 from bot.text.format import format_list, format_local, format_minutes, pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from bot.capabilities.results import ErasureRehearsal
     from bot.commands.context import CommandContext, PersonAtPlace
+    from bot.ingest.erasure.service import MeasuredErasure
     from bot.ingest.service import ContentKind
+    from engine import DocumentInfo
 
 CHANNEL_WORDS: Mapping[str, ContentKind] = {
     "channel": "",
@@ -49,7 +55,7 @@ async def forget_command(call: CommandContext) -> Card:
     if words.casefold().removesuffix(CONFIRMED) in CHANNEL_WORDS:
         kind = CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)]
         async with call.recording(ForgetChannel(call.location.room, kind)):
-            return Card(await forget_channel(call, kind))
+            return Card((await forget_channel(call, kind)).text)
     return await _forget_document_or_message(call, words)
 
 
@@ -64,7 +70,7 @@ async def _forget_document_or_message(call: CommandContext, words: str) -> Card:
             gettext("I found no “{words}” that you can read.").format(words=words),
             hint=gettext("Give the full title, or better a link."),
         ) from error
-    return Card(f"{await _describe_forgotten(call, done)} {_say_when_erased(call)}")
+    return Card(_join(await _describe_forgotten(call, done), _say_when_erased(call), say_receipt(done.receipt)))
 
 
 async def _describe_forgotten(call: CommandContext, done: Forgotten) -> str:
@@ -91,24 +97,52 @@ async def _confirm_forget_channel(call: CommandContext, kind: ContentKind) -> Ca
     passages = sum(each.passages for each in documents if each.kind == "conversation")
     kinds = [pluralize(passages, "{count} message", "{count} messages")] if passages else []
     kinds += [pluralize(files, "{count} file", "{count} files")] if files else []
+    told = gettext(
+        "This forgets {what} of this channel for good, and what I answered from them. They remain in the chat."
+    ).format(what=format_list(kinds))
+    rehearsal = build_rehearsal(await _measure(call, documents))
     return Card(
-        gettext(
-            "This forgets {what} of this channel for good, and what I answered from them. They remain in the chat."
-        ).format(what=format_list(kinds)),
+        f"{told}\n{escape_markdown(rehearsal.text)}",
         buttons=(Button(gettext("Forget them"), "forget", f"{value}{CONFIRMED}"),),
     )
 
 
-async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> str:
+async def rehearse_forget_channel(call: PersonAtPlace, kind: ContentKind) -> ErasureRehearsal:
+    """Say what would go with a channel, or its messages or files. Raises NotAllowed."""
+    await call.require_manager(gettext("have a channel forgotten"))
+    documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
+    return build_rehearsal(await _measure(call, documents))
+
+
+async def _measure(call: PersonAtPlace, documents: Sequence[DocumentInfo]) -> MeasuredErasure:
+    erasures = call.services.ingest_service.erasures
+    plan = await erasures.planner.plan_documents(each.key for each in documents)
+    return await erasures.measure(plan, ErasureReader(_find_subject(call), await call.resolve_scope()))
+
+
+def _find_subject(call: PersonAtPlace) -> Subject:
+    return Subject(call.location.platform, call.location.workspace, call.person)
+
+
+async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> Erased:
     """Forget a channel, or its messages or files. Raises NotAllowed."""
     await call.require_manager(gettext("have a channel forgotten"))
     documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
+    measured = await _measure(call, documents)
     for each in documents:
         await call.services.ingest_service.forget_document(each.key)
     text = gettext("Forgotten: {documents} of this channel. They remain in the chat.").format(
         documents=pluralize(len(documents), "{count} document", "{count} documents")
     )
-    return f"{text} {_say_when_erased(call)}"
+    asked = {"channel": call.location.room, "content": kind}
+    receipt = await call.services.ingest_service.erasures.give_receipt(
+        "forget-channel", asked, measured, _find_subject(call)
+    )
+    return Erased(_join(text, _say_when_erased(call), say_receipt(receipt)), receipt)
+
+
+def _join(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _say_when_erased(call: PersonAtPlace) -> str:
@@ -120,13 +154,13 @@ def _say_when_erased(call: PersonAtPlace) -> str:
 
 async def forget_me_command(call: CommandContext) -> Card:
     """Forget what the caller wrote, shared and asked, and index nothing further of theirs."""
-    await call.get_result(ForgetMe(), Completed)
+    done = await call.get_result(ForgetMe(), Erased)
     return Card(
         gettext(
             "Done. I've forgotten what you wrote, shared and asked here, and I won't read your "
             "messages anymore. {command} lets me read what you write after that."
         ).format(command=call.format_example("remember-me"))
-        + f" {_say_when_erased(call)}"
+        + f" {_join(_say_when_erased(call), say_receipt(done.receipt))}"
     )
 
 

@@ -189,9 +189,12 @@ COMMANDS: Mapping[str, Command] = {
     "my-data": Command(
         my_data.my_data_command,
         N_("what I know about you, also as a file"),
-        "[download]",
-        N_("Only you see it. The file has one record a line (JSON Lines): what you wrote, shared and asked."),
-        ("download",),
+        "[download | receipts]",
+        N_(
+            "Only you see it. The file has one record a line (JSON Lines): what you wrote, shared and asked. "
+            "Receipts say how much was forgotten for you, and no word of it; with its id, one comes as a file."
+        ),
+        ("download", "receipts"),
     ),
     "forget-me": Command(
         forget.forget_me_command,

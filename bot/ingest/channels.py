@@ -12,6 +12,7 @@ from bot import texts
 from bot.errors import ChannelGone, PermissionDenied, PlatformError
 from bot.i18n import use_language
 from bot.ingest.conversations import thread_key
+from bot.ingest.erasure.service import Erasures
 from bot.ingest.sources.removal import SourceRemoval
 from bot.permissions.audience import home_space, workspace_space
 from bot.platform.models import Card, Location
@@ -44,6 +45,7 @@ class ChannelMembership:
         self._store = context.store
         self._clock = context.clock
         self._sources = SourceRemoval(context, documents)
+        self._erasures = Erasures(context)
         self._next_announcement: dict[str, float] = {}
         self.updated = asyncio.Event()
 
@@ -220,9 +222,16 @@ class ChannelMembership:
         log.warning("workspace.left", platform=ended.platform, workspace=ended.workspace, deleted=purged)
         await self._store.hints.delete(ended.platform, ended.workspace, WELCOME_HINT)
         if purged:
-            await self.delete_workspace(ended.platform, ended.workspace)
             where = f"{ended.platform}:{ended.workspace}"
-            await self._store.audit.append(AuditEvent("forget-workspace", "done", SYSTEM, workspace=where))
+            erasure = await self._erasures.measure(
+                await self._erasures.planner.plan_workspace(ended.platform, ended.workspace)
+            )
+            await self.delete_workspace(ended.platform, ended.workspace)
+            receipt = await self._erasures.give_receipt("uninstall", {"workspace": where}, erasure)
+            details = {"receipt": receipt.get("id", "")}
+            await self._store.audit.append(
+                AuditEvent("forget-workspace", "done", SYSTEM, workspace=where, details=details)
+            )
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
         """Delete everything of a workspace."""

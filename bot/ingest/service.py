@@ -17,6 +17,7 @@ from bot.errors import NotAllowed, PermissionDenied
 from bot.ingest.channels import ChannelMembership
 from bot.ingest.conversations import author_key
 from bot.ingest.documents import ConversationDocuments
+from bot.ingest.erasure.service import Erasures
 from bot.ingest.files import FileIngest
 from bot.ingest.links.pages import LinkIngest
 from bot.ingest.manual_facts import ManualFacts
@@ -46,6 +47,7 @@ from bot.platform.events import (
     WorkspaceLeft,
 )
 from bot.platform.history_source import SourcePlatform
+from bot.platform.models import Location
 from bot.store import Subject
 from engine import Scope
 from engine.errors import NotFound
@@ -55,12 +57,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.context import BotContext
+    from bot.ingest.erasure.service import RemainingParts
     from bot.ingest.room_visibility import VisibilityReport
     from bot.permissions.channel_lists import ChannelList
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.events import PlatformEvent
     from bot.platform.history_source import HistorySource, RunningImport
-    from bot.platform.models import Location, Message
+    from bot.platform.models import Message
     from bot.store.schedules.retention import HeldDeletion
     from engine import Document, DocumentInfo
 
@@ -77,8 +80,8 @@ log = structlog.get_logger(__name__)
 class IngestService:
     """Ingests chat events. `files` ingests shared files, `links` linked pages, `manual_facts` what people add by hand.
 
-    `sources`: what is read outside of the chat. `run` does the background work: back-fill, reconciliation, retention,
-    and the synchronization of sources.
+    `sources`: what is read outside of the chat. `erasures`: what goes when something is forgotten, and the receipts.
+    `run` does the background work: back-fill, reconciliation, retention, and the synchronization of sources.
     """
 
     def __init__(self, context: BotContext) -> None:
@@ -88,6 +91,7 @@ class IngestService:
         self.links = LinkIngest(context, self._documents, self.files)
         self.manual_facts = ManualFacts(context, self._documents)
         self.sources = SourceService(context, self._documents, self.links.fetcher)
+        self.erasures = Erasures(context)
         self._membership = ChannelMembership(context, self._documents)
         self._visibility = RoomVisibility(context, self._documents, self._membership)
         self._messages = MessageIngest(context, self._documents, self._membership)
@@ -194,6 +198,17 @@ class IngestService:
         """Forget a message and its files permanently, even if it remains in the chat."""
         async with self._documents.lock(location.room):
             await self._messages.delete_permanently(location, [message], requested=True)
+
+    async def erase_again(self, remaining: RemainingParts) -> None:
+        """Erase what a receipt names and a restored backup brought back."""
+        for document in remaining.documents:
+            await self.forget_document(document)
+        for room, group in groupby(sorted(remaining.messages), key=lambda each: each[0]):
+            location, ids = Location.from_room(room), [id_ for _, id_ in group]
+            async with self._documents.lock(room):
+                await self._messages.delete_permanently(location, ids, requested=True)
+        for answer in remaining.answers:
+            await self._context.store.answers.redact_one(answer)
 
     def parse_link_part(self, platform: str) -> Callable[[str], str]:
         """What reads the id of a message from a part of a link of a platform."""

@@ -36,6 +36,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     retention              what retention did last, and what it waits for
     imported_spaces        where imports put channels that no platform can be asked about
     audit                  who asked and changed what, as a chain of hashes
+    receipts               signed receipts of what was erased
     personal               what the tables hold about one person
     recent_questions       questions of the last minute
     shared_visibility      changed audiences, where several processes share the database
@@ -56,6 +57,8 @@ from bot.store.control.stops import AnswerStops
 from bot.store.credentials.access_tokens import AccessTokens
 from bot.store.credentials.installations import Installations, InstallationStates
 from bot.store.documents import Conversations, Files
+from bot.store.erasure.affected import AffectedAnswers
+from bot.store.erasure.receipts import ErasureReceipts
 from bot.store.event_queue import EventQueueTable
 from bot.store.messages import Messages, UnconfirmedDeletions
 from bot.store.models import (
@@ -189,6 +192,8 @@ class BotStore:
         self.unanswered = UnansweredQuestions(database)
         self.experts = Experts(database)
         self.audit = AuditLog(database, clock)
+        self.affected_answers = AffectedAnswers(database)
+        self.receipts = ErasureReceipts(database)
         self.shared_answers = SharedAnswers(database)
         self.personal = PersonalRecords(database)
         self.correction_changes = CorrectionChanges(database)

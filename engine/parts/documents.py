@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from engine.models import Passage, Scope
     from engine.parsers.sandbox.pool import FileParser
     from engine.runtime import Runtime
-    from engine.storage.ledger.records import DocumentInfo, DocumentStatus
+    from engine.storage.ledger.records import DocumentInfo, DocumentStatus, ErasedPart, ErasureSize
 
 TEXT_ROOM, FILE_ROOM = "texts", "files"
 
@@ -120,6 +120,10 @@ class EngineDocuments:
     async def forget(self, key: str) -> bool:
         """Delete a document and the facts that only it states; returns whether it existed."""
         return await self._worker.wake_after(self._ledger.documents.delete(key))
+
+    async def measure_erasure(self, parts: Sequence[ErasedPart]) -> ErasureSize:
+        """How much goes if these documents or passages are forgotten now; nothing is changed."""
+        return await self._ledger.erasures.measure(parts)
 
     async def forget_room(self, room: str) -> int:
         """Delete a room's documents, corrections and space; returns the number of documents."""

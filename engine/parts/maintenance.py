@@ -61,6 +61,10 @@ class EngineMaintenance:
         spent = budget.describe_spent(scope.spaces) if found.unextracted else ""
         return replace(found, background=(*self._list_disk_problems(), *problems), spent_budget=spent)
 
+    async def list_document_keys(self) -> list[str]:
+        """The keys of the documents of all spaces."""
+        return await self._ledger.erasures.list_document_keys()
+
     async def list_index_problems(self, scope: Scope) -> list[IndexProblem]:
         """What was not read of the documents in the scope, and why."""
         return await self._ledger.stats.list_problems(scope)

@@ -11,6 +11,7 @@ from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers import requests as answers
 from bot.capabilities.asking import requests as asking
 from bot.capabilities.documents import requests as documents
+from bot.capabilities.erasure import requests as erasure
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.maintenance import requests as maintenance
@@ -47,6 +48,8 @@ WORDS = {
     "summarize": "catch-up 2d",
     "forget": "forget minutes.md",
     "forget-me": "forget-me",
+    "receipts": "my-data receipts",
+    "verify-receipt": "my-data receipts none",
     "my-data": "my-data",
     "export-my-data": "my-data download",
     "remember-me": "remember-me",
@@ -87,6 +90,8 @@ ARGV = {
     "documents": ("documents",),
     "ingest": ("ingest", "/nowhere.md"),
     "forget": ("forget", "minutes"),
+    "receipts": ("receipts",),
+    "verify-receipt": ("verify", "none"),
     "forget-workspace": ("forget-workspace", "slack:T9"),
     "import": ("import", "slack", "/nowhere"),
     "retry": ("retry",),
@@ -151,6 +156,8 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
         "my-data": Sample(requests.GetMyData(), "POST", f"{API}/my-data", {}),
         "export-my-data": Sample(requests.ExportMyData(), "GET", f"{API}/my-data.jsonl"),
         "forget-me": Sample(requests.ForgetMe(), "POST", f"{API}/forget-me", {}),
+        "receipts": Sample(erasure.ListReceipts(), "POST", f"{API}/receipts", {}),
+        "verify-receipt": Sample(erasure.VerifyReceipt("none"), "POST", f"{API}/verify-receipt", {"receipt": "none"}),
         "remember-me": Sample(requests.RememberMe(), "POST", f"{API}/remember-me", {}),
         "status": Sample(requests.GetStatus(), "GET", f"{API}/status"),
         "filters": Sample(requests.ListFilterNames(), "POST", f"{API}/filters", {}),

@@ -29,6 +29,7 @@ NO_TOKENS: tuple[Who, ...] = ("owner", "page")
 # Rows whose sample finds nothing: what is said then is as good as done.
 NOTHING_THERE = {"remove-answer", "upload", "undo", "check-token", "revoke-token", "log-out", "confirm-retention"}
 NOTHING_THERE |= {"add-source", "remove-source", "sync-source", "pause-source", "list-unread-items"}
+NOTHING_THERE |= {"verify-receipt"}
 ONCE = {"forget", "remove-expert", "split"}  # what is gone is gone
 READING = {"corrections", "channels", "questions", "channel", "usage", "health", "verified-answers"}
 TOKEN_ROWS = [each for each in ROWS if each.permission is not None]
@@ -144,6 +145,7 @@ ANSWERED_IN_CHAT = {"duplicates", "experts", "undo", "remove-answer"}
 @pytest.fixture
 def _without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.commands.status.can_render", lambda: False)
+    monkeypatch.setattr("bot.commands.table.COMMANDS_PER_MINUTE", len(CHAT_ROWS) * len(PEOPLE_OF_THE_CHANNEL))
 
 
 @pytest.mark.parametrize("row", CHAT_ROWS, ids=lambda each: each.name)

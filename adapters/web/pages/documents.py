@@ -17,9 +17,10 @@ from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import add_upload
 from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.erasure.erasing import say_receipt
 from bot.capabilities.maintenance.results import MyData
 from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, RememberMe
-from bot.capabilities.results import Completed, DocumentList
+from bot.capabilities.results import Completed, DocumentList, Erased, Forgotten
 from bot.texts.access.readers import describe_own_readers
 
 if TYPE_CHECKING:
@@ -100,9 +101,10 @@ async def forget_document(
     title: Annotated[str, Form(max_length=2000)] = "",
 ) -> Response:
     """Forget a document, and show the table without it."""
-    await get_result(http, access, Forget(key), Completed)
+    done = await get_result(http, access, Forget(key), Forgotten)
     values = await _list_documents(http, access, Chosen())
-    return render_part("parts/documents.html", **{**values, "done": f"“{title or key}” is forgotten."})
+    told = f"“{title or key}” is forgotten. {say_receipt(done.receipt)}".strip()
+    return render_part("parts/documents.html", **{**values, "done": told})
 
 
 @router.get("/documents/my-data")
@@ -133,7 +135,8 @@ async def remember_me(http: Request, access: PageAccess) -> Response:
 async def _change_own(http: Request, access: Access, request: ForgetMe | RememberMe) -> Response:
     done = await get_result(http, access, request, Completed)
     values = await _list_documents(http, access, Chosen())
-    return render_part("parts/documents.html", **{**values, "done": done.text})
+    receipt = say_receipt(done.receipt) if isinstance(done, Erased) else ""
+    return render_part("parts/documents.html", **{**values, "done": f"{done.text} {receipt}".strip()})
 
 
 async def _list_documents(http: Request, access: Access, chosen: Chosen) -> dict[str, Any]:

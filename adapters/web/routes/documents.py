@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from adapters.web.models import DocumentBody, DocumentItem, DocumentsBody, PassageItem, UnreadFileItem, UploadBody
+from adapters.web.models import (
+    DocumentBody,
+    DocumentItem,
+    DocumentsBody,
+    ErasureBody,
+    PassageItem,
+    UnreadFileItem,
+    UploadBody,
+)
 from adapters.web.operations import get_result, perform
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
@@ -17,7 +25,14 @@ from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult, UploadResult
 from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
 from bot.capabilities.requests import ExportMyData, Forget, ListDocuments
-from bot.capabilities.results import Completed, DocumentList, ExportLine, ProgressUpdate
+from bot.capabilities.results import (
+    Completed,
+    DocumentList,
+    ErasureRehearsal,
+    ExportLine,
+    Forgotten,
+    ProgressUpdate,
+)
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
@@ -29,6 +44,7 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["documents"])
 
 MAX_PAGE = 500
+RECEIPT_HEADER = "Threadlore-Receipt"
 DocumentKey = Annotated[str, Path(min_length=1, max_length=2000)]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE)]
@@ -97,13 +113,31 @@ async def get_document(
     return DocumentBody(document=item, passages=passages, total=found.document.passages, why=found.why)
 
 
-@router.delete("/documents/{key:path}", status_code=204)
-async def forget_document(http: Request, token: Token, key: DocumentKey) -> None:
+@router.delete(
+    "/documents/{key:path}",
+    status_code=204,
+    responses={
+        200: {"description": "What would go, or the receipt.", "model": ErasureBody},
+        204: {"headers": {RECEIPT_HEADER: {"description": "The id of the receipt.", "schema": {"type": "string"}}}},
+    },
+)
+async def forget_document(
+    http: Request, token: Token, key: DocumentKey, *, dry_run: bool = False, receipt: bool = False
+) -> Response:
     """Forget a document that belongs to the subject of the token, by its key, title, link or path.
 
-    Answers that used it are redacted. Several documents with the title are a conflict (409).
+    Answers that used it are redacted. Several documents with the title are a conflict (409). `dry_run`: only say what
+    would go. `receipt`: respond with the signed receipt instead of its id.
     """
-    await get_result(http, token, Forget(key), Completed)
+    done = await get_result(http, token, Forget(key, dry_run=dry_run), Completed)
+    if isinstance(done, ErasureRehearsal):
+        body = ErasureBody(counts=dict(done.counts), questions=list(done.questions))
+        return JSONResponse(body.model_dump(mode="json"))
+    found = done.receipt if isinstance(done, Forgotten) else {}
+    if receipt and found:
+        body = ErasureBody(counts=found["counts"], receipt=dict(found))
+        return JSONResponse(body.model_dump(mode="json"))
+    return Response(status_code=204, headers={RECEIPT_HEADER: found["id"]} if found else None)
 
 
 @router.get("/my-data.jsonl", response_class=Response, responses={200: {"content": {NDJSON: {}}}})

@@ -19,6 +19,7 @@ from bot.capabilities.management import requests as management
 from bot.capabilities.results import (
     Corrected,
     CorrectionMade,
+    Erased,
     FactAdded,
     Forgotten,
     HistoryImportResult,
@@ -98,8 +99,10 @@ def describe_result(caller: Caller, result: object) -> Mapping[str, str | int | 
     """What the log says of a result besides: what came into being, or went; what is of one person alone is counted."""
     found: dict[str, str | int | list[str]] = {}
     match result:
-        case Forgotten(keys=keys, private=private, passages=passages):
-            found = {"documents": [*keys], "private": private, "passages": passages}
+        case Forgotten(keys=keys, private=private, passages=passages, receipt=receipt):
+            found = {"documents": [*keys], "private": private, "passages": passages, "receipt": receipt.get("id", "")}
+        case Erased(receipt=receipt) if receipt:
+            found = {"receipt": str(receipt["id"])}
         case Corrected(space=space, undo=undo) | CorrectionMade(space=space, undo=undo):
             found = {"space": hide_person(space), "correction": undo}
         case FactAdded(key=key):
@@ -133,10 +136,10 @@ async def record_request(
 ) -> AsyncIterator[ChangeRecord | None]:
     """Write that a request of a caller begins, and how it ends, if the log has entries of its capability.
 
-    A request that is not confirmed only says what it would change, so it has none.
+    A request that is not confirmed, or a rehearsal, only says what it would change, so it has none.
     Raises EngineError if nothing can be written, except for somebody on this machine.
     """
-    if not row.audited or not getattr(request, "confirmed", True):
+    if not row.audited or not getattr(request, "confirmed", True) or getattr(request, "dry_run", False):
         yield None
         return
     audit, change = await _open_log(deps, caller), describe_request(row.name, request, caller.subject)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.audit import is_personal
 from bot.capabilities.document_lookup import list_with_inner, resolve_documents
+from bot.capabilities.erasure.erasing import measure
 from bot.capabilities.results import Forgotten, ProgressUpdate
 from bot.errors import NotAllowed
 from bot.i18n import gettext
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.capabilities.requests import Forget
-    from bot.capabilities.results import OperationResult
+    from bot.capabilities.results import ErasureRehearsal, OperationResult
     from bot.platform.models import Location
     from bot.store import MessageRecord
     from engine import DocumentInfo
 
 
 async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[OperationResult]:
-    """Delete a document, a whole chat, or the message that a person's link leads to. Raises NotAllowed, NotFound."""
+    """Delete a document, a whole chat, or the message that a person's link leads to; or only say what would go.
+
+    Raises NotAllowed and NotFound.
+    """
     here = request.working_dir if caller.is_owner else None
     is_message = caller.kind == "person" and is_message_link(request.document)
     try:
@@ -37,18 +41,23 @@ async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[
     except NotFound:
         if not is_message:
             raise
-        yield await _forget_message(deps, caller, request.document)
+        yield await _forget_message(deps, caller, request)
         return
     for document in found:
         await _check_may_forget(deps, caller, await _find_authors(deps, caller, document), f"“{document.title}”")
     listed = await deps.engine.documents.list(caller.scope)
     keys = [key for document in found for key in list_with_inner(document.key, listed)]
+    erasure = await measure(deps, caller, lambda planner: planner.plan_documents(keys))
+    if request.dry_run:
+        yield erasure.rehearse()
+        return
     for done, key in enumerate(keys):
         yield ProgressUpdate("forgetting", done, len(keys))
         await deps.forget_document(key)
     async for step in erase_bytes(deps):
         yield step
-    yield _describe(deps, request.document, found)
+    receipt = await erasure.give_receipt("forget", {})
+    yield replace(_describe(deps, request.document, found), receipt=receipt)
 
 
 async def erase_bytes(deps: Deps) -> AsyncGenerator[ProgressUpdate]:
@@ -88,21 +97,26 @@ async def _check_may_forget(deps: Deps, caller: Caller, authors: set[str], what:
         raise NotAllowed(not_only_yours(what), hint=gettext(AUTHOR_OR_MANAGER))
 
 
-async def _forget_message(deps: Deps, caller: Caller, address: str) -> Forgotten:
+async def _forget_message(deps: Deps, caller: Caller, request: Forget) -> Forgotten | ErasureRehearsal:
     parts = await deps.parts.open()
-    found = await _find_message(deps, caller, address)
+    found = await _find_message(deps, caller, request.document)
     if found is None:
         raise NotFound(
             gettext("I found no indexed message there that you can read."),
             hint=gettext("It may never have been indexed, or was already forgotten."),
         )
     await _check_may_forget(deps, caller, {found.record.author}, gettext("That message"))
-    await parts.ingest.forget_message(found.place, found.record.id)
+    room, id_ = found.place.room, found.record.id
+    erasure = await measure(deps, caller, lambda planner: planner.plan_message(room, id_))
+    if request.dry_run:
+        return erasure.rehearse()
+    await parts.ingest.forget_message(found.place, id_)
+    receipt = await erasure.give_receipt("forget", {})
     what = f"the message of {format_utc(found.record.time)} and its files"
-    room, told = found.place.room, say_forgotten(deps, what)
+    done = Forgotten(say_forgotten(deps, what), room=room, time=found.record.time, receipt=receipt)
     if await parts.access.audience_of(caller.subject).is_direct(found.place):
-        return Forgotten(told, room=room, time=found.record.time, private=1)
-    return Forgotten(told, room=room, time=found.record.time, keys=(message_key(room, found.record.id),))
+        return replace(done, private=1)
+    return replace(done, keys=(message_key(room, id_),))
 
 
 @dataclass(frozen=True, slots=True)

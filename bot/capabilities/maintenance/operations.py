@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.capabilities.documents.forget import erase_bytes, say_forgotten
+from bot.capabilities.erasure.erasing import measure
 from bot.capabilities.ingest.estimates import estimate_outdated
 from bot.capabilities.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.capabilities.maintenance import archive
 from bot.capabilities.maintenance.archive_key import load_key_file
-from bot.capabilities.results import Completed, ExportLine, ProgressUpdate, VerifyResult
+from bot.capabilities.results import Completed, Erased, ExportLine, ProgressUpdate, VerifyResult
 from bot.text.format import pluralize
 from engine.errors import NotFound
 
@@ -36,17 +37,22 @@ if TYPE_CHECKING:
 MAX_LISTED = 5  # documents in the summary of a retry
 
 
-async def forget_workspace(deps: Deps, _caller: Caller, request: ForgetWorkspace) -> AsyncGenerator[OperationResult]:
-    """Delete everything of a workspace, also from the bytes of the database files."""
+async def forget_workspace(deps: Deps, caller: Caller, request: ForgetWorkspace) -> AsyncGenerator[OperationResult]:
+    """Delete everything of a workspace, also from the bytes of the database files; or only say what would go."""
     parts = await deps.parts.find()
     if parts is None:
         raise NotFound(f"There is no workspace {request.platform}:{request.workspace}.")
+    erasure = await measure(deps, caller, lambda planner: planner.plan_workspace(request.platform, request.workspace))
+    if request.dry_run:
+        yield erasure.rehearse()
+        return
     yield ProgressUpdate("forgetting")
     channels = await parts.ingest.forget_workspace(request.platform, request.workspace)
     async for step in erase_bytes(deps):
         yield step
     what = f"{request.platform}:{request.workspace} ({pluralize(channels, 'channel')})"
-    yield Completed(say_forgotten(deps, what))
+    receipt = await erasure.give_receipt("forget-workspace", {"workspace": f"{request.platform}:{request.workspace}"})
+    yield Erased(say_forgotten(deps, what), receipt)
 
 
 async def reindex(deps: Deps, _caller: Caller, _request: Reindex) -> AsyncGenerator[OperationResult]:

@@ -96,10 +96,14 @@ class RemoveVerified:
 
 @dataclass(frozen=True, slots=True)
 class ForgetChannel:
-    """Have a channel (its id) forgotten for good: all of it, or only its messages or its files."""
+    """Have a channel (its id) forgotten for good: all of it, or only its messages or its files.
+
+    `dry_run`: only say what would go.
+    """
 
     channel: ChannelId
     content: Literal["", "messages", "files"] = ""
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from rich.text import Text
 from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
+from bot.capabilities.erasure.erasing import say_receipt
 from bot.capabilities.history.results import HistoryResult
 from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describe_progress, describe_time
 from bot.capabilities.maintenance.results import AuditList
@@ -131,7 +133,12 @@ class Screen:
         self._write(self._wrap.feed(strip_control_chars(event.text)))
 
     def _show_completed(self, event: Completed) -> None:
+        if isinstance(event, results.ReceiptFound):
+            self.out.out(json.dumps(dict(event.receipt), sort_keys=True, indent=2), highlight=False)
+            return
         self.out.print(tables.safe_text(event.text), soft_wrap=True)
+        if isinstance(event, results.Erased | results.Forgotten) and event.receipt:
+            self.out.print(tables.safe_text(say_receipt(event.receipt)), soft_wrap=True)
         if isinstance(event, results.Corrected) and event.undo:
             self.out.print(f"To undo it: threadlore correct undo {event.undo}", soft_wrap=True)
 

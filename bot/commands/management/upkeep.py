@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 from bot.capabilities.results import Completed, Listing
 from bot.commands.channel_settings import start_backfill
 from bot.commands.digest import schedule_digest
-from bot.commands.forget import forget_channel
+from bot.commands.forget import forget_channel, rehearse_forget_channel
 from bot.commands.review.expert import add_expert, list_readable_experts, remove_expert
 
 if TYPE_CHECKING:
     from bot.capabilities.management import requests
+    from bot.capabilities.results import Erased, ErasureRehearsal
     from bot.commands.management.manager import Manager
 
 
-async def forget(manager: Manager, request: requests.ForgetChannel) -> Completed:
-    """Forget a channel, or its messages or files. Raises NotFound and NotAllowed."""
-    return Completed(await forget_channel(await manager.open_channel(request.channel), request.content))
+async def forget(manager: Manager, request: requests.ForgetChannel) -> Erased | ErasureRehearsal:
+    """Forget a channel, or its messages or files; or only say what would go. Raises NotFound and NotAllowed."""
+    call = await manager.open_channel(request.channel)
+    erase = rehearse_forget_channel if request.dry_run else forget_channel
+    return await erase(call, request.content)
 
 
 async def backfill(manager: Manager, request: requests.BackfillChannel) -> Completed:

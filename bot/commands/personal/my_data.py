@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot.capabilities.maintenance.results import MyData
 from bot.capabilities.requests import ExportMyData, GetMyData
 from bot.capabilities.results import ExportLine
+from bot.commands.personal.receipts import show_receipts
 from bot.i18n import N_, gettext
 from bot.platform.models import Button, Card, Picture
 from bot.text.format import format_list, pluralize
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bot.commands.context import CommandContext
 
 COMMAND = "my-data"
+RECEIPTS = "receipts"
 DOWNLOAD, DOWNLOAD_BUTTON = "download", N_("Download")
 FILE_NAME = "my-data.jsonl"
 MAX_CHANNELS = 20  # that are listed; the messages of further ones are counted
@@ -28,7 +30,10 @@ MAX_BYTES = 8_000_000  # of a file that every platform takes
 
 
 async def my_data_command(call: CommandContext) -> Card:
-    """Count what is stored about the caller, or give it to them (`download`)."""
+    """Count what is stored about the caller, or give it to them (`download`), or receipts of what was forgotten."""
+    word, _, rest = call.arguments.partition(" ")
+    if word.casefold() == RECEIPTS:
+        return await show_receipts(call, rest.strip())
     if call.arguments.casefold() == DOWNLOAD:
         return await _download(call)
     found = await call.get_result(GetMyData(), MyData)

@@ -11,6 +11,7 @@ import structlog
 
 from bot import texts
 from bot.i18n import gettext
+from bot.ingest.erasure.service import Erasures
 from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.store.audit.chain import SYSTEM, AuditEvent
 from bot.store.audit.log import BrokenAuditLog
@@ -49,6 +50,7 @@ class Retention:
         self._documents = documents
         self._notices = ManagerNotices(context)
         self._store = context.store
+        self._erasures = Erasures(context)
         self._held: HeldDeletion | None = None
         self._told_at: float | None = None
         self._broken_log = ""  # what is wrong with the audit log, of which nothing is deleted then
@@ -148,6 +150,7 @@ class Retention:
 
     async def _delete_before(self, oldest: datetime) -> None:
         counted = dict.fromkeys(("messages", "files"), 0)
+        erasure = await self._erasures.measure(await self._erasures.planner.plan_expired(oldest))
         while messages := await self._store.messages.list_before(oldest, BATCH):
             messages.sort(key=lambda each: each.room)
             counted["messages"] += len(messages)
@@ -162,7 +165,9 @@ class Retention:
         await self._store.answers.delete_before(oldest.timestamp())
         await self._store.verified_answers.delete_before(oldest.timestamp())
         if any(counted.values()):
-            details: Details = {**counted, "before": oldest.date().isoformat()}
+            before = oldest.date().isoformat()
+            receipt = await self._erasures.give_receipt("retention", {"before": before}, erasure)
+            details: Details = {**counted, "before": before, "receipt": receipt.get("id", "")}
             await self._store.audit.append(AuditEvent("retention", "done", SYSTEM, details=details))
 
     async def _tell_managers(self, held: HeldDeletion) -> None:

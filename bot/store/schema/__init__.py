@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from bot.store.schema.audit import AUDIT
+from bot.store.schema.erasure import ERASURE_RECEIPT
 from bot.store.schema.renewals import ANSWER_RENEWAL
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from engine.storage.sql.migrations import Migration, add_column, create_table
@@ -40,7 +41,8 @@ SHARED_ANSWER = Table(
     (Index("shared_answer_answer", "answer", unique=True),),
 )
 SOURCES = (DOCUMENT_SOURCE, SOURCE_ITEM, SOURCE_FORGOTTEN)
-LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, ANSWER_RENEWAL)
+NEWEST = (ANSWER_RENEWAL, ERASURE_RECEIPT)
+LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *NEWEST)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -386,9 +388,10 @@ MIGRATIONS = (
     *(Migration(create_table(each), online="an older process does not use the table.") for each in AUDIT),
     Migration(create_table(DOCUMENT_SOURCE), online="an older process does not use the table."),
     Migration(create_table(SOURCE_ITEM), online="an older process does not use the table."),
-    Migration(create_table(SHARED_ANSWER), online="an older process does not use the table."),
-    Migration(create_table(SOURCE_FORGOTTEN), online="an older process does not use the table."),
-    Migration(create_table(ANSWER_RENEWAL), online="an older process does not use the table."),
+    *(
+        Migration(create_table(each), online="an older process does not use the table.")
+        for each in (SHARED_ANSWER, SOURCE_FORGOTTEN, *NEWEST)
+    ),
 )
 
 SOURCE = SchemaSource(

@@ -20,6 +20,7 @@ from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.names import Names
 from engine.storage.ledger.names.people import People
 from engine.storage.ledger.profiles import Profiles
+from engine.storage.ledger.queries.erasures import Erasures
 from engine.storage.ledger.queries.export import export_lines
 from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.queries.stats import Stats
@@ -63,6 +64,7 @@ class LedgerTopics(Generic[Place_co]):
         self.stale_keys = StaleKeys(place)
         self.settings = Settings(place)
         self.cache = Cache(place)
+        self.erasures = Erasures(place)
         self.search = Search(place)
         self.walks = Walks(place)
         self.stats = Stats(place)

@@ -164,8 +164,21 @@ async def test_a_token_permits_what_it_says_and_so_often(api: Api) -> None:
     assert int(refused.headers["retry-after"]) > 0
 
 
+async def test_what_would_go_with_a_document_is_what_the_receipt_says(api: Api) -> None:
+    path = f"/api/v1/documents/note:{HERE}"
+    rehearsed = (await api.call("DELETE", f"{path}?dry_run=true")).json()
+    assert (rehearsed["counts"]["documents"], rehearsed["receipt"]) == (1, {})
+    done = (await api.call("DELETE", f"{path}?receipt=true")).json()
+    assert done["receipt"]["counts"] == rehearsed["counts"]
+    checked = await api.call("POST", "/api/v1/verify-receipt", body={"receipt": json.dumps(done["receipt"])})
+    assert not any(checked.json()["remaining"].values())
+    [[id_, *_]] = (await api.call("POST", "/api/v1/receipts", body={})).json()["rows"]
+    assert (await api.call("POST", "/api/v1/receipts", body={"id": id_})).json()["receipt"] == done["receipt"]
+
+
 async def test_a_document_of_ones_own_is_forgotten(api: Api) -> None:
-    assert (await api.call("DELETE", f"/api/v1/documents/note:{HERE}")).status_code == 204
+    gone = await api.call("DELETE", f"/api/v1/documents/note:{HERE}")
+    assert (gone.status_code, bool(gone.headers["threadlore-receipt"])) == (204, True)
     assert problem(await api.call("DELETE", f"/api/v1/documents/note:{HERE}"))["status"] == 404
     assert (await api.call("GET", "/api/v1/documents")).json()["total"] == 0
 

@@ -56,9 +56,10 @@ async def test_authors_and_managers_forget_what_they_can_read(
 async def test_it_says_what_was_forgotten(workspace: Workspace) -> None:
     await workspace.share("bob", "minutes.pdf", "The roof leaks.")
     text = await workspace.text("bob", "forget minutes.pdf")
-    assert (
-        text == "Forgotten: **minutes.pdf** (1 message or page, #roof). It will be gone from my disk within 10 minutes."
-    )
+    told = "Forgotten: **minutes.pdf** (1 message or page, #roof). It will be gone from my disk within 10 minutes."
+    before, _, receipt = text.partition(" Receipt ")
+    assert before == told
+    assert receipt.partition(": ")[2] == "1 document, 1 message or page, 1 fact, and 1 entry of the graph."
     message = await workspace.post("bob", "Mina sells tickets.")
     link = workspace.platform.message_link(ROOF, message.id)
     assert (await workspace.text("bob", f"forget {link}")).startswith("Forgotten: the message of 2026-11-20 10:01 UTC")

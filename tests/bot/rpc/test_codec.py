@@ -20,6 +20,7 @@ from bot.capabilities.asking.requests import Search
 from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
+from bot.capabilities.erasure import requests as erasure_requests
 from bot.capabilities.graph import requests as graph_requests
 from bot.capabilities.graph import results as graph_results
 from bot.capabilities.maintenance import requests as maintenance_requests
@@ -48,6 +49,7 @@ TOKEN = AccessToken("1", "n", Subject(space="s"), ("ask", "read"), 60, NOON, Non
 ADA, MET = ContextEntity("A", "t", "d", (1,)), ContextRelation("A", "B", "k", "d", 2.0, (1,))
 CHANGE = CorrectionChange((ManualCorrection("merge", "s", "Mina", "Ada", ""),), (), ("Ada",))
 CHANNEL = management_results.ChannelEntry("slack:T1:C1", "roof", "open", is_read=True, documents=3)
+RECEIPT = {"id": "5f0c", "counts": {"documents": 1}, "erased": {"documents": ["x"]}}
 REQUESTS: list[OperationRequest] = [
     Search("tiles", "roof", type="file", offset=20),
     ShareAnswer("a"),
@@ -59,6 +61,8 @@ REQUESTS: list[OperationRequest] = [
     source_requests.AddSource(
         "https://kiln.example", "C1", "kiln", source_kind="website", confirmed=True, minutes=9, options=(("a", "b"),)
     ),
+    erasure_requests.ListReceipts("r1"),
+    erasure_requests.VerifyReceipt("{}", erase_again=True),
     source_requests.RemoveSource("kiln", confirmed=True),
     source_requests.SyncSource("kiln", forget_missing=True),
     source_requests.PauseSource("kiln", paused=False),
@@ -177,7 +181,11 @@ EVENTS: list[OperationResult] = [
     results.ExportLine("{}"),
     results.SourceReport("kiln", "3 files", 2, 1, 0.5, trouble="A drive is missing."),
     results.Completed("Well."),
-    results.Forgotten("Well.", "t", 1, "r", NOON),
+    results.Forgotten("Well.", "t", 1, "r", NOON, receipt=RECEIPT),
+    results.Erased("Well.", RECEIPT),
+    results.ErasureRehearsal("Well.", {"documents": 1}, ("When?",)),
+    results.ReceiptFound("Well.", RECEIPT),
+    results.ReceiptChecked("Well.", {"documents": 1}, erased_again=True),
     results.Listing(("Name",), (("Ada",),)),
     results.Corrected("Well.", "s", CHANGE),
     results.CorrectionMade("s", CHANGE),

@@ -16,6 +16,7 @@ from engine.storage.ledger.records.content import (
     incomplete_key,
     widen_reach,
 )
+from engine.storage.ledger.records.erasures import ErasedPart, ErasureSize
 from engine.storage.ledger.records.projection import (
     BatchResult,
     CachedAnswer,
@@ -90,6 +91,8 @@ __all__ = [
     "EmbeddingFailure",
     "EntityMatch",
     "EntityRecord",
+    "ErasedPart",
+    "ErasureSize",
     "ExpectedSample",
     "ExpectedState",
     "ExportFormat",

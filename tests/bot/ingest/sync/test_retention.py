@@ -243,9 +243,10 @@ async def test_the_audit_log_has_a_period_of_its_own_and_records_what_age_delete
     retention, context = open_retention(bot)
     await retention.delete_expired(last)
     newest, exported = await bot.store.audit.list(AuditFilter())
+    [receipt] = await bot.store.receipts.list_newest()
     assert (newest.action, newest.actor, newest.details) == (
         *("retention", "system"),
-        '{"before":"2026-11-23","files":0,"messages":3}',
+        f'{{"before":"2026-11-23","files":0,"messages":3,"receipt":"{receipt.id}"}}',
     )
     assert exported.action == "export"
     shorter = replace(context, settings=context.settings.model_copy(update={"audit_days": 1}))

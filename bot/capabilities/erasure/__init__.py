@@ -1,0 +1,1 @@
+"""Rehearse erasures, give receipts of them, list receipts, and compare one with what is stored."""

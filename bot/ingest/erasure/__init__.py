@@ -1,0 +1,1 @@
+"""What an erasure takes, said before it happens, and the signed receipt that says so afterwards."""

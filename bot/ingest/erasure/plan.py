@@ -1,0 +1,120 @@
+"""What an erasure takes: named before it happens, as the code that erases names it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bot.ingest.conversations import author_key
+from bot.ingest.sources.sync import list_stored
+from bot.store import Subject
+from bot.store.database import NO_LIMIT
+from bot.store.erasure.affected import AnswerDemand
+from bot.store.models import message_key
+from engine import Scope
+from engine.storage.ledger.records import ErasedPart
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from datetime import datetime
+
+    from bot.context import BotContext
+    from bot.store import MessageRecord
+
+MessageId = tuple[str, str]  # the room and the id of a message
+
+
+@dataclass(frozen=True, slots=True)
+class ErasurePlan:
+    """What goes: whole `documents`, and single messages (by room and document) of others, which remain.
+
+    `messages`: all messages whose texts go. `files`: those of the documents that consist of no messages.
+    """
+
+    documents: frozenset[str] = frozenset()
+    single: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    messages: frozenset[MessageId] = frozenset()
+    files: frozenset[str] = frozenset()
+    demand: AnswerDemand = field(default_factory=AnswerDemand)
+
+    def list_parts(self) -> list[ErasedPart]:
+        """The documents and passages of the engine that go."""
+        single = [ErasedPart(document, ids) for (_, document), ids in sorted(self.single.items()) if document]
+        return [*(ErasedPart(each) for each in sorted(self.documents)), *single]
+
+
+class ErasurePlanner:
+    """Finds what an erasure takes. It reads only; who erases holds the locks."""
+
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
+        self._engine = context.engine_context.engine
+        self._store = context.store
+
+    async def plan_documents(self, keys: Iterable[str]) -> ErasurePlan:
+        """The plan of forgetting documents as a whole."""
+        return await self._build(frozenset(keys), ())
+
+    async def plan_message(self, room: str, id_: str) -> ErasurePlan:
+        """The plan of forgetting a message, its files, and the answer to it."""
+        records = await self._store.messages.list_by_ids(room, [id_])
+        files = [each.document for each in await self._store.files.list_by_messages(room, [id_])]
+        return await self._build(frozenset(files), records, questions={room: frozenset({id_})})
+
+    async def plan_person(self, subject: Subject) -> ErasurePlan:
+        """The plan of forgetting what a person wrote, shared and asked."""
+        places = [Subject(subject.platform, each, subject.person) for each in dict.fromkeys((subject.workspace, ""))]
+        messages, files = list["MessageRecord"](), set[str]()
+        for each in places:
+            who = (each.platform, each.workspace, each.person)
+            messages += await self._store.messages.list_by_author(*who)
+            files |= {file.document for file in await self._store.files.list_by_author(*who)}
+        written = frozenset(author_key(each.platform, each.workspace, each.person) for each in places)
+        return await self._build(frozenset(files), messages, keys=written, people=tuple(places))
+
+    async def plan_workspace(self, platform: str, workspace: str) -> ErasurePlan:
+        """The plan of forgetting everything of a workspace."""
+        joined = await self._store.channels.list_joined(platform, workspace)
+        keys = {each.document for each in await self._store.files.list_by_workspace(platform, workspace)}
+        if joined:
+            scope = Scope(frozenset(), frozenset(each.room for each in joined))
+            keys |= {each.key for each in await self._engine.documents.list(scope)}
+        for source in await self._store.sources.list_in_workspace(platform, workspace):
+            keys |= {each.key for each in await list_stored(self._context, source)}
+        return await self._build(frozenset(keys), (), workspace=(platform, workspace))
+
+    async def plan_expired(self, oldest: datetime) -> ErasurePlan:
+        """The plan of deleting messages, files and answers from before a time."""
+        messages = await self._store.messages.list_before(oldest, NO_LIMIT)
+        files = [each.document for each in await self._store.files.list_before(oldest)]
+        return await self._build(frozenset(files), messages, before=oldest)
+
+    async def _build(  # noqa: PLR0913 - what goes besides, each by its name
+        self,
+        documents: frozenset[str],
+        messages: Collection[MessageRecord],
+        *,
+        keys: frozenset[str] = frozenset(),
+        questions: Mapping[str, frozenset[str]] | None = None,
+        people: tuple[Subject, ...] = (),
+        workspace: tuple[str, str] | None = None,
+        before: datetime | None = None,
+    ) -> ErasurePlan:
+        contained = {each: await self._store.messages.list_by_document(each) for each in sorted(documents)}
+        every = {*messages, *(record for records in contained.values() for record in records)}
+        single = defaultdict[tuple[str, str], set[str]](set)
+        for each in messages:
+            if each.document not in documents:
+                single[each.room, each.document].add(each.id)
+        asked = {message_key(room, id_) for room, ids in (questions or {}).items() for id_ in ids}
+        used = documents | keys | asked | {message_key(each.room, each.id) for each in every}
+        changed = documents | {document for _, document in single if document}
+        named = {(each.room, each.id) for each in every}
+        return ErasurePlan(
+            documents,
+            {place: frozenset(ids) for place, ids in single.items()},
+            frozenset(named | {(room, id_) for room, ids in (questions or {}).items() for id_ in ids}),
+            frozenset(each for each, records in contained.items() if not records),
+            AnswerDemand(frozenset(used), changed, questions, people, workspace, before),
+        )

@@ -1,0 +1,191 @@
+"""Measure what an erasure takes, give receipts of erasures, and compare receipts with what is stored now."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from bot.errors import BadSetting, PlatformError
+from bot.ingest.erasure.plan import ErasurePlan, ErasurePlanner
+from bot.store.audit.chain import NOBODY
+from bot.store.erasure.receipts import StoredReceipt
+from bot.text.speech.mentions import strip_mention
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from bot.context import BotContext
+    from bot.ingest.erasure.keys import InstallationKey
+    from bot.ingest.erasure.plan import MessageId
+    from bot.store import Subject
+    from bot.store.erasure.affected import AffectedAnswer
+    from engine import Scope
+
+log = structlog.get_logger(__name__)
+
+ID_BYTES = 6
+MAX_TITLES = 20  # of a rehearsal; further ones are counted
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureReader:
+    """The person who reads a receipt or a rehearsal, and what they may read."""
+
+    subject: Subject
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredErasure:
+    """A plan with how much goes, by kind, and the questions of answers that the reader may see."""
+
+    plan: ErasurePlan
+    counts: Mapping[str, int]
+    questions: tuple[str, ...] = ()
+    answers: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingParts:
+    """What is stored now of what a receipt names."""
+
+    documents: tuple[str, ...] = ()
+    messages: tuple[MessageId, ...] = ()
+    answers: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.messages or self.answers)
+
+
+class Erasures:
+    """Erasures: `planner` says what one takes. A reader is told nothing of answers in places that they may not read."""
+
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
+        self._engine = context.engine_context.engine
+        self._store = context.store
+        self.planner = ErasurePlanner(context)
+
+    async def measure(self, plan: ErasurePlan, reader: ErasureReader | None = None) -> MeasuredErasure:
+        """How much goes with a plan now; without a `reader`, for the operator."""
+        size = await self._engine.documents.measure_erasure(plan.list_parts())
+        answers = await self._list_shown(await self._store.affected_answers.list_answers(plan.demand), reader)
+        verified = await self._list_shown(await self._store.affected_answers.list_verified(plan.demand), reader)
+        counts = {
+            **asdict(size),
+            "messages": len(plan.messages),
+            "answers": len(answers),
+            "posted_answers": sum(each.is_posted for each in answers),
+            "verified_answers": len(verified),
+        }
+        questions = dict.fromkeys(strip_mention(each.question) for each in (*answers, *verified) if each.question)
+        return MeasuredErasure(plan, counts, tuple(questions)[:MAX_TITLES], tuple(each.id for each in answers))
+
+    async def give_receipt(
+        self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject = NOBODY
+    ) -> dict[str, Any]:
+        """The signed receipt of an erasure that is done; empty if the key cannot be used.
+
+        `asked`: ids that the reader may see. `owner`: who gets it.
+        """
+        try:
+            key = self.load_key()
+        except (BadSetting, OSError) as error:
+            log.error("receipt.not_signed", error=type(error).__name__)  # noqa: TRY400 - no bug
+            return {}
+        receipt = await self._build(key, action, asked, erasure)
+        stored = StoredReceipt(
+            receipt["id"], self._context.clock.now(), self.name_owner(key, owner), action, json.dumps(receipt)
+        )
+        try:
+            await self._store.receipts.add(stored)
+        except EngineError as error:
+            log.error("receipt.not_kept", error=type(error).__name__)  # noqa: TRY400 - what was erased is erased
+        return receipt
+
+    def load_key(self) -> InstallationKey:
+        """The key of this installation, made at first use. Raises BadSetting and OSError."""
+        from bot.ingest.erasure.keys import (  # noqa: PLC0415 - costs nothing where nothing is erased
+            find_key_path,
+            load_or_create_key,
+        )
+
+        settings = self._context.settings
+        return load_or_create_key(find_key_path(settings.data_path, settings.receipt_key_file))
+
+    def name_owner(self, key: InstallationKey, owner: Subject) -> str:
+        """The keyed name of a person or space that gets receipts; "" for the operator."""
+        if owner.space:
+            return key.compute_name("space", owner.space)
+        return key.compute_name("person", owner.platform, owner.person) if owner.person else ""
+
+    async def _build(
+        self, key: InstallationKey, action: str, asked: Mapping[str, str], erasure: MeasuredErasure
+    ) -> dict[str, Any]:
+        from bot.ingest.erasure.receipt import sign_receipt  # noqa: PLC0415 - as above
+
+        now, head = self._context.clock.now(), await self._store.audit.get_head()
+        plan = erasure.plan
+        erased = {
+            "documents": sorted(key.compute_name("document", each) for each in plan.files),
+            "messages": sorted(key.compute_name("message", *each) for each in plan.messages),
+            "answers": sorted(key.compute_name("answer", each) for each in erasure.answers),
+        }
+        gone_by = now + timedelta(seconds=self._context.engine_context.erasing_seconds)
+        receipt = {
+            "id": secrets.token_hex(ID_BYTES),
+            "time": now.isoformat(),
+            "action": action,
+            "asked": dict(asked),
+            "counts": dict(erasure.counts),
+            "erased": erased,
+            "gone_by": gone_by.isoformat(),
+            "audit": {"number": head.number, "hash": head.hash},
+        }
+        return sign_receipt(receipt, key)
+
+    async def find_remaining(self, receipt: Mapping[str, Any]) -> RemainingParts:
+        """What is stored now of what a receipt names, whose signature was checked with the key of this installation."""
+        from bot.ingest.erasure.receipt import list_names  # noqa: PLC0415 - as above
+
+        key, engine = self.load_key(), self._engine
+        documents, messages, answers = (list_names(receipt, each) for each in ("documents", "messages", "answers"))
+        keys = await engine.maintenance.list_document_keys() if documents else []
+        records = await self._store.receipts.list_message_ids() if messages else []
+        known = await self._store.receipts.list_answer_ids() if answers else []
+        return RemainingParts(
+            tuple(each for each in keys if key.compute_name("document", each) in documents),
+            tuple(
+                (room, id_)
+                for room, id_, document in records
+                if document and key.compute_name("message", room, id_) in messages
+            ),
+            tuple(each for each in known if key.compute_name("answer", each) in answers),
+        )
+
+    async def _list_shown(
+        self, answers: Iterable[AffectedAnswer], reader: ErasureReader | None
+    ) -> Collection[AffectedAnswer]:
+        """Those of which the reader may know: their own, and those in places that they may read now."""
+        if reader is None:
+            return list(answers)
+        return [each for each in answers if await self._is_shown(each, reader)]
+
+    async def _is_shown(self, answer: AffectedAnswer, reader: ErasureReader) -> bool:
+        subject, scope, place = reader.subject, reader.scope, answer.location
+        if subject.person and (place.platform, answer.asker) == (subject.platform, subject.person):
+            return True
+        if answer.is_private:
+            return False
+        if place.room in scope.rooms or place.room in scope.spaces:
+            return True
+        try:
+            return await self._context.audience.get_home_space(place.without_thread) in scope.spaces
+        except PlatformError:
+            return False

@@ -1,0 +1,1 @@
+"""What erasures take from the bot's tables, and the receipts that say so afterwards."""
