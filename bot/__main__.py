@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup
+from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup, watches
 from bot.cli.access import mcp, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
@@ -82,6 +82,7 @@ init.register(app)
 chat.register(app)
 ask.register(app)
 documents.register(app)
+watches.register(app)
 history_import.register(app)
 maintenance.register(app)
 serve.register(app)

@@ -14,6 +14,7 @@ from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
 from bot.capabilities.sources.requests import SourceRequest
+from bot.capabilities.watches.requests import WatchRequests
 from engine import ChatTurn, CorrectionChange, RetrievalMode
 
 MAX_RELATIONS = 30  # of an entity, unless somebody asks for another number
@@ -392,6 +393,7 @@ OperationRequest = (
     | ManagementRequest
     | AnswerRequest
     | SourceRequest
+    | WatchRequests
     | ForgetMe
     | RememberMe
     | ListAudit

@@ -40,6 +40,7 @@ from bot.capabilities.management import requests as management
 from bot.capabilities.plugins import load_rows
 from bot.capabilities.row import Capability, Limit, Surface, Who
 from bot.capabilities.sources.rows import SOURCE_ROWS
+from bot.capabilities.watches.rows import WATCH_ROWS
 from bot.errors import NotPermitted
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ AUDITED = frozenset(
         *("backfill", "digest", "channel-digest", "add-expert", "remove-expert", "verify-answer", "pin-answer"),
         *("remove-answer", "create-token", "revoke-token", "log-in", "export", "backup", "reindex", "audit-log"),
         *("add-source", "remove-source", "sync-source", "share-answer", "unshare-answer", "ask-expert"),
+        *("watch", "unwatch"),
     }
 )
 
@@ -239,6 +241,7 @@ _ROWS = (
         kept=KEPT_MY_DATA,
     ),
     *SOURCE_ROWS,
+    *WATCH_ROWS,
     *GRAPH_ROWS,
     # Management of a workspace.
     Capability("channels", management.ListChannels, MANAGE, HTTP | PAGE, Who.MANAGER, "manage", kept=KEPT_CHANNEL),

@@ -15,7 +15,7 @@ from bot.capabilities.fields import build_request, describe_usage, match_words
 from bot.capabilities.results import Completed, Listing
 from bot.capabilities.row import Surface
 from bot.capabilities.table import list_rows
-from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
+from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status, watch
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
@@ -155,6 +155,17 @@ COMMANDS: Mapping[str, Command] = {
             "new in all that you can read, as a direct message. Without a schedule: shows the current one."
         ),
         ("weekly monday 9:00 Europe/Berlin", "me daily 8:00", "off"),
+    ),
+    "watch": Command(
+        watch.watch_command,
+        N_("tell you privately of new messages about something"),
+        N_("WORDS"),
+        N_("Of messages that you can read, each once. Without words: shows what I tell you of."),
+        (N_("somebody decides about the fence"), N_("the release date changes"), "Ada Lovelace"),
+    ),
+    "watches": Command(watch.watches_command, N_("what I tell you of, and how to end it")),
+    "unwatch": Command(
+        watch.unwatch_command, N_("tell you of something no more"), N_("WORDS | all"), examples=("Ada Lovelace", "all")
     ),
     "graph": Command(
         status.graph_command, N_("a picture of a name and its relations"), "NAME", examples=("Ada Lovelace",)

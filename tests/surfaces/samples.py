@@ -15,6 +15,7 @@ from bot.capabilities.graph import requests as graph
 from bot.capabilities.maintenance import requests as maintenance
 from bot.capabilities.management import requests as management
 from bot.capabilities.sources import requests as sources
+from bot.capabilities.watches import requests as watches
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.store import Subject
 from engine.models import Scope
@@ -77,6 +78,9 @@ WORDS = {
     "add-source": "connect https://town.example/ now",
     "remove-source": "connect remove none now",
     "sync-source": "connect sync none",
+    "watch": "watch the tiles",
+    "watches": "watches",
+    "unwatch": "unwatch all",
 }
 ARGV = {
     "ask": ("ask", "When does the Gudgeon leave?"),
@@ -107,6 +111,9 @@ ARGV = {
     "add-source": ("source", "add", "https://town.example/"),
     "remove-source": ("source", "remove", "none", "--yes"),
     "sync-source": ("source", "sync", "none"),
+    "watch": ("watch", "the tiles"),
+    "watches": ("watches",),
+    "unwatch": ("unwatch", "all"),
     "reindex": ("reindex",),
     "verify": ("verify",),
     "export": ("export",),
@@ -183,6 +190,7 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
         "questions": Sample(management.ListQuestions(), "GET", f"{API}/questions"),
         **build_channel_samples(room),
         **build_source_samples(room),
+        **build_watch_samples(),
         "verify-answer": Sample(
             management.VerifyAnswer("a1", "On Friday."),
             *("POST", f"{API}/questions/a1/verify", {"text": "On Friday."}),
@@ -242,6 +250,20 @@ def build_channel_samples(room: str) -> dict[str, Sample]:
     }
     return {
         name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))
+        for name, request in requested.items()
+    }
+
+
+def build_watch_samples() -> dict[str, Sample]:
+    """A sample for each capability about standing requests."""
+    requested: dict[str, Any] = {
+        "watch": watches.AddWatch("the tiles"),
+        "watches": watches.ListWatches(),
+        "unwatch": watches.EndWatch("all"),
+    }
+    fields = {name: dataclasses.asdict(request) for name, request in requested.items()}
+    return {
+        name: Sample(request, "POST", f"{API}/{name}", fields[name], name, fields[name])
         for name, request in requested.items()
     }
 

@@ -6,6 +6,7 @@ from functools import partial
 
 from bot.store.schema.audit import AUDIT
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
+from bot.store.schema.watches import WATCHES
 from engine.storage.sql.migrations import Migration, add_column, create_table
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
 from engine.storage.sql.schema import Table as AnyTable
@@ -39,6 +40,7 @@ SHARED_ANSWER = Table(
     (Index("shared_answer_answer", "answer", unique=True),),
 )
 LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN)
+LATER += WATCHES
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -386,6 +388,7 @@ MIGRATIONS = (
     Migration(create_table(SOURCE_ITEM), online="an older process does not use the table."),
     Migration(create_table(SHARED_ANSWER), online="an older process does not use the table."),
     Migration(create_table(SOURCE_FORGOTTEN), online="an older process does not use the table."),
+    *(Migration(create_table(each), online="an older process does not use the table.") for each in WATCHES),
 )
 
 SOURCE = SchemaSource(

@@ -29,6 +29,7 @@ from bot.capabilities.management import results as management_results
 from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.capabilities.sources import requests as source_requests
+from bot.capabilities.watches import requests as watch_requests
 from bot.monitoring.report import HealthState
 from bot.platform.forms import FormField, FormOption
 from bot.rpc import codec
@@ -61,6 +62,9 @@ REQUESTS: list[OperationRequest] = [
     ),
     source_requests.RemoveSource("kiln", confirmed=True),
     source_requests.SyncSource("kiln", forget_missing=True),
+    watch_requests.AddWatch("the fence"),
+    watch_requests.ListWatches(),
+    watch_requests.EndWatch("the fence"),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
