@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup, watches
+from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup
 from bot.cli.access import mcp, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
+from bot.cli.overviews import decisions, watches
 from bot.cli.runner import GlobalOptions, run_command
 from bot.cli.sources import command as sources
 from engine import Clock
@@ -83,6 +84,7 @@ chat.register(app)
 ask.register(app)
 documents.register(app)
 watches.register(app)
+decisions.register(app)
 history_import.register(app)
 maintenance.register(app)
 serve.register(app)

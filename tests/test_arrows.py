@@ -220,7 +220,8 @@ clock:
 data_dir:
 ingest: estimate
 knowledge: duplicates.report
-llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
+llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.register \
+offline.points.watched offline.points.weights \
 offline.quoting.notices offline.words parser_service picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:

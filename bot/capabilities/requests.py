@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Literal
 
-from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens, LogIn, LogOut, RevokeToken
+from bot.capabilities.access.requests import TokenRequest
 from bot.capabilities.answers.requests import AnswerRequest
 from bot.capabilities.asking.requests import Search
+from bot.capabilities.decisions.requests import ListDecisions
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.maintenance.requests import ListAudit
@@ -382,18 +383,14 @@ OperationRequest = (
     | AtSpace
     | WithoutLogin
     | Authorized
-    | CheckToken
-    | CreateToken
-    | ListTokens
-    | RevokeToken
-    | LogIn
-    | LogOut
+    | TokenRequest
     | DocumentRequest
     | GraphRequest
     | ManagementRequest
     | AnswerRequest
     | SourceRequest
     | WatchRequests
+    | ListDecisions
     | ForgetMe
     | RememberMe
     | ListAudit

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.answers.results import AnswerResults
 from bot.capabilities.asking.results import SearchResult
+from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.documents.results import DocumentPlace, DocumentResults, UnreadFileInfo
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.maintenance.results import AuditList, MyData
@@ -375,6 +376,7 @@ OperationResult = (
     | Completed
     | Forgotten
     | Listing
+    | DecisionList
     | Corrected
     | CorrectionMade
     | FactAdded

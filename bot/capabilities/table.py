@@ -14,6 +14,7 @@ from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers.rows import ANSWER_ROWS
 from bot.capabilities.asking import requests as asking
+from bot.capabilities.decisions.rows import DECISION_ROWS
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph.rows import GRAPH_ROWS
 from bot.capabilities.kept import (
@@ -242,6 +243,7 @@ _ROWS = (
     ),
     *SOURCE_ROWS,
     *WATCH_ROWS,
+    *DECISION_ROWS,
     *GRAPH_ROWS,
     # Management of a workspace.
     Capability("channels", management.ListChannels, MANAGE, HTTP | PAGE, Who.MANAGER, "manage", kept=KEPT_CHANNEL),

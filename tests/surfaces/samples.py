@@ -10,6 +10,7 @@ from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers import requests as answers
 from bot.capabilities.asking import requests as asking
+from bot.capabilities.decisions import requests as decisions
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.maintenance import requests as maintenance
@@ -80,6 +81,7 @@ WORDS = {
     "sync-source": "connect sync none",
     "watch": "watch the tiles",
     "watches": "watches",
+    "decisions": "decisions",
     "unwatch": "unwatch all",
 }
 ARGV = {
@@ -113,6 +115,7 @@ ARGV = {
     "sync-source": ("source", "sync", "none"),
     "watch": ("watch", "the tiles"),
     "watches": ("watches",),
+    "decisions": ("decisions",),
     "unwatch": ("unwatch", "all"),
     "reindex": ("reindex",),
     "verify": ("verify",),
@@ -255,11 +258,12 @@ def build_channel_samples(room: str) -> dict[str, Sample]:
 
 
 def build_watch_samples() -> dict[str, Sample]:
-    """A sample for each capability about standing requests."""
+    """A sample for each capability about standing requests and decisions."""
     requested: dict[str, Any] = {
         "watch": watches.AddWatch("the tiles"),
         "watches": watches.ListWatches(),
         "unwatch": watches.EndWatch("all"),
+        "decisions": decisions.ListDecisions(),
     }
     fields = {name: dataclasses.asdict(request) for name, request in requested.items()}
     return {

@@ -28,7 +28,7 @@ REFUSED = {"NotAllowed", "NotPermitted", "NotFound", "InvalidToken"}
 NO_TOKENS: tuple[Who, ...] = ("owner", "page")
 # Rows whose sample finds nothing: what is said then is as good as done.
 NOTHING_THERE = {"remove-answer", "upload", "undo", "check-token", "revoke-token", "log-out", "confirm-retention"}
-NOTHING_THERE |= {"add-source", "remove-source", "sync-source", "unwatch"}
+NOTHING_THERE |= {"add-source", "remove-source", "sync-source"}
 ONCE = {"forget", "remove-expert", "split"}  # what is gone is gone
 READING = {"corrections", "channels", "questions", "channel", "usage", "health", "verified-answers"}
 TOKEN_ROWS = [each for each in ROWS if each.permission is not None]

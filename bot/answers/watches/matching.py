@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine import Filters, Question, Scope, Source
 from engine.errors import NotFound
-from engine.llm.offline.candidates import build_candidates
-from engine.llm.offline.points.watched import is_event, parse_subject
+from engine.llm.offline.points.watched import WatchedSources, parse_subject
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -66,14 +65,11 @@ class WatchMatcher:
 
 def select_events(sources: Sequence[Source], watches: Collection[Watch]) -> dict[str, list[Source]]:
     """For each standing request by its id the sources that it waited for, by time."""
-    candidates = build_candidates(sorted(sources, key=lambda each: str(each.time or "")))
-    found = dict[str, list[Source]]()
-    for watch in watches:
-        subject = parse_subject(watch.subject)
-        places = (at for at, one in enumerate(candidates) if _is_news(one.source, watch))
-        events = (candidates[at].source for at in places if is_event(watch.kind, subject, at, candidates))
-        found[watch.id] = list({(each.document, each.passage): each for each in events}.values())
-    return found
+    watched = WatchedSources(sorted(sources, key=lambda each: str(each.time or "")))
+    return {
+        watch.id: [each for each in watched.list_events(watch.kind, watch.subject) if _is_news(each, watch)]
+        for watch in watches
+    }
 
 
 def build_sources(document: Document, message: str) -> list[Source]:
@@ -103,10 +99,8 @@ def build_sources(document: Document, message: str) -> list[Source]:
 
 def _select(sources: Sequence[Source], watches: Sequence[Watch]) -> list[Watch]:
     """The standing requests that waited for the last of the sources."""
-    candidates = build_candidates(sources)
-    places = [at for at, one in enumerate(candidates) if one.source == sources[-1]]
-    subjects = [(each, parse_subject(each.subject)) for each in watches]
-    return [watch for watch, subject in subjects if any(is_event(watch.kind, subject, at, candidates) for at in places)]
+    watched = WatchedSources(sources)
+    return [each for each in watches if sources[-1] in watched.list_events(each.kind, each.subject)]
 
 
 def _may_replace(watch: Watch, source: Source) -> bool:

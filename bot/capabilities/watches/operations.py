@@ -58,13 +58,17 @@ async def watches(deps: Deps, caller: Caller, _request: ListWatches) -> AsyncGen
 
 
 async def unwatch(deps: Deps, caller: Caller, request: EndWatch) -> AsyncGenerator[Completed]:
-    """End the standing requests with these words or this id. Raises NotFound."""
+    """End the standing requests with these words or this id, or all of them. Raises NotFound."""
     parts = await deps.parts.open()
     words = " ".join(request.subject.split()).casefold()
     mine = await _list_own(parts, caller)
     wanted = parse_watch_words(request.subject)
     names = {words, wanted.subject.casefold() if wanted else words}
-    ended = [each for each in mine if words == ALL or {each.id, each.subject.casefold()} & names]
+    if words == ALL:
+        await parts.store.watches.delete([each.id for each in mine])
+        yield Completed(gettext("I tell you of nothing anymore."))
+        return
+    ended = [each for each in mine if {each.id, each.subject.casefold()} & names]
     if not ended:
         raise NotFound(gettext("I don't tell you of that."), hint=gettext("The list of watches shows their words."))
     await parts.store.watches.delete([each.id for each in ended])

@@ -14,11 +14,13 @@ from rich.text import Text
 from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE
+from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describe_progress, describe_time
 from bot.capabilities.maintenance.results import AuditList
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
 from bot.cli.render.audit import render_audit
+from bot.cli.render.decisions import render_decisions
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.estimates import render_estimate
 from bot.cli.render.management import render_health, render_usage
@@ -194,6 +196,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.DuplicatesResult: render_duplicates,
     results.VerifyResult: tables.render_verification,
     results.Listing: tables.render_listing,
+    DecisionList: render_decisions,
     AuditList: render_audit,
     UsageReport: render_usage,
     HealthReport: render_health,

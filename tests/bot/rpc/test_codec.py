@@ -18,6 +18,7 @@ from bot.capabilities.answers.requests import (
 from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.asking.results import SearchHit, SearchResult
+from bot.capabilities.decisions.requests import ListDecisions
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
 from bot.capabilities.graph import requests as graph_requests
@@ -64,6 +65,7 @@ REQUESTS: list[OperationRequest] = [
     source_requests.SyncSource("kiln", forget_missing=True),
     watch_requests.AddWatch("the fence"),
     watch_requests.ListWatches(),
+    ListDecisions("roof", state="open", as_csv=True),
     watch_requests.EndWatch("the fence"),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.points.settled import list_parts, list_settled
 from engine.llm.offline.supersession.clauses import parse_text
 from engine.llm.offline.supersession.sources import find_replaced
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.supersession.clauses import Clause
+    from engine.models import Source
 
 WatchKind = Literal["mentioned", "decided", "changed"]
 
@@ -83,6 +85,19 @@ class Subject:
         if has_unspaced(self.words):
             return self.words.casefold() in text.casefold()
         return bool(self.stems) and self.stems <= _list_stems(text) | _list_stems(_COMPOUND.sub(r"\1 \2", text))
+
+
+class WatchedSources:
+    """Passages by time, among which events are found."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._candidates = build_candidates(sources)
+
+    def list_events(self, kind: WatchKind, words: str) -> list[Source]:
+        """The passages that are what is waited for, each once, in their order."""
+        subject, candidates = parse_subject(words), self._candidates
+        found = [one.source for at, one in enumerate(candidates) if is_event(kind, subject, at, candidates)]
+        return list({(each.document, each.passage): each for each in found}.values())
 
 
 def parse_subject(words: str) -> Subject:
