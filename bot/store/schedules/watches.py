@@ -135,7 +135,7 @@ class Watches:
         await self._set(notices, "answer", answer)
 
     async def finish_telling(self, notices: Sequence[WatchNotice], state: str) -> None:
-        """Record that somebody was told (`told`), or may not be told any more (`dropped`)."""
+        """Record that somebody was told, or may not be told any more, as the state is called in the table."""
         await self._set(notices, "state", state)
 
     async def _set(self, notices: Sequence[WatchNotice], column: str, value: str) -> None:

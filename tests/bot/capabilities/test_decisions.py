@@ -20,16 +20,16 @@ from tests.bot.commands.conftest import RecordingAnswers, Workspace
 from tests.support.bot_fixture import BotFixture
 
 
-async def list_for(bot: BotFixture, person: str, **fields: Any) -> Any:
-    subject = Subject("slack", "T1", person)
+async def list_for(bot: BotFixture, reader: str, **fields: Any) -> Any:
+    subject = Subject("slack", "T1", reader)
     place = bot.platform.place("YARD")
-    scope = await bot.context.audience.scope_for_person(place, person)
+    scope = await bot.context.audience.scope_for_person(place, reader)
     results = run_for_person(bot.deps, Caller("person", subject, scope, place), ListDecisions(**fields))
     return [each async for each in results][-1]
 
 
-async def texts_for(bot: BotFixture, person: str, **fields: Any) -> list[str]:
-    found = await list_for(bot, person, **fields)
+async def texts_for(bot: BotFixture, reader: str, **fields: Any) -> list[str]:
+    found = await list_for(bot, reader, **fields)
     assert isinstance(found, DecisionList)
     return [row[1] for row in found.rows]
 
