@@ -34,7 +34,7 @@ class WatchMatcher:
         if not sources:
             return []
         found = await asyncio.to_thread(_select, sources, watches)
-        rest = [each for each in watches if each not in found and _may_replace(each, sources[-1])]
+        rest: list[Watch] = [each for each in watches if each not in found and _may_replace(each, sources[-1])]
         for each in rest:
             earlier = await self._find_earlier(each, message)
             if earlier and await asyncio.to_thread(_select, [*earlier, *sources], [each]):

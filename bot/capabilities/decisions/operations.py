@@ -85,7 +85,7 @@ def _matches(entry: Entry, request: ListDecisions) -> bool:
     state = "replaced" if entry.replaced_by is not None else "open"
     person = request.person.removeprefix("@").casefold()
     named = not person or person in entry.who.casefold() or person in entry.source.author.casefold()
-    return request.kind in {"", entry.kind} and request.state in {"", state} and named
+    return request.entry_kind in {"", entry.kind} and request.state in {"", state} and named
 
 
 def _describe(entry: Entry) -> tuple[str, ...]:

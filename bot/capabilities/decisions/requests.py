@@ -24,6 +24,6 @@ class ListDecisions:
     since: Annotated[str, Field(max_length=40)] = ""
     until: Annotated[str, Field(max_length=40)] = ""
     state: DecisionState = ""
-    kind: EntryName = ""
+    entry_kind: EntryName = ""
     limit: Annotated[int, Field(ge=1, le=1000)] = 200
     as_csv: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from bot.capabilities.decisions.requests import ListDecisions
@@ -45,7 +46,9 @@ async def decisions_command(call: CommandContext) -> Card:
 
 async def _build_request(call: CommandContext) -> ListDecisions:
     """The request of the words of a command: what is listed, and filters as in questions."""
-    kind, state, options = cast("EntryName", ""), cast("DecisionState", ""), dict[str, str]()
+    kind: EntryName = ""
+    state: DecisionState = ""
+    options = dict[str, str]()
     for word in call.arguments.split():
         name, _, value = word.partition(":")
         if value and name.casefold() in OPTIONS:
@@ -59,7 +62,7 @@ async def _build_request(call: CommandContext) -> ListDecisions:
                 gettext("I did not understand that."),
                 hint=gettext("For example: {command}").format(command=call.format_example("decisions tasks open")),
             )
-    return ListDecisions(kind=kind, state=state, **options)
+    return replace(ListDecisions(entry_kind=kind, state=state), **options)
 
 
 async def _resolve(call: CommandContext, name: str, value: str) -> str:

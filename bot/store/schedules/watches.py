@@ -167,7 +167,7 @@ def _add(db: Connection, watch: Watch, limit: int) -> bool:
     return True
 
 
-def _finish_candidate(db: Connection, key: tuple[str, str], watches: Sequence[str], now: int) -> None:
+def _finish_candidate(db: Connection, key: tuple[str, str], watches: Sequence[str], now: int | None) -> None:
     for watch in watches:
         db.execute(
             "INSERT INTO watch_notice (watch, room, message, found_at) SELECT id, ?2, ?3, ?4 FROM watch WHERE id = ?1"

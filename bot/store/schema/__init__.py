@@ -39,8 +39,8 @@ SHARED_ANSWER = Table(
     (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
     (Index("shared_answer_answer", "answer", unique=True),),
 )
-LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN)
-LATER += WATCHES
+NEWEST = (SOURCE_FORGOTTEN, *WATCHES)
+LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, *NEWEST)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.

@@ -60,7 +60,7 @@ async def test_it_lists_who_until_when_where_and_what_replaced_it_and_nothing_of
 @pytest.mark.parametrize(
     ("fields", "count"),
     [
-        ({"kind": "task"}, 1),
+        ({"entry_kind": "task"}, 1),
         ({"state": "replaced"}, 1),
         ({"person": "@Ada"}, 1),
         ({"channel": "#yard"}, 2),

@@ -19,6 +19,7 @@ from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedL
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.decisions.requests import ListDecisions
+from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
 from bot.capabilities.graph import requests as graph_requests
@@ -135,6 +136,7 @@ REQUESTS: list[OperationRequest] = [
     graph_requests.ListCorrections(5),
 ]
 EVENTS: list[OperationResult] = [
+    DecisionList(("kind",), (("task",),), "2026-11-20 10:00 UTC"),
     results.AnswerDelta("a “b”\n"),
     results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
     AnswerShared("s"),

@@ -76,4 +76,5 @@ def test_a_word_for_a_kind_of_values_is_no_word_of_a_subject_that_has_others(
     words: str, named: str, kinds: set[str]
 ) -> None:
     subject = parse_subject(words)
-    assert (subject.words, subject.kinds) == (named, kinds)
+    assert subject.words == named
+    assert subject.kinds == kinds
