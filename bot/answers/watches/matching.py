@@ -34,11 +34,11 @@ class WatchMatcher:
         if not sources:
             return []
         found = await asyncio.to_thread(_select, sources, watches)
-        rest: list[Watch] = [each for each in watches if each not in found and _may_replace(each, sources[-1])]
+        rest = [each for each in watches if each not in found and _may_replace(each, sources[-1])]
         for each in rest:
             earlier = await self._find_earlier(each, message)
-            if earlier and await asyncio.to_thread(_select, [*earlier, *sources], [each]):
-                found.append(each)
+            if earlier:
+                found += await asyncio.to_thread(_select, [*earlier, *sources], [each])
         return found
 
     async def load(self, message: MessageRecord, scope: Scope) -> list[Source]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from bot.capabilities.decisions.requests import ListDecisions
@@ -62,7 +61,7 @@ async def _build_request(call: CommandContext) -> ListDecisions:
                 gettext("I did not understand that."),
                 hint=gettext("For example: {command}").format(command=call.format_example("decisions tasks open")),
             )
-    return replace(ListDecisions(entry_kind=kind, state=state), **options)
+    return ListDecisions(**options, entry_kind=kind, state=state)  # type: ignore[arg-type]  # of four fields of text
 
 
 async def _resolve(call: CommandContext, name: str, value: str) -> str:

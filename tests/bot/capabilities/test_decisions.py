@@ -102,7 +102,7 @@ async def test_the_chat_lists_them_with_links(bot: BotFixture) -> None:
     await fill(bot)
     workspace = Workspace(bot, bot.context, RecordingAnswers())
     called = CommandInvoked("c", bot.platform.place("YARD"), "ada", "decisions", "", time=bot.platform.current_time())
-    card = await run_command(workspace, called)
+    card = await run_command(workspace, called)  # type: ignore[arg-type]
     assert card is not None
     task, decision = card.text.splitlines()
     assert task.startswith("- **Task** I'll order the clay by Friday.")

@@ -215,7 +215,7 @@ async def test_a_person_keeps_lists_and_ends_standing_requests_in_the_chat(bot: 
 
     async def call(command: str, words: str = "") -> Card:
         invoked = CommandInvoked("c", yard, "ada", command, words, time=bot.platform.current_time())
-        card = await run_command(workspace, invoked)
+        card = await run_command(workspace, invoked)  # type: ignore[arg-type]
         assert card is not None
         return card
 
