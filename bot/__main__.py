@@ -13,6 +13,7 @@ from bot.cli.access import leaks, mcp, receipts, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
+from bot.cli.overviews import decisions, watches
 from bot.cli.runner import GlobalOptions, run_command
 from bot.cli.sources import command as sources
 from engine import Clock
@@ -82,6 +83,8 @@ init.register(app)
 chat.register(app)
 ask.register(app)
 documents.register(app)
+watches.register(app)
+decisions.register(app)
 history_import.register(app)
 maintenance.register(app)
 receipts.register(app)

@@ -10,6 +10,7 @@ from bot.answers.corrections import AnswerCorrector
 from bot.answers.digests import DigestWriter
 from bot.answers.renewal.renewer import AnswerRenewer
 from bot.answers.service import AnswerService
+from bot.answers.watches.notifier import WatchNotifier
 from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts, Deps, RunningParts
 from bot.capabilities.maintenance.scheduled import TASK as SCHEDULED_BACKUPS
@@ -89,6 +90,7 @@ class Bot:
         self.digests = DigestWriter(
             context, self.answer_service, pending_syncs=lambda: self.ingest_service.pending_syncs
         )
+        self.watches = WatchNotifier(context)
         self.backups = ScheduledBackups(context.engine_context.engine, context.settings, ManagerNotices(context))
         self._attached = attached
         self._unstored_questions = UnstoredQuestions(context, self.supervisor)
@@ -116,6 +118,7 @@ class Bot:
                 run("background work", bot.ingest_service.run),
                 run("answer corrections", bot.corrector.run),
                 run("digests", bot.digests.run),
+                run("watches", bot.watches.run),
                 run("watch", bot._monitor),
                 run(SCHEDULED_BACKUPS, bot.backups.run),
             )

@@ -141,7 +141,8 @@ model_setup: errors settings
 setup: errors model_setup platform plugins settings
 bootstrap: capabilities context errors ingest model_setup permissions platform settings store
 server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings store
-leaks: {BASE} store permissions context settings ingest commands dispatch monitoring capabilities bootstrap bot plugins rpc
+leaks: {BASE} store permissions context settings ingest commands dispatch monitoring capabilities bootstrap bot \
+plugins rpc
 cli: capabilities rpc errors i18n leaks model_setup monitoring plugins server settings setup text texts
 __main__: cli
 """
@@ -222,9 +223,9 @@ clock:
 data_dir:
 ingest: estimate
 knowledge: duplicates.report
-llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.weights \
-offline.quoting.notices offline.supersession.history offline.supersession.sources offline.words picture_describer \
-remote_model \
+llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.register \
+offline.points.watched offline.points.weights offline.quoting.notices offline.supersession.history \
+offline.supersession.sources offline.words picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:
 models:

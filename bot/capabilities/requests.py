@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Literal
 
-from bot.capabilities.access.requests import CheckToken, CreateToken, ListTokens, LogIn, LogOut, RevokeToken
+from bot.capabilities.access.requests import TokenRequest
 from bot.capabilities.answers.requests import AnswerRequest
 from bot.capabilities.asking.requests import Search
+from bot.capabilities.decisions.requests import ListDecisions
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.erasure.requests import ErasureRequest
 from bot.capabilities.erasure.requests import Forget as Forget  # noqa: PLC0414  - others import it from here
@@ -18,6 +19,7 @@ from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
 from bot.capabilities.sources.requests import SourceRequest
+from bot.capabilities.watches.requests import WatchRequests
 from engine import ChatTurn, CorrectionChange, RetrievalMode
 
 MAX_RELATIONS = 30  # of an entity, unless somebody asks for another number
@@ -359,18 +361,15 @@ OperationRequest = (
     | AtSpace
     | WithoutLogin
     | Authorized
-    | CheckToken
-    | CreateToken
-    | ListTokens
-    | RevokeToken
-    | LogIn
-    | LogOut
+    | TokenRequest
     | DocumentRequest
     | GraphRequest
     | ManagementRequest
     | AnswerRequest
     | SourceRequest
     | ErasureRequest
+    | WatchRequests
+    | ListDecisions
     | RememberMe
     | ListAudit
     | GetMyData

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.answers.results import AnswerResults
 from bot.capabilities.asking.results import SearchResult
+from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.documents.results import DocumentPlace, DocumentResults, UnreadFileInfo
 from bot.capabilities.erasure.results import Completed as Completed  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.results import Erased as Erased  # noqa: PLC0414  - others import it from here
@@ -367,6 +368,7 @@ OperationResult = (
     | ReceiptFound
     | ReceiptChecked
     | Listing
+    | DecisionList
     | Corrected
     | CorrectionMade
     | FactAdded

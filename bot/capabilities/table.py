@@ -14,6 +14,7 @@ from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers.rows import ANSWER_ROWS
 from bot.capabilities.asking import requests as asking
+from bot.capabilities.decisions.rows import DECISION_ROWS
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.erasure.rows import ERASURE_ROWS
 from bot.capabilities.graph.rows import GRAPH_ROWS
@@ -42,6 +43,7 @@ from bot.capabilities.management import requests as management
 from bot.capabilities.plugins import load_rows
 from bot.capabilities.row import Capability, Limit, Surface, Who
 from bot.capabilities.sources.rows import SOURCE_ROWS
+from bot.capabilities.watches.rows import WATCH_ROWS
 from bot.errors import NotPermitted
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ AUDITED = frozenset(
         *("backfill", "digest", "channel-digest", "add-expert", "remove-expert", "verify-answer", "pin-answer"),
         *("remove-answer", "create-token", "revoke-token", "log-in", "export", "backup", "reindex", "audit-log"),
         *("add-source", "remove-source", "sync-source", "pause-source", "share-answer", "unshare-answer", "ask-expert"),
+        *("watch", "unwatch"),
     }
 )
 
@@ -242,6 +245,8 @@ _ROWS = (
     ),
     *ERASURE_ROWS,
     *SOURCE_ROWS,
+    *WATCH_ROWS,
+    *DECISION_ROWS,
     *GRAPH_ROWS,
     *HISTORY_ROWS,
     # Management of a workspace.

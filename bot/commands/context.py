@@ -47,6 +47,7 @@ class Command:
 
     `usage` shows its arguments. In `details`, {} is replaced by the platform's command prefix. `needs_file`: it
     exists only where a file can be attached to a command. `in_direct`: whether direct messages are a place for it.
+    `is_listed`: whether the list of all commands shows it; another command names those that it leaves out.
     """
 
     handler: Callable[[CommandContext], Awaitable[Card | None]]
@@ -57,6 +58,7 @@ class Command:
     managers_only: bool = False
     needs_file: bool = False
     in_direct: bool = True
+    is_listed: bool = True
 
 
 class BotServices(Protocol):

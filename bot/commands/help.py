@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_NAMES, MAX_FILES = 12, 200  # of what the person can read
 MIN_NAME_LENGTH = 3  # characters
-MAX_USAGE = 36  # characters of a usage in the list of all commands
+MAX_USAGE = 32  # characters of a usage in the list of all commands
 
 EXAMPLES_HEADING = N_("You could ask me:")
 NOTHING_READ = N_("I haven't read anything that you can see yet. Drop a file here, or let me read a channel.")
@@ -55,7 +55,7 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
     lines += [
         f"- `{_shorten(_format_usage(traits, name, command))}` – {gettext(command.summary)}"
         for name, command in commands.items()
-        if manager or not command.managers_only
+        if command.is_listed and (manager or not command.managers_only)
     ]
     return "\n".join(lines)
 

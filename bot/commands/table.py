@@ -21,6 +21,7 @@ from bot.commands.context import Command, CommandContext
 from bot.commands.facts import history
 from bot.commands.forms import question
 from bot.commands.management import connect
+from bot.commands.overviews import decisions, watch
 from bot.commands.personal import my_data
 from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests
@@ -157,6 +158,30 @@ COMMANDS: Mapping[str, Command] = {
         ),
         ("weekly monday 9:00 Europe/Berlin", "me daily 8:00", "off"),
     ),
+    "decisions": Command(
+        decisions.decisions_command,
+        N_("decisions and tasks"),
+        "[tasks] [open] [in:CHANNEL] [from:PERSON] [after:DAY]",
+        N_(
+            "Who, until when, and what replaced them: of messages and minutes that you can read. Only you see the list."
+        ),
+        ("tasks open", "after:7d"),
+    ),
+    "watch": Command(
+        watch.watch_command,
+        N_("be told of new messages about something"),
+        "WORDS",
+        N_("Of messages that you can read, each once. Without words: shows what I tell you of."),
+        (N_("somebody decides about the fence"), N_("the release date changes"), "Ada Lovelace"),
+    ),
+    "watches": Command(watch.watches_command, N_("what I tell you of, and how to end it"), is_listed=False),
+    "unwatch": Command(
+        watch.unwatch_command,
+        N_("be told of something no more"),
+        "WORDS | all",
+        examples=("Ada Lovelace", "all"),
+        is_listed=False,
+    ),
     "graph": Command(
         status.graph_command, N_("a picture of a name and its relations"), "NAME", examples=("Ada Lovelace",)
     ),
@@ -201,7 +226,7 @@ COMMANDS: Mapping[str, Command] = {
         N_("forget what you wrote and shared, and stop reading your messages"),
         details=N_("Your messages remain in the chat. `{}remember-me` lets me read what you write after that."),
     ),
-    "remember-me": Command(forget.remember_me_command, N_("let me read what you write from now on")),
+    "remember-me": Command(forget.remember_me_command, N_("let me read what you write from now on"), is_listed=False),
     "correct": Command(
         correct.correct_command,
         N_("correct what I know"),

@@ -1,10 +1,11 @@
-"""Commands in the words of a message to the bot: "verify this", "correct: On Friday.", "/status". Pure."""
+"""Commands in the words of a message to the bot: "verify this", "tell me when the date changes". Pure."""
 
 from __future__ import annotations
 
 import re
 
 from bot.text.document_match import is_message_link
+from bot.text.speech.watch_phrases import parse_end_message, parse_watch_message
 
 _VERIFY = re.compile(r"(?:verify|verified|approved?)(?: (?:it|this|that)(?: answer| reply)?)?[.! ]*+", re.IGNORECASE)
 _VERIFY_LINK = re.compile(r"(?:verify|approve|take) (?P<link>\S++)(?: as (?:the|an) answer)?[.! ]*+", re.IGNORECASE)
@@ -36,4 +37,8 @@ def parse_review_command(text: str) -> tuple[str, str] | None:
         return "verify", found["link"]
     if found := _CORRECT.fullmatch(text):
         return "correct", f"answer {found['text'].strip()}"
+    if event := parse_watch_message(text):
+        return "watch", event
+    if subject := parse_end_message(text):
+        return "unwatch", subject
     return None

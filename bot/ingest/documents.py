@@ -66,6 +66,7 @@ class ConversationDocuments:
         pending_ids = {each.id for each in await self._list_records(location.room, run) if not each.is_applied}
         if pending_ids:
             await self._move_root_to_thread(run, location)
+            await self._note_watched(location, [each for each in records if each.id in pending_ids])
             await self._amend_or_add(
                 run, location, [each.passage for each in run.messages if each.message.id in pending_ids], opened
             )
@@ -74,6 +75,7 @@ class ConversationDocuments:
     async def edit_message(self, indexed: IndexedMessage, document: str) -> None:
         """Replace the text of a message, and redact answers that used it."""
         location, title = indexed.message.location, indexed.title
+        await self._note_watched(location, [to_message_record(indexed, document)])
         key = message_key(location.room, indexed.message.id)
         reworded = await self._has_new_text(indexed, document, key)
         async with self._redact_after([key], document) if reworded else nullcontext():
@@ -133,6 +135,12 @@ class ConversationDocuments:
         with suppress(NotFound):
             await self._engine.documents.amend(document, is_open=False)
         await self._store.conversations.close(document)
+
+    async def _note_watched(self, location: Location, records: Collection[MessageRecord]) -> None:
+        """Note new messages to compare with standing requests, where there are any."""
+        start = await self._store.watches.find_start(location.platform, location.workspace)
+        if start is not None and (news := [each.id for each in records if each.time >= start]):
+            await self._store.watches.add_candidates(location.room, news, self._context.clock.now())
 
     async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:
         """The stored messages of a run that belong to its document."""

@@ -19,6 +19,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     answer_corrections     posted answers that lost a source
     feedback               thumbs up and down
     digests                scheduled digests
+    watches                standing requests, and what they found
     verified_answers       answers that a person verified
     unanswered             questions that found nothing, or whose answer was voted down
     experts                people to ask about a topic, and what they were asked
@@ -89,6 +90,7 @@ from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.schedules.digests import Digests
 from bot.store.schedules.retention import RetentionRecords
 from bot.store.schedules.sources import Sources
+from bot.store.schedules.watches import Watches
 from bot.store.shared.adapter_state import AdapterState
 from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
@@ -188,6 +190,7 @@ class BotStore:
         self.answer_renewals = AnswerRenewals(database, clock)
         self.feedback = Feedback(database)
         self.digests = Digests(database)
+        self.watches = Watches(database)
         self.verified_answers = VerifiedAnswers(database)
         self.unanswered = UnansweredQuestions(database)
         self.experts = Experts(database)

@@ -54,7 +54,7 @@ class Database(SqlDatabase):
         of_workspace = [
             (f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
             for table in (
-                *("channel", "answer", "answer_correction", "daily_usage", "shown_hint", "digest"),
+                *("channel", "answer", "answer_correction", "daily_usage", "shown_hint", "digest", "watch"),
                 *("verified_answer", "expert", "expert_request", "audit_person"),
             )
         ]
@@ -62,7 +62,7 @@ class Database(SqlDatabase):
             (f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1", (f"{platform}:{workspace}:",))
             for table in (
                 *("channel_settings", "backfill_cursor", "message", "tombstone", "conversation", "file"),
-                "unread_file",
+                *("unread_file", "watch_candidate", "watch_notice"),
             )
         ]
         of_space = (

@@ -10,6 +10,7 @@ from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers import requests as answers
 from bot.capabilities.asking import requests as asking
+from bot.capabilities.decisions import requests as decisions
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.erasure import requests as erasure
 from bot.capabilities.graph import requests as graph
@@ -17,6 +18,7 @@ from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.maintenance import requests as maintenance
 from bot.capabilities.management import requests as management
 from bot.capabilities.sources import requests as sources
+from bot.capabilities.watches import requests as watches
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.store import Subject
 from engine.models import Scope
@@ -84,6 +86,10 @@ WORDS = {
     "sync-source": "connect sync none",
     "pause-source": "connect pause none",
     "list-unread-items": "connect unread none",
+    "watch": "watch the tiles",
+    "watches": "watches",
+    "decisions": "decisions",
+    "unwatch": "unwatch all",
 }
 ARGV = {
     "ask": ("ask", "When does the Gudgeon leave?"),
@@ -119,6 +125,10 @@ ARGV = {
     "sync-source": ("source", "sync", "none"),
     "pause-source": ("source", "pause", "none"),
     "list-unread-items": ("source", "unread", "none"),
+    "watch": ("watch", "the tiles"),
+    "watches": ("watches",),
+    "decisions": ("decisions",),
+    "unwatch": ("unwatch", "all"),
     "reindex": ("reindex",),
     "verify": ("verify",),
     "export": ("export",),
@@ -200,6 +210,7 @@ def build_requests(space: str, room: str) -> dict[str, Sample]:
         "questions": Sample(management.ListQuestions(), "GET", f"{API}/questions"),
         **build_channel_samples(room),
         **build_source_samples(room),
+        **build_watch_samples(),
         "verify-answer": Sample(
             management.VerifyAnswer("a1", "On Friday."),
             *("POST", f"{API}/questions/a1/verify", {"text": "On Friday."}),
@@ -259,6 +270,21 @@ def build_channel_samples(room: str) -> dict[str, Sample]:
     }
     return {
         name: Sample(request, "POST", f"{API}/{name}", dataclasses.asdict(request))
+        for name, request in requested.items()
+    }
+
+
+def build_watch_samples() -> dict[str, Sample]:
+    """A sample for each capability about standing requests and decisions."""
+    requested: dict[str, Any] = {
+        "watch": watches.AddWatch("the tiles"),
+        "watches": watches.ListWatches(),
+        "unwatch": watches.EndWatch("all"),
+        "decisions": decisions.ListDecisions(),
+    }
+    fields = {name: dataclasses.asdict(request) for name, request in requested.items()}
+    return {
+        name: Sample(request, "POST", f"{API}/{name}", fields[name], name, fields[name])
         for name, request in requested.items()
     }
 

@@ -55,3 +55,6 @@ class LogOut:
     """Revoke the token of a login."""
 
     token: str = field(repr=False)
+
+
+TokenRequest = CheckToken | CreateToken | ListTokens | RevokeToken | LogIn | LogOut

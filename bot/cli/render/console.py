@@ -15,6 +15,7 @@ from rich.text import Text
 from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
+from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.erasure.erasing import say_receipt
 from bot.capabilities.history.results import HistoryResult
 from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describe_progress, describe_time
@@ -22,6 +23,7 @@ from bot.capabilities.maintenance.results import AuditList
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
 from bot.cli.render.audit import render_audit
+from bot.cli.render.decisions import render_decisions
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.estimates import render_estimate
 from bot.cli.render.history import render_history
@@ -206,6 +208,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.VerifyResult: tables.render_verification,
     results.Listing: tables.render_listing,
     HistoryResult: render_history,
+    DecisionList: render_decisions,
     AuditList: render_audit,
     UsageReport: render_usage,
     HealthReport: render_health,

@@ -80,6 +80,12 @@ QUERIES = (
         " ORDER BY room",
     ),
     RecordQuery(
+        "watch",
+        ("id", "kind", "text", "time"),
+        "SELECT id, kind, subject, created_at FROM watch WHERE platform = ?1 AND workspace = ?2 AND person = ?3"
+        " AND ?4 = ?4 ORDER BY created_at, id",
+    ),
+    RecordQuery(
         "source",
         ("id", "name", "address", "channel"),
         "SELECT id, name, address, room FROM source WHERE added_by = ?1 || ':' || ?2 || ':' || ?3 AND ?4 = ?4"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from bot.store.schema.answers import ANSWER_RENEWAL, SHARED_ANSWER
 from bot.store.schema.audit import AUDIT
 from bot.store.schema.erasure import ERASURE_RECEIPT
-from bot.store.schema.renewals import ANSWER_RENEWAL
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
+from bot.store.schema.watches import WATCHES
 from engine.storage.sql.migrations import Migration, add_column, create_table
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
 from engine.storage.sql.schema import Table as AnyTable
@@ -34,14 +35,8 @@ UNREAD_FILE = Table(
     ),
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
-# Links to answers that their askers share, at most one for each.
-SHARED_ANSWER = Table(
-    "shared_answer",
-    (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
-    (Index("shared_answer_answer", "answer", unique=True),),
-)
 SOURCES = (DOCUMENT_SOURCE, SOURCE_ITEM, SOURCE_FORGOTTEN)
-NEWEST = (ANSWER_RENEWAL, ERASURE_RECEIPT)
+NEWEST = (ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES)
 LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *NEWEST)
 
 EVENTS = (
@@ -384,13 +379,9 @@ MIGRATIONS = (
         create_table(CORRECTION_CHANGE),
         online="an older process uses neither the column, which has a default, nor the table.",
     ),
-    Migration(create_table(UNREAD_FILE), online="an older process does not use the table."),
-    *(Migration(create_table(each), online="an older process does not use the table.") for each in AUDIT),
-    Migration(create_table(DOCUMENT_SOURCE), online="an older process does not use the table."),
-    Migration(create_table(SOURCE_ITEM), online="an older process does not use the table."),
     *(
-        Migration(create_table(each), online="an older process does not use the table.")
-        for each in (SHARED_ANSWER, SOURCE_FORGOTTEN, *NEWEST)
+        Migration(create_table(table), online="an older process does not use the table.")
+        for table in (UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN, *NEWEST)
     ),
 )
 

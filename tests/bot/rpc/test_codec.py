@@ -18,6 +18,8 @@ from bot.capabilities.answers.requests import (
 from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.asking.results import SearchHit, SearchResult
+from bot.capabilities.decisions.requests import ListDecisions
+from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
 from bot.capabilities.erasure import requests as erasure_requests
@@ -30,6 +32,7 @@ from bot.capabilities.management import results as management_results
 from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.capabilities.sources import requests as source_requests
+from bot.capabilities.watches import requests as watch_requests
 from bot.monitoring.report import HealthState
 from bot.platform.forms import FormField, FormOption
 from bot.rpc import codec
@@ -67,6 +70,10 @@ REQUESTS: list[OperationRequest] = [
     source_requests.SyncSource("kiln", forget_missing=True),
     source_requests.PauseSource("kiln", paused=False),
     source_requests.ListUnreadItems("kiln"),
+    watch_requests.AddWatch("the fence"),
+    watch_requests.ListWatches(),
+    ListDecisions("roof", state="open", as_csv=True),
+    watch_requests.EndWatch("the fence"),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
@@ -135,6 +142,7 @@ REQUESTS: list[OperationRequest] = [
     graph_requests.ListCorrections(5),
 ]
 EVENTS: list[OperationResult] = [
+    DecisionList(("kind",), (("task",),), "2026-11-20 10:00 UTC"),
     results.AnswerDelta("a “b”\n"),
     results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
     AnswerShared("s"),

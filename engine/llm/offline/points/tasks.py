@@ -69,6 +69,14 @@ def is_task(one: Candidate, people: Collection[str]) -> bool:
     return name in people or (is_in_minutes(one) and _DUE.match(text) is not None)
 
 
+def find_owner(one: Candidate) -> str:
+    """The name of who does a task, as it is written: who is named, or who promises it; empty if nobody is."""
+    if one.speaker and (_PROMISE.search(one.text) or _PROMISE_JA.search(one.text)):
+        return one.speaker
+    given = _GIVEN.search(one.text) or _DUE.match(one.text)
+    return given["who"].removeprefix("@") if given else ""
+
+
 def list_people(candidates: Collection[Candidate]) -> frozenset[str]:
     """The first words of the names of those who speak, in lower case."""
     return frozenset(one.speaker.split()[0].removeprefix("@").casefold() for one in candidates if one.speaker.split())

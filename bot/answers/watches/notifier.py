@@ -1,0 +1,100 @@
+"""Tell people privately of messages that they wait for, each message once for each standing request."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.answers.watches.matching import WatchMatcher
+from bot.answers.watches.telling import WatchTeller
+from bot.errors import ChannelGone, WorkspaceGone
+from bot.platform.models import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from bot.context import BotContext
+    from bot.store.schedules.watches import Watch, WatchNotice
+
+log = structlog.get_logger(__name__)
+
+POLL_SECONDS = 5.0
+MAX_COMPARED = 200  # messages at once
+QUIET_SECONDS, MAX_WAIT_SECONDS = 20.0, 300.0  # after the last and the first message of a burst, before it is told
+
+
+class WatchNotifier:
+    """Compares new messages with standing requests, and tells what was found; it goes on after a restart."""
+
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
+        self._store = context.store
+        self._matcher = WatchMatcher(context.engine_context.engine)
+        self._teller = WatchTeller(context, self._matcher)
+
+    async def run(self) -> None:
+        """Compare and tell until cancelled; one process at a time does, each for the workspaces it serves."""
+        while True:
+            if await self._has_work():
+                async with self._context.engine_context.engine.processes.try_lease("watches") as is_held:
+                    if is_held:
+                        await self.run_due()
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def run_due(self) -> None:
+        """Compare the messages that are noted, and tell what is due."""
+        await self.compare()
+        await self.tell()
+
+    async def compare(self) -> None:
+        """Compare the noted messages with the standing requests of their workspaces."""
+        watches = await self._store.watches.list_all()
+        for room, message in await self._store.watches.list_candidates(MAX_COMPARED):
+            place = Location.from_room(room)
+            if self._context.serves(place):
+                await self._compare(place, message, [each for each in watches if each.is_about(place)])
+
+    async def tell(self) -> None:
+        """Tell what waited long enough; what cannot be told now is told later."""
+        watches = {each.id: each for each in await self._store.watches.list_all()}
+        for id_, group in groupby(await self._store.watches.list_waiting(), key=attrgetter("watch")):
+            watch, notices = watches.get(id_), list(group)
+            if watch is not None and self._context.serves(watch.place) and self._is_due(notices):
+                await self._tell(watch, notices)
+
+    async def _has_work(self) -> bool:
+        store = self._store.watches
+        return bool(await store.list_candidates(1)) or bool(await store.list_waiting())
+
+    async def _compare(self, place: Location, message: str, watches: Sequence[Watch]) -> None:
+        record, now = await self._store.messages.get(place.room, message), self._context.clock.now()
+        if record is not None and not record.is_applied:
+            return  # its text is not stored yet
+        found = list["Watch"]()
+        if record is not None and record.document:
+            waiting = [each for each in watches if each.person != record.author and record.time >= each.created_at]
+            found = await self._matcher.find(record, waiting) if waiting else []
+        await self._store.watches.finish_candidate(place.room, message, [each.id for each in found], now)
+
+    async def _tell(self, watch: Watch, notices: Sequence[WatchNotice]) -> None:
+        begun = next((each.answer for each in notices if each.answer), "")
+        chosen = [each for each in notices if each.answer == begun]
+        try:
+            await self._teller.tell(watch, chosen)
+        except (ChannelGone, WorkspaceGone):
+            log.warning("watch.ended", workspace=watch.workspace)
+            await self._store.watches.delete([watch.id])
+        except Exception as error:  # noqa: BLE001 - one person who cannot be told must not hold up the others
+            log.warning("watch.postponed", error=type(error).__name__)
+
+    def _is_due(self, notices: Sequence[WatchNotice]) -> bool:
+        """Whether a burst of messages is over, or takes long, or its message was begun before."""
+        now: datetime = self._context.clock.now()
+        times = [each.found_at for each in notices]
+        is_quiet = (now - max(times)).total_seconds() >= QUIET_SECONDS
+        return is_quiet or (now - min(times)).total_seconds() >= MAX_WAIT_SECONDS or any(e.answer for e in notices)

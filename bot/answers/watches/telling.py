@@ -1,0 +1,154 @@
+"""Post what a standing request waited for, as an answer of the bot: it is corrected when a source goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.answers.footer import build_answer_footer, build_answer_source, link_citations, source_urls
+from bot.answers.watches import words
+from bot.errors import PlatformUnavailable
+from bot.i18n import gettext, use_language
+from bot.permissions.audience import EMPTY_SCOPE
+from bot.permissions.provenance import build_provenance, can_read
+from bot.platform.models import Button
+from bot.platform.ports import ReplyTarget
+from bot.store import AnswerResult, StoredAnswer
+from bot.store.models import passage_key
+from bot.text import splitting
+from bot.text.excerpts import strip_speaker
+from bot.text.markdown import escape_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.answers.watches.matching import WatchMatcher
+    from bot.context import BotContext
+    from bot.permissions.provenance import Provenance
+    from bot.platform.ports import Reply
+    from bot.store.schedules.watches import Watch, WatchNotice
+    from engine import Scope, Source
+
+MAX_QUOTED = 8  # messages of a burst; of the others there is the number
+MAX_EXCERPT = 300  # characters
+
+
+class Cited:
+    """The sources of a notice, which rest on no fact of the graph."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.sources = tuple(sources)
+        self.spaces: tuple[str, ...] = ()
+
+
+class WatchTeller:
+    """Tells one person, who may read all that is quoted to them when it is posted."""
+
+    def __init__(self, context: BotContext, matcher: WatchMatcher) -> None:
+        self._context = context
+        self._store = context.store
+        self._matcher = matcher
+
+    async def tell(self, watch: Watch, notices: Sequence[WatchNotice]) -> None:
+        """Post the messages that still are what was waited for. Raises PlatformError to be called again.
+
+        A person who left the workspace is told nothing any more.
+        """
+        audience, now = self._context.audience, self._context.clock.now()
+        whose = watch.platform, watch.workspace, watch.person
+        if watch.workspace and (await audience.get_person(*whose)).is_deactivated:
+            await self._store.watches.delete_person(*whose)
+            return
+        resolved = await audience.resolve_scope(watch.place, watch.person)
+        if resolved.gap in {"checking", "unknown"}:
+            raise PlatformUnavailable("It is not known now what the person can read.")
+        sources = await self._load(watch, notices, resolved.scope)
+        begun = await self._store.answers.get(notices[0].answer) if notices[0].answer else None
+        if not sources and begun is None:
+            await self._store.watches.finish_telling(notices, "dropped")
+            return
+        if begun is None:
+            place = await self._context.platform_for(watch.place).open_direct(watch.workspace, watch.person)
+            begun = StoredAnswer(_build_id(watch, notices), place, watch.person, words.format_heading(watch), now)
+        if begun.state == "started":
+            await self._store.watches.begin_telling(notices, begun.id)
+            await self._post(watch, begun, sources, resolved.scope)
+        await self._store.watches.finish_telling(notices, "told")
+
+    async def _load(self, watch: Watch, notices: Sequence[WatchNotice], scope: Scope) -> list[Source]:
+        """The messages that the person can read and that are what they wait for, numbered by time."""
+        found = list["Source"]()
+        for each in notices:
+            record = await self._store.messages.get(each.room, each.message)
+            if record is None or not record.document or not await self._matcher.load(record, scope):
+                continue
+            if watch in await self._matcher.find(record, [watch]):
+                found.append((await self._matcher.load(record, scope))[-1])
+        found.sort(key=lambda each: str(each.time))
+        return [replace(each, number=number, position=number) for number, each in enumerate(found, 1)]
+
+    async def _post(self, watch: Watch, answer: StoredAnswer, sources: Sequence[Source], scope: Scope) -> None:
+        """Post the notice, or continue what another process began of it."""
+        is_new = await self._store.answers.begin(answer)
+        target = ReplyTarget(
+            answer.id, answer.location, watch.person, reply_ref=answer.reply_ref, asked_at=answer.time, is_new=is_new
+        )
+        reply = self._context.platform_for(watch.place).start_reply(target)
+        shown, used = sources[:MAX_QUOTED], build_provenance(Cited(sources), scope, EMPTY_SCOPE, 0.0)
+        if not shown or not await self._may_read(used, watch):
+            await self._withdraw(reply, answer)
+            return
+        language = await self._context.find_person_language(watch.place, watch.person)
+        with use_language(language):
+            await self._finish(watch, answer, reply, _build_result(watch, shown, len(sources), used))
+
+    async def _finish(self, watch: Watch, answer: StoredAnswer, reply: Reply, result: AnswerResult) -> None:
+        platform = self._context.platform_for(watch.place)
+        stop = Button(gettext(words.STOP), "unwatch", watch.id)
+        footer = build_answer_footer(answer.id, result.sources, (), private=False, share=False, further=[stop])
+        text = link_citations(result.text, source_urls(result.sources))
+        try:
+            await reply.finish(splitting.split_message(text, platform.limits.max_length), footer)
+        finally:
+            await self._store.answers.save_reply_ref(answer.id, reply.reply_ref)
+        if not await self._store.answers.finish(answer.id, result):
+            await reply.replace(gettext(texts.SOURCE_REMOVED))
+
+    async def _may_read(self, used: Provenance, watch: Watch) -> bool:
+        """Whether the person may certainly read all of it right before it is posted."""
+        allowed = await can_read(self._context.audience, used, watch.place, watch.person)
+        if allowed is None:
+            raise PlatformUnavailable("It is not known now what the person can read.")
+        return allowed
+
+    async def _withdraw(self, reply: Reply, answer: StoredAnswer) -> None:
+        """Take back what was posted already of a notice that may not be shown any more."""
+        if reply.reply_ref:
+            await reply.replace(gettext(texts.SOURCE_REMOVED))
+        await self._store.answers.delete(answer.id)
+
+
+def _build_id(watch: Watch, notices: Sequence[WatchNotice]) -> str:
+    first = notices[0]
+    return sha256(f"watch\0{watch.id}\0{first.room}\0{first.message}".encode()).hexdigest()[:20]
+
+
+def _build_result(watch: Watch, shown: Sequence[Source], total: int, used: Provenance) -> AnswerResult:
+    lines = [f"**{words.format_heading(watch)}**", *(f"- {_quote(each)}" for each in shown)]
+    if total > len(shown):
+        lines.append(gettext("… and {count} more.").format(count=total - len(shown)))
+    text = "\n".join(lines)
+    return AnswerResult(
+        text,
+        tuple(build_answer_source(each, text) for each in shown),
+        frozenset(passage_key(each.document, each.room, each.passage) for each in shown),
+        used.source_scope.spaces,
+        used.source_scope.rooms,
+    )
+
+
+def _quote(source: Source) -> str:
+    said = escape_markdown(strip_speaker(source.text), MAX_EXCERPT)
+    return f"{escape_markdown(source.author)}: “{said}” [{source.number}]"

@@ -1,0 +1,104 @@
+"""Keep, list and end standing requests of a person, or of a space of the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TYPE_CHECKING
+
+from bot.answers.watches.matching import select_events
+from bot.answers.watches.words import describe_promise
+from bot.capabilities.access.control import locate_subject
+from bot.capabilities.results import Completed, Listing
+from bot.i18n import gettext
+from bot.store.schedules.watches import Watch
+from bot.text.excerpts import strip_speaker, truncate_line
+from bot.text.format import format_utc
+from bot.text.speech.watch_phrases import parse_watch_words
+from engine import Filters, Question
+from engine.errors import InvalidQuestion, NotFound
+from engine.models import Overview
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from bot.capabilities.caller import Caller
+    from bot.capabilities.deps import BotParts, Deps
+    from bot.capabilities.watches.requests import AddWatch, EndWatch, ListWatches
+    from engine import Source
+
+COLUMNS = ("id", "kind", "subject", "since", "found", "newest", "link")
+MAX_PER_CALLER = 20
+ID_BYTES = 4
+ALL = "all"
+
+
+async def watch(deps: Deps, caller: Caller, request: AddWatch) -> AsyncGenerator[Completed]:
+    """Keep a standing request from now on. Raises InvalidQuestion without a subject, or if there are too many."""
+    parts, place = await deps.parts.open(), locate_subject(caller.subject)
+    wanted = parse_watch_words(request.text)
+    if wanted is None:
+        raise InvalidQuestion(gettext("What should I tell you of?"))
+    whose = place.platform, place.workspace, caller.subject.person
+    kept = Watch(secrets.token_hex(ID_BYTES), *whose, *wanted, caller.time or deps.clock.now())
+    if not await parts.store.watches.add(kept, MAX_PER_CALLER):
+        raise InvalidQuestion(
+            gettext("I already tell you of {count} things.").format(count=MAX_PER_CALLER),
+            hint=gettext("End one of them first."),
+        )
+    yield Completed(describe_promise(wanted.kind, wanted.subject))
+
+
+async def watches(deps: Deps, caller: Caller, _request: ListWatches) -> AsyncGenerator[Listing]:
+    """Yield the standing requests of the caller, with what they can read now of the messages that were found."""
+    parts = await deps.parts.open()
+    mine = await _list_own(parts, caller)
+    found = await _find_events(deps, parts, caller, mine) if mine else {}
+    yield Listing(COLUMNS, tuple(_describe(each, found.get(each.id, [])) for each in mine))
+
+
+async def unwatch(deps: Deps, caller: Caller, request: EndWatch) -> AsyncGenerator[Completed]:
+    """End the standing requests with these words or this id, or all of them. Raises NotFound."""
+    parts = await deps.parts.open()
+    words = " ".join(request.subject.split()).casefold()
+    mine = await _list_own(parts, caller)
+    wanted = parse_watch_words(request.subject)
+    names = {words, wanted.subject.casefold() if wanted else words}
+    if words == ALL:
+        await parts.store.watches.delete([each.id for each in mine])
+        yield Completed(gettext("I tell you of nothing anymore."))
+        return
+    ended = [each for each in mine if {each.id, each.subject.casefold()} & names]
+    if not ended:
+        raise NotFound(gettext("I don't tell you of that."), hint=gettext("The list of watches shows their words."))
+    await parts.store.watches.delete([each.id for each in ended])
+    subjects = ", ".join(f"“{each.subject}”" for each in ended)
+    yield Completed(gettext("I won't tell you of {subjects} anymore.").format(subjects=subjects))
+
+
+async def _list_own(parts: BotParts, caller: Caller) -> list[Watch]:
+    return await parts.store.watches.list_of(locate_subject(caller.subject), caller.subject.person)
+
+
+async def _find_events(deps: Deps, parts: BotParts, caller: Caller, mine: Sequence[Watch]) -> dict[str, list[Source]]:
+    """By the id of a standing request the messages of others that it waited for, within what the caller may read."""
+    since = Filters(since=min(each.created_at for each in mine))
+    question = Question(
+        " ".join(each.subject for each in mine), caller.scope, filters=since, overview=Overview("summary")
+    )
+    sources = (await deps.engine.retrieve(question)).sources
+    found = await asyncio.to_thread(select_events, sources, mine)
+    person = caller.subject.person
+    return {id_: [each for each in events if not await _wrote(parts, person, each)] for id_, events in found.items()}
+
+
+async def _wrote(parts: BotParts, person: str, source: Source) -> bool:
+    record = await parts.store.messages.get(source.room, source.passage) if person else None
+    return record is not None and record.author == person
+
+
+def _describe(each: Watch, found: Sequence[Source]) -> tuple[str, ...]:
+    newest = found[-1] if found else None
+    said = f"{newest.author}: {truncate_line(strip_speaker(newest.text))}" if newest else ""
+    link = newest.link if newest else ""
+    return each.id, each.kind, each.subject, format_utc(each.created_at), str(len(found)), said.removeprefix(": "), link

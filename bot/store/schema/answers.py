@@ -1,0 +1,26 @@
+"""Tables of answers: those that are shared, and those that are written anew because a source changed."""
+
+from __future__ import annotations
+
+from engine.storage.sql.schema import INT, TEXT, TIME, Column, Index, Table, columns
+
+OF_ANSWER = "answer ON DELETE CASCADE"
+# Links to answers that their askers share, at most one for each.
+SHARED_ANSWER = Table(
+    "shared_answer",
+    (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
+    (Index("shared_answer_answer", "answer", unique=True),),
+    strict=True,
+)
+# What came of the latest change to a source of a posted answer; the words are those of RenewalOutcome.
+# day: ISO date (UTC); tokens: that new texts of the answer cost on that day.
+ANSWER_RENEWAL = Table(
+    "answer_renewal",
+    (
+        Column("answer", TEXT, primary=True, references=OF_ANSWER),
+        *columns(TEXT, "platform", "workspace", "day", "outcome"),
+        Column("tokens", INT, default=0),
+    ),
+    (Index("answer_renewal_day", "platform, workspace, day"),),
+    strict=True,
+)

@@ -1,0 +1,231 @@
+"""People are told privately of what they wait for: once, with the message cited, and only what they may read."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.answers.watches.notifier import QUIET_SECONDS, WatchNotifier
+from bot.commands.table import run_command
+from bot.errors import PlatformError
+from bot.platform.events import CommandInvoked
+from bot.platform.models import Card, Location
+from bot.store.schedules.watches import Watch
+from engine.llm.offline.points.watched import WatchKind
+from tests.bot.commands.conftest import RecordingAnswers, Workspace
+from tests.support.bot_fixture import BotFixture, run_before
+from tests.support.clock import ManualClock
+from tests.support.fake_platform import RecordedReply
+
+
+async def watch(bot: BotFixture, person: str, kind: WatchKind, subject: str) -> Watch:
+    kept = Watch(f"{person}-{subject[:4]}", "slack", "T1", person, kind, subject, bot.platform.current_time())
+    assert await bot.store.watches.add(kept, 20)
+    return kept
+
+
+def notifier(bot: BotFixture, seconds: float = QUIET_SECONDS) -> WatchNotifier:
+    later = bot.platform.current_time() + timedelta(seconds=seconds)
+    return WatchNotifier(replace(bot.context, clock=ManualClock(later)))
+
+
+async def run(bot: BotFixture) -> None:
+    """Compare what is noted, and tell it after a pause."""
+    await notifier(bot, 0.0).compare()
+    await notifier(bot, QUIET_SECONDS + 60).tell()
+
+
+def told(bot: BotFixture, person: str) -> list[RecordedReply]:
+    return [each for each in bot.platform.replies if each.target.location.channel == f"D{person}"]
+
+
+async def test_a_decision_about_the_subject_is_told_once_with_the_message_cited(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "decided", "orchard fence")
+    await bot.post(yard, "bob", "Shall we paint the orchard fence?")
+    message = await bot.post(yard, "bob", "We decided to paint the orchard fence green.")
+    for _ in range(2):
+        await run(bot)
+    [reply] = told(bot, "ada")
+    assert reply.text.splitlines()[0] == "**Decided: orchard fence**"
+    assert "We decided to paint the orchard fence green." in reply.text
+    assert bot.platform.message_link(yard, message.id) in reply.text
+    assert reply.closing is not None
+    assert [each.label for each in reply.closing.buttons][-1] == "Stop telling me"
+
+
+async def test_a_burst_is_told_in_one_message(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    for text in ("The kettle leaks.", "Who repairs the kettle?"):
+        await bot.post(yard, "bob", text, after=1.0)
+    await notifier(bot, 0.0).compare()
+    await notifier(bot, 1.0).tell()
+    assert told(bot, "ada") == []
+    await run(bot)
+    [reply] = told(bot, "ada")
+    assert reply.text.count("kettle") == 3
+
+
+async def test_nothing_is_noted_without_a_standing_request(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await bot.post(yard, "bob", "The kettle leaks.")
+    assert await bot.store.watches.list_candidates(9) == []
+
+
+async def test_own_and_earlier_messages_are_no_news(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await bot.post(yard, "bob", "The kettle leaks.")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(yard, "ada", "I repair the kettle.")
+    await run(bot)
+    assert told(bot, "ada") == []
+
+
+async def test_what_the_person_cannot_read_when_it_is_posted_is_not_told(bot: BotFixture) -> None:
+    vault = await bot.join("VAULT", "ada", "bob", kind="closed")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(vault, "bob", "The kettle leaks.")
+    await notifier(bot, 0.0).compare()
+    bot.change_channel(vault, members=frozenset({"bob"}))
+    await run(bot)
+    assert told(bot, "ada") == []
+    assert await bot.store.watches.list_waiting() == []
+
+
+async def test_a_message_that_was_deleted_is_not_told_and_one_that_was_told_is_taken_back(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    first = await bot.post(yard, "bob", "The kettle leaks.")
+    await notifier(bot, 0.0).compare()
+    await bot.delete(first)
+    await run(bot)
+    assert told(bot, "ada") == []
+    second = await bot.post(yard, "bob", "The kettle is new.")
+    await run(bot)
+    await bot.delete(second)
+    await bot.correct_answers()
+    [reply] = told(bot, "ada")
+    assert "kettle is new" not in reply.text
+
+
+async def test_an_edit_that_becomes_a_decision_is_told(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "decided", "orchard fence")
+    message = await bot.post(yard, "bob", "The orchard fence is old.")
+    await run(bot)
+    await bot.edit(message, "We decided to sell the orchard fence.")
+    await run(bot)
+    assert len(told(bot, "ada")) == 1
+
+
+@pytest.mark.parametrize("call", ["finish", "open_direct"])
+async def test_a_notice_that_could_not_be_posted_is_posted_once_later(bot: BotFixture, call: str) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(yard, "bob", "The kettle leaks.")
+    bot.platform.fail_after(call, 0, PlatformError("busy"))
+    await run(bot)
+    assert await bot.store.watches.list_waiting()
+    bot.platform.failing.clear()
+    for _ in range(2):
+        await run(bot)
+    [reply] = told(bot, "ada")
+    assert reply.closing is not None
+
+
+async def test_a_process_that_ended_after_it_posted_does_not_post_again(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(yard, "bob", "The kettle leaks.")
+    await notifier(bot, 0.0).compare()
+    ended = notifier(bot)
+
+    async def end() -> None:
+        raise KeyboardInterrupt
+
+    run_before(bot.store.watches, "finish_telling", end)
+    with pytest.raises(KeyboardInterrupt):
+        await ended.tell()
+    await run(bot)
+    assert len(told(bot, "ada")) == 1
+    assert await bot.store.watches.list_waiting() == []
+
+
+async def test_who_left_the_workspace_or_was_forgotten_is_told_nothing(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob", "cleo")
+    for person in ("ada", "bob"):
+        await watch(bot, person, "mentioned", "kettle")
+    await bot.post(yard, "cleo", "The kettle leaks.")
+    await notifier(bot, 0.0).compare()
+    bot.platform.people["ada"] = replace(bot.platform.people["ada"], is_deactivated=True)
+    bot.context.audience.invalidate(yard)
+    await bot.forget_person("bob")
+    await run(bot)
+    assert (told(bot, "ada"), told(bot, "bob")) == ([], [])
+    assert await bot.store.watches.list_all() == []
+
+
+async def test_a_changed_value_is_found_beside_what_was_said_before(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await bot.post_indexed(yard, "bob", "The rent of the barn is 600 euros.")
+    await watch(bot, "ada", "changed", "rent of the barn")
+    await bot.post(yard, "bob", "The rent of the barn is 600 euros.", after=86_400)
+    await bot.post(yard, "bob", "The rent of the barn is raised to 640 euros.")
+    await run(bot)
+    [reply] = told(bot, "ada")
+    assert reply.text.count("640") == 1
+    assert "is 600" not in reply.text
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_in_random_workspaces_people_are_told_exactly_what_they_can_read(bot: BotFixture, seed: int) -> None:
+    chance = random.Random(seed)
+    people = ("ada", "bob", "cleo", "dan")
+    bot.platform.add_channel("HALL", *people)
+    rooms = list[Location]()
+    for number in range(5):
+        members = chance.sample(people, chance.randint(1, 3))
+        kind = chance.choice(("open", "closed"))
+        rooms.append(await bot.join(f"R{number}", *members, kind=kind))
+    for person in people:
+        await watch(bot, person, "mentioned", "kettle")
+    wanted = {person: set[str]() for person in people}
+    for number in range(12):
+        place = chance.choice(rooms)
+        channel = bot.platform.channels[place.channel]
+        author = chance.choice(sorted(channel.members))
+        await bot.post(place, author, f"The kettle has the number K{number}.")
+        readers = people if channel.kind == "open" else channel.members
+        for person in set(readers) - {author}:
+            wanted[person].add(f"K{number}")
+    await run(bot)
+    for person in people:
+        text = " ".join(each.text for each in told(bot, person))
+        assert {f"K{number}" for number in range(12) if f"number K{number}." in text} <= wanted[person]
+        assert bool(text) == bool(wanted[person])
+
+
+async def test_a_person_keeps_lists_and_ends_standing_requests_in_the_chat(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    workspace = Workspace(bot, bot.context, RecordingAnswers())
+
+    async def call(command: str, words: str = "") -> Card:
+        invoked = CommandInvoked("c", yard, "ada", command, words, time=bot.platform.current_time())
+        card = await run_command(workspace, invoked)  # type: ignore[arg-type]
+        assert card is not None
+        return card
+
+    assert "For example" in (await call("watches")).text
+    kept = await call("watch", "somebody decides about the orchard fence")
+    assert kept.text.startswith("I'll tell you when something about “orchard fence” is decided")
+    await bot.post_indexed(yard, "bob", "We decided to sell the orchard fence.")
+    listed = await call("watches")
+    assert "orchard fence" in listed.text
+    assert "We decided to sell" in listed.text
+    [button] = listed.buttons
+    assert "anymore" in (await call(button.action, button.value)).text
+    assert "For example" in (await call("watches")).text

@@ -1,0 +1,80 @@
+"""What a standing request waits for is recognized with few false alarms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from engine.llm.offline.candidates import build_candidates
+from engine.llm.offline.points.watched import WatchKind, is_event, parse_subject
+from engine.models import Source
+
+START = datetime(2026, 4, 6, 9, tzinfo=UTC)
+CASES = Path(__file__).with_name("watched.txt")
+MIN_PRECISION, MIN_RECALL = 0.9, 0.8
+
+
+@dataclass(frozen=True)
+class History:
+    """Messages in one channel, and whether the last one is what is waited for."""
+
+    kind: WatchKind
+    subject: str
+    sources: tuple[Source, ...]
+    is_event: bool
+
+
+def read_histories() -> list[History]:
+    found = list[History]()
+    for line in CASES.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            kind, subject, messages, wanted = (part.strip() for part in line.split(" | "))
+            sources = tuple(build_source(at, said) for at, said in enumerate(messages.split(" / ")))
+            found.append(History(kind, subject, sources, wanted == "yes"))  # type: ignore[arg-type]
+    return found
+
+
+def build_source(at: int, said: str) -> Source:
+    speaker, _, text = said.partition(": ")
+    time = START + timedelta(days=at)
+    line = f"[{time:%Y-%m-%d %H:%M}] {speaker}: {text}"
+    return Source(at + 1, "d", f"m{at}", "#yard", "", "", speaker, time, line, "s", "r", "c", at)
+
+
+def finds(history: History) -> bool:
+    candidates = build_candidates(history.sources)
+    last = history.sources[-1].passage
+    subject = parse_subject(history.subject)
+    places = [at for at, one in enumerate(candidates) if one.source.passage == last]
+    return any(is_event(history.kind, subject, at, candidates) for at in places)
+
+
+def test_nine_of_ten_reported_events_happened_and_most_that_happened_are_reported() -> None:
+    histories = read_histories()
+    assert len(histories) >= 60
+    reported = [each for each in histories if finds(each)]
+    right = [each for each in reported if each.is_event]
+    wrong = [each for each in histories if finds(each) != each.is_event]
+    told = [f"{each.kind} {each.subject}: {each.sources[-1].text} {each.is_event}" for each in wrong]
+    assert len(right) / len(reported) >= MIN_PRECISION, told
+    assert len(right) / sum(each.is_event for each in histories) >= MIN_RECALL, told
+
+
+@pytest.mark.parametrize(
+    ("words", "named", "kinds"),
+    [
+        ("the release date", "release", {"date", "time"}),
+        ("the deadline", "the deadline", {"date", "time"}),
+        ("the rent", "the rent", {"money", "number"}),
+        ("orchard fence", "orchard fence", set()),
+    ],
+)
+def test_a_word_for_a_kind_of_values_is_no_word_of_a_subject_that_has_others(
+    words: str, named: str, kinds: set[str]
+) -> None:
+    subject = parse_subject(words)
+    assert subject.words == named
+    assert subject.kinds == kinds
