@@ -78,7 +78,7 @@ class TelegramPage(HTMLParser):
             if self._stack and self._stack[-1][1] == "text" and not self.title:
                 self.title = " ".join(data.split())
             return
-        self._write(re.sub(r"\s+", " ", data))
+        self._write(_BLANKS.sub(" ", data))
 
     def _write(self, text: str) -> None:
         roles = [role for _, role, _ in self._stack if role]
@@ -118,6 +118,7 @@ class TelegramPage(HTMLParser):
         self._done.append(row)
 
 
+_BLANKS = re.compile(r"\s+")
 _TIME_AT_END = re.compile(r"(?<!\d)\d{2}\.\d{2}\.\d{4} \d{2}:\d{2}:\d{2}\s*$")
 _LINK = re.compile(r"([^\0\n]*)\0([^\0\n]*)\0")
 

@@ -25,6 +25,7 @@ from bot.capabilities.documents import results as document_results
 from bot.capabilities.erasure import requests as erasure_requests
 from bot.capabilities.graph import requests as graph_requests
 from bot.capabilities.graph import results as graph_results
+from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.maintenance import requests as maintenance_requests
 from bot.capabilities.maintenance.results import AuditList, AuditRow, ChannelCount, MyData
 from bot.capabilities.management import requests as management_requests
@@ -73,6 +74,7 @@ REQUESTS: list[OperationRequest] = [
     watch_requests.AddWatch("the fence"),
     watch_requests.ListWatches(),
     ListDecisions("roof", state="open", as_csv=True),
+    GetHistory("the roof"),
     watch_requests.EndWatch("the fence"),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),
