@@ -163,9 +163,11 @@ def describe_sources(cited: Iterable[Located], shown: Iterable[Located] = ()) ->
     What one person shared with the bot alone is counted (`private`), not named: its ids name them.
     """
     cited, shown = list(cited), list(shown)
-    sources = {_identify(each) for each in cited if not is_personal(each.space)}
-    documents = {each.document for each in (*cited, *shown) if each.document and not is_personal(each.space)}
-    private = {each.document for each in (*cited, *shown) if is_personal(each.space)}
+    sources = {_identify(located) for located in cited if not is_personal(located.space)}
+    documents = {
+        located.document for located in (*cited, *shown) if located.document and not is_personal(located.space)
+    }
+    private = {located.document for located in (*cited, *shown) if is_personal(located.space)}
     return {
         name: value
         for name, value in (

@@ -289,7 +289,7 @@ def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) 
         extraction_window=build_context_window(settings, "extraction"),
         query_window=build_context_window(settings, "query"),
     )
-    if types := tuple(each.strip() for each in settings.entity_types.split(",") if each.strip()):
+    if types := tuple(part.strip() for part in settings.entity_types.split(",") if part.strip()):
         config = replace(config, entity_types=types)
     if settings.description_language:
         config = replace(config, description_language=settings.description_language)

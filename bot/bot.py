@@ -143,7 +143,7 @@ class Bot:
 
     async def list_workspaces(self, platform: str) -> set[str]:
         """The workspaces of the channels that are known. Raises StoreError."""
-        return {each.workspace for each in await self.store.channels.list_joined(platform)}
+        return {channel.workspace for channel in await self.store.channels.list_joined(platform)}
 
     def attach(self, platform: Platform) -> None:
         """Use a platform from now on, and retry what waits for it."""
@@ -247,7 +247,7 @@ class Bot:
         return BotState(
             tuple(self.list_health_problems()),
             tuple(await self.limitations()),
-            {each: self.metrics.seconds_since_activity(each) for each in self.context.platforms},
+            {platform: self.metrics.seconds_since_activity(platform) for platform in self.context.platforms},
             await self.event_queue.depth(),
             await self.store.event_queue.find_ages(self.clock.time()),
         )

@@ -119,7 +119,7 @@ def load_door(name: str) -> Door:
 
 def list_setup_names() -> tuple[str, ...]:
     """The platforms that describe their setup; loads none of them."""
-    return tuple(sorted({each.name for each in entry_points(group=SETUP_GROUP)}, reverse=True))
+    return tuple(sorted({entry_point.name for entry_point in entry_points(group=SETUP_GROUP)}, reverse=True))
 
 
 def load_setup(name: str) -> PlatformSetup:

@@ -81,7 +81,7 @@ async def serve(
             ),
             *_list_doors(doors, LocalService(build_deps(bot, health)), settings, leaving),
         ]
-        await _run_until_stopped({each.start(bot.supervisor): each for each in connections}, leaving)
+        await _run_until_stopped({connection.start(bot.supervisor): connection for connection in connections}, leaving)
         if bot.processes.lost.is_set():
             raise DatabaseLost(LOST)
 

@@ -239,7 +239,7 @@ class Settings(BaseSettings):
     @property
     def selectable_models(self) -> tuple[str, ...]:
         """The models that managers may choose for the answers of a channel; none without a language model."""
-        names = (each.strip() for each in self.answer_models.split(","))
+        names = (part.strip() for part in self.answer_models.split(","))
         return tuple(filter(None, names)) if self.llm_model else ()
 
     @property
@@ -316,12 +316,12 @@ def list_unknown_variables(
 
 def list_stores_names() -> tuple[str, ...]:
     """The installed plug-ins that hold graph and vectors."""
-    return tuple(sorted({each.name for each in entry_points(group=STORES_GROUP)}))
+    return tuple(sorted({entry_point.name for entry_point in entry_points(group=STORES_GROUP)}))
 
 
 def _suggest_setting(name: str) -> str:
     matches = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 2)
-    return f"; did you mean {' or '.join(f'{PREFIX}{each.upper()}' for each in matches)}?" if matches else "."
+    return f"; did you mean {' or '.join(f'{PREFIX}{match.upper()}' for match in matches)}?" if matches else "."
 
 
 def list_unread_lines(file: Path | None, data_dir: Path) -> list[str]:
@@ -330,8 +330,8 @@ def list_unread_lines(file: Path | None, data_dir: Path) -> list[str]:
     if chosen is None or not chosen.is_file():
         return []
     with chosen.open(encoding="utf-8") as lines:
-        unread = [each.original for each in parse_stream(lines) if each.error]
-    numbers = [str(each.line + _count_blank_lines(each.string)) for each in unread]
+        unread = [binding.original for binding in parse_stream(lines) if binding.error]
+    numbers = [str(original.line + _count_blank_lines(original.string)) for original in unread]
     if not numbers:
         return []
     what = f"Line {numbers[0]} of {chosen} is" if len(numbers) == 1 else f"Lines {', '.join(numbers)} of {chosen} are"

@@ -90,19 +90,21 @@ class Attachments:
             log.warning("answer.attachments_failed", reference=self._request.reference, error=type(error).__name__)
             return ReadyFiles(notices=(gettext(texts.FILE_NOT_READ),))
         outcomes = task.result()
-        ingested = [each for each in outcomes if isinstance(each, FileRecord)]
-        refused = [each for each in outcomes if isinstance(each, RejectedFile)]
-        return ReadyFiles(frozenset(each.document for each in ingested), await self._list_notices(ingested, refused))
+        ingested = [outcome for outcome in outcomes if isinstance(outcome, FileRecord)]
+        refused = [outcome for outcome in outcomes if isinstance(outcome, RejectedFile)]
+        return ReadyFiles(
+            frozenset(outcome.document for outcome in ingested), await self._list_notices(ingested, refused)
+        )
 
     async def _list_notices(self, ingested: Sequence[FileRecord], refused: Sequence[RejectedFile]) -> tuple[str, ...]:
         """What is said of files that could not be read, or only in part."""
         if isinstance(self._request.origin, Message):  # its author alone is told more when it is confirmed
             return (gettext(texts.FILE_REFUSED),) if refused else ()
-        names = {each.id: each.name for each in self._request.uploads}
+        names = {upload.id: upload.name for upload in self._request.uploads}
         gaps = await self._file_ingest.describe_gaps(
-            (each.document, names.get(each.upload_id, "")) for each in ingested
+            (record.document, names.get(record.upload_id, "")) for record in ingested
         )
-        return (*(texts.file_refused(each.name, each.reason) for each in refused), *gaps)
+        return (*(texts.file_refused(file.name, file.reason) for file in refused), *gaps)
 
     async def _ingest_files(self) -> Sequence[FileResult]:
         origin = self._request.origin

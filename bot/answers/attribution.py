@@ -40,18 +40,18 @@ def find_used_keys(
 
     If a source is cited, words of the question are no evidence for other sources; if none is, they are.
     """
-    named = {(each.document, each.passage) for each in cited}
+    named = {(source.document, source.passage) for source in cited}
     own = content_words(answer)
     if cited:
-        own -= content_words(question) | content_words(" ".join(f"{each.title} {each.text}" for each in cited))
+        own -= content_words(question) | content_words(" ".join(f"{source.title} {source.text}" for source in cited))
     found: set[str] = set()
-    for each in cited:
-        found |= source_keys(each.document, each.room, each.passage)
-    for each in retrieved:
-        if (each.document, each.passage) not in named and has_any_word(
-            own, f"{each.author} {strip_speaker(each.text)}"
+    for source in cited:
+        found |= source_keys(source.document, source.room, source.passage)
+    for source in retrieved:
+        if (source.document, source.passage) not in named and has_any_word(
+            own, f"{source.author} {strip_speaker(source.text)}"
         ):
-            found |= source_keys(each.document, each.room, each.passage)
+            found |= source_keys(source.document, source.room, source.passage)
     for text, keys in history:
         if has_any_word(own, text):
             found |= keys
@@ -66,7 +66,7 @@ def is_fully_cited(answer: str, question: str, cited: Sequence[Source]) -> bool:
     if not cited:
         return False
     loose = " ".join(_CITATION.split(line)[-1] for line in answer.splitlines())
-    known = content_words(question) | content_words(" ".join(f"{each.title} {each.text}" for each in cited))
+    known = content_words(question) | content_words(" ".join(f"{source.title} {source.text}" for source in cited))
     return len(content_words(loose) - known) < UNEXPLAINED_WORDS
 
 
@@ -75,10 +75,13 @@ def graph_fact_words(answer: str, question: str, cited: Sequence[Source], contex
     own = (
         content_words(answer)
         - content_words(question)
-        - content_words(" ".join(f"{each.title} {each.text}" for each in cited))
+        - content_words(" ".join(f"{source.title} {source.text}" for source in cited))
     )
-    facts = [f"{each.name} {each.description}" for each in context.entities]
-    facts += [f"{each.source} {each.target} {each.keywords} {each.description}" for each in context.relations]
+    facts = [f"{entity.name} {entity.description}" for entity in context.entities]
+    facts += [
+        f"{relation.source} {relation.target} {relation.keywords} {relation.description}"
+        for relation in context.relations
+    ]
     return own & content_words(" ".join(facts)) if own and facts else set()
 
 
@@ -117,10 +120,10 @@ async def find_graph_keys(evidence: GraphEvidence, answer: str, question: str, c
     used = await asyncio.to_thread(_matching_keys, passages, fact_words)
     if evidence.is_extractive:
         return GraphKeys(used)
-    return GraphKeys(used, frozenset(unknown_part_key(each.document) for each in passages))
+    return GraphKeys(used, frozenset(unknown_part_key(passage.document) for passage in passages))
 
 
 def _matching_keys(passages: Sequence[StatingPassage], fact_words: set[str]) -> frozenset[str]:
     """The keys of those passages that have any of these words."""
-    found = (each for each in passages if has_any_word(fact_words, each.text))
-    return frozenset().union(*(source_keys(each.document, each.room, each.passage) for each in found))
+    found = (passage for passage in passages if has_any_word(fact_words, passage.text))
+    return frozenset().union(*(source_keys(passage.document, passage.room, passage.passage) for passage in found))

@@ -81,7 +81,7 @@ class AnswerCorrector:
     async def _list_served(self) -> list[str]:
         """The workspaces whose audiences this process can look up; the others are those of another one."""
         found = await self._store.answer_corrections.list_workspaces()
-        return [each for each in found if self._context.serves(Location.from_room(each))]
+        return [room for room in found if self._context.serves(Location.from_room(room))]
 
     async def _seconds_until_due(self) -> float:
         due = await self._store.answer_corrections.get_next_due(await self._list_served())

@@ -151,10 +151,10 @@ class DigestWriter:
     def _lacks_messages(self, digest: Digest) -> bool:
         """Whether channels of a digest are not compared with the platform yet; for a personal one, any channel."""
         place = digest.location
-        pending = [each for each in self._pending_syncs() if each.platform == place.platform]
+        pending = [sync for sync in self._pending_syncs() if sync.platform == place.platform]
         if digest.personal:
-            return any(place.workspace in {"", each.workspace} for each in pending)
-        return any(each.workspace == place.workspace and each.channel in {"", place.channel} for each in pending)
+            return any(place.workspace in {"", sync.workspace} for sync in pending)
+        return any(sync.workspace == place.workspace and sync.channel in {"", place.channel} for sync in pending)
 
     async def _post_heading(self, digest: Digest) -> Digest:
         """Post what the digest is about, unless that is done; the digest then knows the message."""

@@ -131,7 +131,7 @@ class AnswerDraft:
     @property
     def used_source_keys(self) -> frozenset[str]:
         """The keys of the documents and messages that the answer, its question and its suggestions used."""
-        suggested = frozenset[str]().union(*(each.keys for each in self.suggestions))
+        suggested = frozenset[str]().union(*(suggestion.keys for suggestion in self.suggestions))
         used = self._answer_keys | suggested | self.request.question_keys
         return (used - ANSWER_KINDS) | self._kind_keys  # answers before it were of other kinds
 
@@ -169,7 +169,7 @@ class AnswerDraft:
 
     @property
     def _prompt_keys(self) -> frozenset[str]:
-        keys = {passage_key(each.document, each.room, each.passage) for each in self.found.retrieved}
+        keys = {passage_key(source.document, source.room, source.passage) for source in self.found.retrieved}
         return self.asked.history.shown_keys.union(keys)
 
     @property
@@ -177,7 +177,7 @@ class AnswerDraft:
         """The sources as shown in the footer."""
         if self.found.verified is not None:
             return self.found.verified.sources
-        return tuple(footer.build_answer_source(each, self.written.text) for each in self.found.sources)
+        return tuple(footer.build_answer_source(source, self.written.text) for source in self.found.sources)
 
     def build_result(self) -> AnswerResult:
         """The answer as it is stored."""
@@ -189,7 +189,7 @@ class AnswerDraft:
             used.spaces,
             used.rooms,
             self.shown_source_keys,
-            tuple(each.text for each in self.suggestions),
+            tuple(suggestion.text for suggestion in self.suggestions),
         )
 
 
@@ -222,7 +222,7 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
             *list_suggestion_buttons(draft),
         ],
     )
-    return replace(built, buttons=tuple(_add_attempt(each, request.attempt) for each in built.buttons))
+    return replace(built, buttons=tuple(_add_attempt(button, request.attempt) for button in built.buttons))
 
 
 def _add_attempt(button: Button, attempt: int) -> Button:

@@ -69,7 +69,7 @@ def build_answer_footer(
 
     With one of the `further` buttons, there are at most four besides suggested questions.
     """
-    cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in sources)
+    cited = tuple(FooterSource(source.number, source.title, source.link, time=source.time) for source in sources)
     buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
     if private and share and cited:
         buttons.append(Button(gettext("Share to channel"), "share", answer))
@@ -80,7 +80,7 @@ def build_answer_footer(
 
 def source_urls(sources: Iterable[Source | AnswerSource]) -> Mapping[int, str]:
     """The URLs of the sources that have one, by number."""
-    addresses = {each.number: web_address(each.link) for each in sources}
+    addresses = {source.number: web_address(source.link) for source in sources}
     return {number: address for number, address in addresses.items() if address}
 
 

@@ -65,16 +65,16 @@ class ThreadHistory:
         answers, messages = await asyncio.gather(
             self._load_answers(request, scope), self._fetch_messages(request, scope)
         )
-        others = [each for each in messages if each.id not in {answer.message_id for answer in answers}]
+        others = [message for message in messages if message.id not in {answer.message_id for answer in answers}]
         rooms = frozenset({request.location.room}) if others else frozenset()
         used = Scope(
-            frozenset(space for each in answers for space in each.spaces),
-            rooms.union(*(each.rooms for each in answers)),
+            frozenset(space for answer in answers for space in answer.spaces),
+            rooms.union(*(answer.rooms for answer in answers)),
         )
         received = await self._build_turns(others)
-        keyed_texts = [(f"{each.question}\n{each.text}", each.documents) for each in answers]
+        keyed_texts = [(f"{answer.question}\n{answer.text}", answer.documents) for answer in answers]
         keyed_texts += [(turn.text, message_keys(each)) for each, (_, turn) in zip(others, received, strict=True)]
-        shown = frozenset().union(*(each.shown_keys for each in answers), *(keys_ for _, keys_ in keyed_texts))
+        shown = frozenset().union(*(answer.shown_keys for answer in answers), *(keys_ for _, keys_ in keyed_texts))
         return History(merge_turns(answers, received), used, tuple(keyed_texts), shown)
 
     async def _load_answers(self, request: AnswerRequest, scope: Scope) -> list[StoredAnswer]:
@@ -89,20 +89,20 @@ class ThreadHistory:
             seen += len(page)
             if not page:
                 break
-        others = {each.id: each for each in found if each.id != request.id}
+        others = {answer.id: answer for answer in found if answer.id != request.id}
         return sorted(others.values(), key=lambda each: each.time)[-MAX_ANSWERS:]
 
     async def _load_root_answers(self, request: AnswerRequest) -> list[StoredAnswer]:
         """The public answer whose message started the thread, and the one that is replied to."""
         location, of_message = request.location, self._context.store.answers.get_by_message
         messages = filter(None, (location.thread, replied_message_id(request)))
-        found = [await of_message(location.without_thread, each) for each in messages]
-        seen = [each for each in found if each is not None and each.state == "done" and not each.private]
-        return [each for each in seen if each.time < request.time]
+        found = [await of_message(location.without_thread, message) for message in messages]
+        seen = [answer for answer in found if answer is not None and answer.state == "done" and not answer.private]
+        return [answer for answer in seen if answer.time < request.time]
 
     async def _filter_by_scope(self, answers: Sequence[StoredAnswer], scope: Scope) -> list[StoredAnswer]:
-        homes = await self._current_spaces({room for each in answers for room in each.rooms} - named_rooms(scope))
-        return [each for each in answers if scope_covers(scope, Scope(each.spaces, each.rooms), homes)]
+        homes = await self._current_spaces({room for answer in answers for room in answer.rooms} - named_rooms(scope))
+        return [answer for answer in answers if scope_covers(scope, Scope(answer.spaces, answer.rooms), homes)]
 
     async def has_answered(self, location: Location, *, finished: bool = False) -> bool:
         """Whether the bot answers or answered in a thread, or posted its first message.
@@ -146,21 +146,21 @@ class ThreadHistory:
         except (EngineError, TimeoutError) as error:
             log.warning("answer.thread_lookup_failed", channel=location.room, error=type(error).__name__)
             return ()
-        before = [each for each in found if each.id != request.message and each.time <= request.time]
-        return await self._remove_forgotten(location, [each for each in before if not each.by_bot])
+        before = [answer for answer in found if answer.id != request.message and answer.time <= request.time]
+        return await self._remove_forgotten(location, [answer for answer in before if not answer.by_bot])
 
     async def _remove_forgotten(self, location: Location, messages: Sequence[Message]) -> Sequence[Message]:
         """Remove messages that were forgotten and messages of people who opted out.
 
         The question of a redacted answer may repeat removed text, and is removed too.
         """
-        store, ids = self._context.store, [each.id for each in messages]
+        store, ids = self._context.store, [message.id for message in messages]
         gone = await store.messages.find_tombstones(location.room, ids) | await store.answers.list_redacted_questions(
             location.room, ids
         )
-        remaining = [each for each in messages if each.id not in gone]
+        remaining = [message for message in messages if message.id not in gone]
         out, whose = store.opt_outs.is_opted_out, (location.platform, location.workspace)
-        return [each for each in remaining if not await out(*whose, each.author, each.time)]
+        return [message for message in remaining if not await out(*whose, message.author, message.time)]
 
     async def _build_turns(self, messages: Sequence[Message]) -> list[tuple[datetime, ChatTurn]]:
         return list(await asyncio.gather(*map(self._build_turn, messages)))
@@ -193,12 +193,12 @@ def merge_turns(answers: Iterable[StoredAnswer], messages: Iterable[tuple[dateti
     Answers come with their sources: their numbers refer to other passages in the next prompt.
     """
     turns: list[tuple[datetime, tuple[ChatTurn, ...]]] = [(time, (turn,)) for time, turn in messages]
-    for each in answers:
+    for answer in answers:
         user_turn, bot_turn = (
-            ChatTurn("user", strip_mention(each.question)),
-            ChatTurn("assistant", each.text, tuple(map(_cite_source, each.sources))),
+            ChatTurn("user", strip_mention(answer.question)),
+            ChatTurn("assistant", answer.text, tuple(map(_cite_source, answer.sources))),
         )
-        turns.append((each.time, (user_turn, bot_turn) if user_turn.text else (bot_turn,)))
+        turns.append((answer.time, (user_turn, bot_turn) if user_turn.text else (bot_turn,)))
     return tuple(turn for _, group in sorted(turns, key=lambda each: each[0]) for turn in group)
 
 

@@ -153,7 +153,7 @@ async def _apply_search_filters(
         )
         imported = context.store.imported_spaces
         rooms += await imported.find_rooms(location.platform, location.workspace, sought.channel_names)
-    people = [await _person_name(context, location, each) for each in sought.person_ids]
+    people = [await _person_name(context, location, person_id) for person_id in sought.person_ids]
     return narrow_question(question, sought, frozenset(rooms), people)
 
 
@@ -182,7 +182,7 @@ async def _person_name(context: BotContext, location: Location, person: str) -> 
 
 def _mentioned_channel(request: AnswerRequest) -> Filters | None:
     """The one channel that a question mentions; None for none, several, or an unknown one."""
-    ids = [each[1:] for each in find_mentions(strip_mention(request.text)) if each.startswith("#")]
+    ids = [mention[1:] for mention in find_mentions(strip_mention(request.text)) if mention.startswith("#")]
     if len(ids) != 1:
         return None
     return Filters(rooms=frozenset({replace(request.location, channel=ids[0], thread="").room}))

@@ -61,7 +61,7 @@ class Caller:
         if self.is_owner:
             return EMPTY_SCOPE
         places = {"", self.subject.workspace}  # direct messages of some platforms belong to no workspace
-        spaces = (personal_space(self.subject.platform, each, self.subject.person) for each in places)
+        spaces = (personal_space(self.subject.platform, place, self.subject.person) for place in places)
         return Scope(frozenset(spaces), EMPTY_SET)
 
 

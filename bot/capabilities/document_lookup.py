@@ -73,8 +73,8 @@ async def resolve_documents(
 
 def list_with_inner(key: str, documents: Iterable[DocumentInfo]) -> list[str]:
     """The key of a file, then those of its further parts, its attachments and the files within it."""
-    inner = [each.key for each in documents if each.key.startswith(f"{key}#")]
-    return [key, *(each for each in inner if _INNER_KEY.fullmatch(each, len(key)))]
+    inner = [document.key for document in documents if document.key.startswith(f"{key}#")]
+    return [key, *(inner_key for inner_key in inner if _INNER_KEY.fullmatch(inner_key, len(key)))]
 
 
 def match_documents(
@@ -89,17 +89,17 @@ def match_documents(
     path = None if here is None else resolve_path(words, here)
     if found := choose_document(
         words,
-        [each for each in candidates if words in {each.key, public_key(each.key)}],
-        [each for each in candidates if path and each.key == file_key(path, each.space)],
+        [candidate for candidate in candidates if words in {candidate.key, public_key(candidate.key)}],
+        [candidate for candidate in candidates if path and candidate.key == file_key(path, candidate.space)],
     ):
         return [found]
     if path is not None and (exported := _list_exported(words, path, candidates)):
         return exported
     is_link = words and (path is not None or not words.startswith(FILE_LINK))
-    linked = [each for each in candidates if of_chats or each.kind != "conversation"] if is_link else []
-    by_link = [each for each in linked if each.link == words]
+    linked = [candidate for candidate in candidates if of_chats or candidate.kind != "conversation"] if is_link else []
+    by_link = [candidate for candidate in linked if candidate.link == words]
     if found := choose_document(
-        words, {each.key: each for each in (*match_title(words, candidates), *by_link)}.values()
+        words, {info.key: info for info in (*match_title(words, candidates), *by_link)}.values()
     ):
         return [found]
     raise NotFound(f"There is no document “{words}”.", hint=UNKNOWN_DOCUMENT_HINT)
@@ -108,4 +108,4 @@ def match_documents(
 def _list_exported(words: str, path: Path, documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
     """The conversations of a chat export."""
     address = words if words.startswith(FILE_LINK) else path.as_uri()
-    return [each for each in documents if each.kind == "conversation" and each.link == address]
+    return [document for document in documents if document.kind == "conversation" and document.link == address]

@@ -34,7 +34,7 @@ class RequestField:
 def list_fields(row: Capability) -> list[RequestField]:
     """The fields of the request of a capability, in their order."""
     hints = get_type_hints(row.request, include_extras=True)
-    return [RequestField(each.name, hints[each.name], _get_default(each)) for each in fields(row.request)]
+    return [RequestField(field.name, hints[field.name], _get_default(field)) for field in fields(row.request)]
 
 
 def _get_default(field: Field[Any]) -> Any:
@@ -43,19 +43,19 @@ def _get_default(field: Field[Any]) -> Any:
 
 def build_request(row: Capability, values: Mapping[str, Any]) -> Any:
     """The request with these values. Raises InvalidQuestion if one is missing, unknown or of a wrong kind."""
-    if unknown := values.keys() - {each.name for each in list_fields(row)}:
+    if unknown := values.keys() - {field.name for field in list_fields(row)}:
         raise InvalidQuestion(f"“{min(unknown)}” is unknown.", hint=describe_usage(row))
     try:
         return TypeAdapter(row.request).validate_python(dict(values))
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(each) for each in first["loc"])
+        where = ".".join(str(part) for part in first["loc"])
         raise InvalidQuestion(f"“{where}”: {first['msg']}.", hint=describe_usage(row)) from error
 
 
 def match_words(row: Capability, words: Sequence[str]) -> dict[str, str]:
     """The values of words that are typed one after the other. Raises InvalidQuestion if there are too many."""
-    names = [each.name for each in list_fields(row)]
+    names = [field.name for field in list_fields(row)]
     if len(words) > len(names):
         raise InvalidQuestion(f"“{row.name}” takes {len(names)} words at most.", hint=describe_usage(row))
     return dict(zip(names, words, strict=False))
@@ -63,5 +63,5 @@ def match_words(row: Capability, words: Sequence[str]) -> dict[str, str]:
 
 def describe_usage(row: Capability) -> str:
     """The words that a capability takes: `NAME [OTHER]`."""
-    shown = (each.name.upper() if each.is_required else f"[{each.name.upper()}]" for each in list_fields(row))
+    shown = (field.name.upper() if field.is_required else f"[{field.name.upper()}]" for field in list_fields(row))
     return f"{row.name} {' '.join(shown)}".strip()

@@ -40,7 +40,7 @@ def load_rows(taken: Iterable[Capability]) -> list[Capability]:
     listed, rows = list(taken), list["Capability"]()
     for entry in sorted(entry_points(group=GROUP)):
         for row in _load(entry):
-            if row.name in DOOR_NAMES or any(_is_same(row, each) for each in (*listed, *rows)):
+            if row.name in DOOR_NAMES or any(_is_same(row, other) for other in (*listed, *rows)):
                 raise BadSetting(
                     f"The package of “{entry.value}” has a capability “{row.name}” ({row.request.__name__}), which"
                     " exists already.",

@@ -48,7 +48,7 @@ async def remember_me(deps: Deps, caller: Caller, _request: RememberMe) -> Async
 async def my_data(deps: Deps, caller: Caller, _request: GetMyData) -> AsyncGenerator[OperationResult]:
     """Yield how much is stored about a person. Raises NotPermitted for a space."""
     subject, store = _check_person(caller), (await deps.parts.open()).store
-    messages = Counter(each.room for each in await _list_messages(store, subject))
+    messages = Counter(message.room for message in await _list_messages(store, subject))
     readable = await deps.engine.documents.count_by_room(caller.scope) if messages else {}
     channels = [
         ChannelCount(room, (await store.channels.get_name(room) or "") if room in readable else "", count)
@@ -59,8 +59,8 @@ async def my_data(deps: Deps, caller: Caller, _request: GetMyData) -> AsyncGener
     yield MyData(
         tuple(channels),
         len(await _list_files(store, subject)),
-        tuple(sorted(Counter(each["kind"] for each in records).items())),
-        tuple(sorted({each["topic"] for each in records if each["kind"] == "expert"})),
+        tuple(sorted(Counter(record["kind"] for record in records).items())),
+        tuple(sorted({record["topic"] for record in records if record["kind"] == "expert"})),
         is_read=not out,
     )
 
@@ -70,11 +70,11 @@ async def export_my_data(deps: Deps, caller: Caller, _request: ExportMyData) -> 
     subject, store = _check_person(caller), (await deps.parts.open()).store
     messages = sorted(await _list_messages(store, subject), key=lambda each: (each.document, each.time))
     texts, document = dict[str, str](), ""
-    for each in messages:
-        if each.document != document:
-            document, texts = each.document, await _load_texts(deps, each)
-        record = {"kind": "message", "channel": each.room, "id": each.id, "time": each.time.isoformat()}
-        yield ExportLine(_dump({**record, "text": texts.get(each.id, "")}))
+    for message in messages:
+        if message.document != document:
+            document, texts = message.document, await _load_texts(deps, message)
+        record = {"kind": "message", "channel": message.room, "id": message.id, "time": message.time.isoformat()}
+        yield ExportLine(_dump({**record, "text": texts.get(message.id, "")}))
     for file in await _list_files(store, subject):
         record = {"kind": "file", "channel": file.room, "id": file.document, "time": file.time.isoformat()}
         yield ExportLine(_dump(record))
@@ -90,27 +90,27 @@ async def _load_texts(deps: Deps, message: MessageRecord) -> dict[str, str]:
         found = await deps.engine.documents.get(message.document, Scope(EMPTY_SET, frozenset({message.room})))
     except NotFound:
         return {}
-    return {each.key: each.text for each in found.passages}
+    return {passage.key: passage.text for passage in found.passages}
 
 
 async def _list_messages(store: BotStore, subject: Subject) -> list[MessageRecord]:
-    found = [await store.messages.list_by_author(*each) for each in _list_places(subject)]
+    found = [await store.messages.list_by_author(*place) for place in _list_places(subject)]
     return [message for messages in found for message in messages]
 
 
 async def _list_files(store: BotStore, subject: Subject) -> list[FileRecord]:
-    found = [await store.files.list_by_author(*each) for each in _list_places(subject)]
+    found = [await store.files.list_by_author(*place) for place in _list_places(subject)]
     return [file for files in found for file in files]
 
 
 async def _list_records(store: BotStore, subject: Subject) -> list[dict[str, Any]]:
-    found = [await store.personal.list(*each) for each in _list_places(subject)]
+    found = [await store.personal.list(*place) for place in _list_places(subject)]
     return [record for records in found for record in records]
 
 
 def _list_places(subject: Subject) -> list[tuple[str, str, str]]:
     """A person in their workspace, and where direct messages belong to none."""
-    return [(subject.platform, each, subject.person) for each in dict.fromkeys((subject.workspace, ""))]
+    return [(subject.platform, workspace, subject.person) for workspace in dict.fromkeys((subject.workspace, ""))]
 
 
 def _dump(record: dict[str, Any]) -> str:

@@ -220,7 +220,7 @@ class UndoCorrection:
     @property
     def name(self) -> str:
         """A name that it was about."""
-        return next((each.name for each in (*self.change.made, *self.change.removed)), "")
+        return next((correction.name for correction in (*self.change.made, *self.change.removed)), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,7 +312,7 @@ _ROWS = (
     Capability("export", requests.Export, ".maintenance.operations:export", CLI, Who.OWNER, kept=KEPT_OWNER),
     Capability("backup", requests.Backup, ".maintenance.operations:backup", CLI, Who.OWNER, kept=KEPT_OWNER),
 )
-ROWS = tuple(replace(each, audited=each.name in AUDITED) for each in _ROWS)
+ROWS = tuple(replace(row, audited=row.name in AUDITED) for row in _ROWS)
 
 
 @cache
@@ -323,7 +323,7 @@ def list_rows() -> tuple[Capability, ...]:
 
 def find_row(request: type) -> Capability:
     """The capability of a type of request. Raises NotPermitted for what is none."""
-    found = next((each for each in list_rows() if each.request is request), None)
+    found = next((row for row in list_rows() if row.request is request), None)
     if found is None:
         raise NotPermitted(f"“{request.__name__}” is no capability.")
     return found

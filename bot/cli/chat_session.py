@@ -39,7 +39,7 @@ class ChatSession:
         results = await self.screen.show(self.perform(request))
         answer = "".join(event.text for event in results if isinstance(event, AnswerDelta))
         self.sources = next((event.sources for event in results if isinstance(event, AnswerEnd)), ())
-        cited = (CitedSource(each.number, each.document, each.passage, each.title) for each in self.sources)
+        cited = (CitedSource(source.number, source.document, source.passage, source.title) for source in self.sources)
         turns = (ChatTurn("user", text), ChatTurn("assistant", answer, tuple(cited)))
         self.history = (*self.history, *turns)[-MAX_TURNS:]
 

@@ -50,7 +50,7 @@ def build_command(row: Capability) -> Callable[..., None]:
         Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=JsonOption),
     ]
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 

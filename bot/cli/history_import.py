@@ -86,9 +86,9 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
         from bot.capabilities.results import HistoryImportResult  # noqa: PLC0415  - as above
         from bot.cli.render.import_report import write_report  # noqa: PLC0415  - as above
 
-        for each in results:
-            if report is not None and isinstance(each, HistoryImportResult):
-                write_report(each, report)
+        for result in results:
+            if report is not None and isinstance(result, HistoryImportResult):
+                write_report(result, report)
         return 0
 
     request = ImportHistory(

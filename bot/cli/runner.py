@@ -151,11 +151,11 @@ async def accept_estimate(screen: Screen, stream: AsyncGenerator[OperationResult
     from bot.cli.render.estimates import ask_to_go_on, format_estimate  # noqa: PLC0415  - keeps --help fast
 
     results = await screen.collect(stream)
-    said = [each.text for each in results if isinstance(each, Completed)]  # such as who will find it
-    for each in [each for each in results if isinstance(each, EstimateResult)]:
-        if each.files or each.messages or each.chunks:
-            screen.err.print("\n".join([*said, format_estimate(each)]), soft_wrap=True, markup=False)
-            if not (asked.yes or await asyncio.to_thread(ask_to_go_on, each)):
+    said = [result.text for result in results if isinstance(result, Completed)]  # such as who will find it
+    for result in [each for each in results if isinstance(each, EstimateResult)]:
+        if result.files or result.messages or result.chunks:
+            screen.err.print("\n".join([*said, format_estimate(result)]), soft_wrap=True, markup=False)
+            if not (asked.yes or await asyncio.to_thread(ask_to_go_on, result)):
                 screen.err.print("Nothing was read.")
                 return False
     return True

@@ -66,8 +66,8 @@ async def serve_until_stopped(
 
     log_config.configure_logging(common.clock, debug=common.debug, serving=True)
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, _handle_signal, stop, each)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, _handle_signal, stop, number)
     try:
         if web and setup is not False and not await _set_up(common, stop, is_asked=bool(setup)):
             return 0
@@ -79,8 +79,8 @@ async def serve_until_stopped(
             else:
                 await serve_platforms(settings, stop, common.clock, platforms, ("web",) if web else ())
     finally:
-        for each in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(each)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
     return 0
 
 

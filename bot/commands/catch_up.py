@@ -92,14 +92,14 @@ async def summarize_thread(call: CommandContext) -> None:
 async def _quote_messages(call: CommandContext, time: datetime, zone: tzinfo) -> Card:
     """Without a language model: quote the weightiest conversations, whole and by time, and link the first message."""
     context = await _retrieve_missed(call, time)
-    sources = _one_per_file([each for each in context.sources if each.time and each.time >= time])
+    sources = _one_per_file([source for source in context.sources if source.time and source.time >= time])
     found = await asyncio.to_thread(weigh_conversations, sources, await _find_name(call))
     shown = _choose_conversations(found)
     if not shown:
         return Card(gettext("I found no messages here since {time}.").format(time=format_local(time, zone)))
-    lines = [line for each in shown for line in _format_conversation(each, zone)]
+    lines = [line for conversation in shown for line in _format_conversation(conversation, zone)]
     heading = gettext("Messages here since {time}").format(time=format_local(time, zone))
-    quoted = [each for conversation in shown for each in conversation.sources]
+    quoted = [source for conversation in shown for source in conversation.sources]
     is_cut = context.overview is not None and context.overview.truncated
     notices = ["", gettext(texts.ONLY_NEWEST)] if is_cut else []
     return Card("\n".join([f"**{heading}**", *lines, *await _link_others(call, time, quoted, sources), *notices]))
@@ -120,20 +120,22 @@ async def _retrieve_missed(call: CommandContext, time: datetime) -> Context:
 def _choose_conversations(weighed: Sequence[WeighedConversation]) -> list[WeighedConversation]:
     """The weightiest conversations with at most MAX_QUOTED messages, by time; a longer one with its first and last."""
     chosen, left = list[WeighedConversation](), MAX_QUOTED
-    for each in weighed:
-        if len(each.sources) <= left:
-            chosen.append(each)
+    for conversation in weighed:
+        if len(conversation.sources) <= left:
+            chosen.append(conversation)
         elif left == MAX_QUOTED:
-            first, *others = each.sources
-            chosen.append(replace(each, sources=(first, *others[-(left - 1) :])))
-        left -= len(chosen[-1].sources) if chosen[-1].document == each.document else 0
+            first, *others = conversation.sources
+            chosen.append(replace(conversation, sources=(first, *others[-(left - 1) :])))
+        left -= len(chosen[-1].sources) if chosen[-1].document == conversation.document else 0
     return sorted(chosen, key=lambda each: str(each.sources[0].time))
 
 
 def _format_conversation(conversation: WeighedConversation, zone: tzinfo) -> list[str]:
     """A line for each message, the replies below the first one."""
-    first, *others = (_format_line(each, conversation.points.get(each.number), zone) for each in conversation.sources)
-    return [f"- {first}", *(f"  - {each}" for each in others)]
+    first, *others = (
+        _format_line(source, conversation.points.get(source.number), zone) for source in conversation.sources
+    )
+    return [f"- {first}", *(f"  - {other}" for other in others)]
 
 
 async def _link_others(
@@ -143,11 +145,11 @@ async def _link_others(
 
     Counts the stored messages: the sources may be only the newest of them.
     """
-    shown = {each.passage for each in quoted}
+    shown = {source.passage for source in quoted}
     records = await call.store.messages.list_between(call.location.room, time, call.now)
-    missed = [each for each in records if each.document and each.author != call.person]
-    files = {each.document for each in sources if not message_time(each)} - {each.document for each in quoted}
-    others = sum(each.id not in shown for each in missed) + len(files)
+    missed = [record for record in records if record.document and record.author != call.person]
+    files = {source.document for source in sources if not message_time(source)} - {source.document for source in quoted}
+    others = sum(record.id not in shown for record in missed) + len(files)
     if not others or not missed:
         return []
     place = replace(call.location, thread=missed[0].thread)
@@ -171,8 +173,8 @@ async def _find_name(call: CommandContext) -> str:
 def _one_per_file(sources: Sequence[Source]) -> list[Source]:
     """The messages, and the first passage of each file."""
     found: dict[object, Source] = {}
-    for each in sources:
-        found.setdefault(each.number if message_time(each) else each.document, each)
+    for source in sources:
+        found.setdefault(source.number if message_time(source) else source.document, source)
     return list(found.values())
 
 

@@ -39,12 +39,12 @@ async def _show_settings(call: CommandContext) -> Card:
     now = await call.services.context.get_channel_settings(call.location.room)
     fields = await list_fields(call)
     values = [
-        f"- `{each.name}` is {await format_value(call, each, now)}: {gettext(each.description)}" for each in fields
+        f"- `{field.name}` is {await format_value(call, field, now)}: {gettext(field.description)}" for field in fields
     ]
     example = call.format_example("settings reply-to mention")
     lines = [f"**{gettext('This channel')}**", *values, "", gettext("To change one: {example}").format(example=example)]
-    groups = dict.fromkeys(each.group for each in fields) if call.traits.max_form_fields else ()
-    buttons = tuple(Button(f"{gettext(FORM_TITLES[each])}…", "settings", each) for each in groups)
+    groups = dict.fromkeys(field.group for field in fields) if call.traits.max_form_fields else ()
+    buttons = tuple(Button(f"{gettext(FORM_TITLES[group])}…", "settings", group) for group in groups)
     return Card("\n".join(lines), buttons=buttons)
 
 

@@ -117,7 +117,7 @@ class PersonAtPlace:
 
     async def perform(self, request: OperationRequest) -> list[HandlerResult]:
         """All results of a request of the caller in this place. Raises EngineError."""
-        return [each async for each in run_for_person(self.services.deps, await self.build_caller(), request)]
+        return [result async for result in run_for_person(self.services.deps, await self.build_caller(), request)]
 
     async def build_caller(self) -> Caller:
         """The person in this place, with what they may read now."""

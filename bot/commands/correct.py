@@ -64,7 +64,7 @@ def _usage_hint(call: CommandContext) -> str:
         'describe Ada "She wrote it." --with Engine',
         'hide "Analytical Engin"',
     )
-    listed = "; ".join(call.format_example(f"correct {each}") for each in examples)
+    listed = "; ".join(call.format_example(f"correct {example}") for example in examples)
     return gettext("Examples: {examples}.").format(examples=listed)
 
 
@@ -142,7 +142,7 @@ def _confirm(call: CommandContext, done: str, made: CorrectionMade) -> Card:
 
 async def _add_fact(call: CommandContext, words: CommandArguments) -> Card:
     name, description = words.positional
-    other, type_, keywords = (words.options.get(each, "") for each in OPTIONS)
+    other, type_, keywords = (words.options.get(option, "") for option in OPTIONS)
     added = await call.get_result(AddFact(name, description, other, type_, keywords), FactAdded)
     text = gettext("Added: {name} – {description}")
     text = text.format(name=_format_name(words), description=escape_markdown(description))

@@ -57,13 +57,13 @@ def _format_pairs(pairs: Iterable[Duplicate]) -> Iterable[str]:
         name, other = escape_markdown(pair.name), escape_markdown(pair.other)
         sign = "→" if pair.is_joined else "~"
         yield f"- **{name}** {sign} **{other}**: {escape_markdown(format_duplicate_evidence(pair))}"
-        yield from (f"  “{escape_markdown(each, MAX_EXCERPT_LENGTH)}”" for each in pair.excerpts)
+        yield from (f"  “{escape_markdown(excerpt, MAX_EXCERPT_LENGTH)}”" for excerpt in pair.excerpts)
 
 
 def _format_homonyms(homonyms: Iterable[Homonym]) -> Iterable[str]:
-    for each in homonyms:
-        yield f"- **{escape_markdown(each.name)}**: {escape_markdown('; '.join(map(format_sense, each.senses)))}"
-        excerpts = filter(None, (sense.excerpt for sense in each.senses))
+    for homonym in homonyms:
+        yield f"- **{escape_markdown(homonym.name)}**: {escape_markdown('; '.join(map(format_sense, homonym.senses)))}"
+        excerpts = filter(None, (sense.excerpt for sense in homonym.senses))
         yield from (f"  “{escape_markdown(text, MAX_EXCERPT_LENGTH)}”" for text in excerpts)
 
 

@@ -93,8 +93,8 @@ async def _confirm_forget_channel(call: CommandContext, kind: ContentKind) -> Ca
     if not documents:
         return Card(gettext("There is nothing to forget here."))
     value = next(words for words, each in CHANNEL_WORDS.items() if each == kind)
-    files = sum(each.kind != "conversation" for each in documents)
-    passages = sum(each.passages for each in documents if each.kind == "conversation")
+    files = sum(document.kind != "conversation" for document in documents)
+    passages = sum(document.passages for document in documents if document.kind == "conversation")
     kinds = [pluralize(passages, "{count} message", "{count} messages")] if passages else []
     kinds += [pluralize(files, "{count} file", "{count} files")] if files else []
     told = gettext(
@@ -116,7 +116,7 @@ async def rehearse_forget_channel(call: PersonAtPlace, kind: ContentKind) -> Era
 
 async def _measure(call: PersonAtPlace, documents: Sequence[DocumentInfo]) -> MeasuredErasure:
     erasures = call.services.ingest_service.erasures
-    plan = await erasures.planner.plan_documents(each.key for each in documents)
+    plan = await erasures.planner.plan_documents(document.key for document in documents)
     return await erasures.measure(plan, ErasureReader(_find_subject(call), await call.resolve_scope()))
 
 
@@ -129,8 +129,8 @@ async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> Erased:
     await call.require_manager(gettext("have a channel forgotten"))
     documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
     measured = await _measure(call, documents)
-    for each in documents:
-        await call.services.ingest_service.forget_document(each.key)
+    for document in documents:
+        await call.services.ingest_service.forget_document(document.key)
     text = gettext("Forgotten: {documents} of this channel. They remain in the chat.").format(
         documents=pluralize(len(documents), "{count} document", "{count} documents")
     )

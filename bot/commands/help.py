@@ -51,7 +51,7 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
         "",
         gettext(traits.usage_heading),
     ]
-    lines += [f"- {gettext(each)}" for each in traits.features]
+    lines += [f"- {gettext(feature)}" for feature in traits.features]
     lines += [
         f"- `{_shorten(_format_usage(traits, name, command))}` – {gettext(command.summary)}"
         for name, command in commands.items()
@@ -66,7 +66,7 @@ def format_command_help(traits: PlatformTraits, name: str, command: Command) -> 
     lines += [gettext(command.details).replace("{}", traits.command_prefix)] if command.details else []
     lines += [f"_{gettext('For managers of this workspace.')}_"] if command.managers_only else []
     return "\n".join(
-        [*lines, *(f"- `{traits.format_command(f'{name} {gettext(each)}')}`" for each in command.examples)]
+        [*lines, *(f"- `{traits.format_command(f'{name} {gettext(example)}')}`" for example in command.examples)]
     )
 
 
@@ -97,7 +97,7 @@ def _shorten(usage: str) -> str:
 
 
 def _format_usage(traits: PlatformTraits, name: str, command: Command) -> str:
-    named = " ".join(f"{each}:…" for each in traits.argument_names.get(name, ()))
+    named = " ".join(f"{argument_name}:…" for argument_name in traits.argument_names.get(name, ()))
     return f"{traits.command_prefix}{name} {named or command.usage}".rstrip()
 
 
@@ -108,7 +108,9 @@ async def introduce(services: BotServices, called: CommandInvoked) -> Card:
     with suppress(EngineError):  # an introduction without examples is better than none
         examples = await _list_examples(call)
     lines = [describe_reading(call.traits), ""]
-    lines += [gettext(EXAMPLES_HEADING), *(f"- {each}" for each in examples)] if examples else [gettext(NOTHING_READ)]
+    lines += (
+        [gettext(EXAMPLES_HEADING), *(f"- {example}" for example in examples)] if examples else [gettext(NOTHING_READ)]
+    )
     lines += ["", gettext(ALL_COMMANDS).format(command=call.traits.format_command("help"))]
     return Card("\n".join([*lines, services.context.disclosure.describe()]))
 
@@ -119,8 +121,8 @@ async def _list_examples(call: CommandContext) -> list[str]:
     documents = await call.engine.documents.list(scope)
     if not documents:
         return []
-    names = [each for each in await call.engine.graph.find_names("", scope, MAX_NAMES) if len(each) >= MIN_NAME_LENGTH]
-    files = [each.title for each in documents[:MAX_FILES] if each.kind == "file"]
-    about_names = [gettext(ABOUT_NAME).format(name=escape_markdown(each)) for each in names[:2]]
-    about_files = [gettext(ABOUT_FILE).format(title=escape_markdown(each)) for each in files[:1]]
+    names = [name for name in await call.engine.graph.find_names("", scope, MAX_NAMES) if len(name) >= MIN_NAME_LENGTH]
+    files = [document.title for document in documents[:MAX_FILES] if document.kind == "file"]
+    about_names = [gettext(ABOUT_NAME).format(name=escape_markdown(name)) for name in names[:2]]
+    about_files = [gettext(ABOUT_FILE).format(title=escape_markdown(file)) for file in files[:1]]
     return [*about_names[: 2 - len(about_files)], *about_files, gettext(ABOUT_WEEK)]

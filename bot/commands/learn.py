@@ -62,11 +62,11 @@ async def learn_command(call: CommandContext) -> Card:
     files = call.services.ingest_service.files
     async with call.recording(None, "upload") as change:
         outcomes = await files.ingest_from_command(call.invocation, call.now, private=private)
-        filed = [each.document for each in outcomes if isinstance(each, FileRecord)]
+        filed = [outcome.document for outcome in outcomes if isinstance(outcome, FileRecord)]
         is_named = not (private or await call.is_direct())
         change.observe({"documents": filed if is_named else [], "count": len(filed)})
     lines = await _report_files(call, uploads, outcomes)
-    if not all(isinstance(each, RejectedFile) for each in outcomes):
+    if not all(isinstance(outcome, RejectedFile) for outcome in outcomes):
         lines.append(await _describe_readers(call, private=private))
     return Card("\n".join(lines))
 
@@ -80,16 +80,16 @@ async def _describe_readers(call: CommandContext, *, private: bool) -> str:
 
 async def _report_files(call: CommandContext, uploads: Sequence[Upload], outcomes: Sequence[FileResult]) -> list[str]:
     """Wait until files are indexed, and describe the result for each."""
-    refused = [each for each in outcomes if isinstance(each, RejectedFile)]
-    documents = [each.document for each in outcomes if not isinstance(each, RejectedFile)]
+    refused = [outcome for outcome in outcomes if isinstance(outcome, RejectedFile)]
+    documents = [outcome.document for outcome in outcomes if not isinstance(outcome, RejectedFile)]
     soon = await call.services.ingest_service.files.wait_for_indexed(documents, call.settings.attachment_wait_seconds)
-    kept_back = {each.name for each in refused}
-    read = [each.name for each in uploads if each.name not in kept_back]
-    lines = [texts.file_refused(each.name, each.reason) for each in refused]
-    names = {each.id: each.name for each in uploads}
-    filed = [each for each in outcomes if isinstance(each, FileRecord)]
+    kept_back = {outcome.name for outcome in refused}
+    read = [upload.name for upload in uploads if upload.name not in kept_back]
+    lines = [texts.file_refused(outcome.name, outcome.reason) for outcome in refused]
+    names = {upload.id: upload.name for upload in uploads}
+    filed = [outcome for outcome in outcomes if isinstance(outcome, FileRecord)]
     lines += await call.services.ingest_service.files.describe_gaps(
-        (each.document, names.get(each.upload_id, "")) for each in filed
+        (outcome.document, names.get(outcome.upload_id, "")) for outcome in filed
     )
     return [_format_file_status(read, soon=soon), *lines] if read else lines
 
@@ -130,7 +130,7 @@ async def _exclusion_reason(call: CommandContext, message: Message) -> str:
         return gettext(BOT_MESSAGE)
     written = None if _is_author(call, message) else message.time
     out = await store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written)
-    gone = {message.id, *(f"{location.room}:file:{message.id}:{each.id}" for each in message.uploads)}
+    gone = {message.id, *(f"{location.room}:file:{message.id}:{upload.id}" for upload in message.uploads)}
     return gettext(AUTHOR_OPTED_OUT) if out or await store.messages.find_tombstones(location.room, gone) else ""
 
 

@@ -142,7 +142,7 @@ def _format_pending(known: IndexStatus) -> str:
         chunks and pluralize(chunks, "{count} piece of text to read", "{count} pieces of text to read"),
         names and pluralize(names, "{count} name to update", "{count} names to update"),
     )
-    return ", ".join(each for each in waits if each)
+    return ", ".join(wait for wait in waits if wait)
 
 
 async def _format_channel_status(call: CommandContext) -> list[str]:
@@ -216,9 +216,9 @@ def _format_neighborhood(near: Neighborhood) -> Iterable[str]:
     yield f"**{escape_markdown(entity.name)}**" + (f" ({escape_markdown(entity.type)})" if entity.type else "")
     if entity.description:
         yield escape_markdown(entity.description, MAX_DESCRIPTION_LENGTH)
-    for each in near.relations[:MAX_RELATIONS]:
-        other = each.target if each.source == entity.name else each.source
-        yield f"- **{escape_markdown(other)}**: {escape_markdown(each.description or each.keywords)}"
+    for relation in near.relations[:MAX_RELATIONS]:
+        other = relation.target if relation.source == entity.name else relation.source
+        yield f"- **{escape_markdown(other)}**: {escape_markdown(relation.description or relation.keywords)}"
     if len(near.relations) > MAX_RELATIONS:
         further = len(near.relations) - MAX_RELATIONS
         yield f"- {pluralize(further, '… and {count} further relation', '… and {count} further relations')}"
@@ -244,11 +244,11 @@ async def summarize_feedback(call: CommandContext) -> list[str]:
 async def _list_disliked(call: CommandContext) -> list[str]:
     """Links to the latest disliked answers that the caller may read."""
     location, found = call.location, list[str]()
-    for each in await call.store.answers.list_disliked(
+    for answer in await call.store.answers.list_disliked(
         location.platform, location.workspace, call.now - FEEDBACK_PERIOD, MAX_CHECKED_ANSWERS
     ):
-        if len(found) < MAX_DISLIKED and await call.can_read(each.location.room):
-            found += await _format_answer_link(call, each)
+        if len(found) < MAX_DISLIKED and await call.can_read(answer.location.room):
+            found += await _format_answer_link(call, answer)
     return [gettext("The latest with a 👎:"), *found] if found else []
 
 

@@ -111,7 +111,7 @@ def _derive_command(row: Capability) -> Command:
 async def _run_derived(row: Capability, call: CommandContext) -> Card:
     words = parse_arguments(call.arguments).positional
     results = await call.perform(build_request(row, match_words(row, words)))
-    lines = [line for each in results for line in _format_result(each)]
+    lines = [line for result in results for line in _format_result(result)]
     return Card("\n".join(lines))
 
 

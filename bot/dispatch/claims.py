@@ -52,7 +52,7 @@ class EventClaims:
         self._has_more = max(limits) <= 0
         if self._is_leaving or self._has_more:
             return ()
-        found = [each for each in await self._rows.list_workspaces() if self._serves(each)]
+        found = [workspace for workspace in await self._rows.list_workspaces() if self._serves(workspace)]
         found.sort(key=lambda each: (each <= self._last_workspace, each))
         if not found:
             return ()

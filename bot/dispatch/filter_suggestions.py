@@ -42,7 +42,7 @@ class FilterSuggestions:
                 if name == "from":
                     return await self._suggest_authors(person, location, typed)
                 now = self._context.clock.now().astimezone(await self._context.find_zone(location, person))
-                return [FormOption(each, each) for each in suggest_times(typed, now)][:MAX_SUGGESTIONS]
+                return [FormOption(time, time) for time in suggest_times(typed, now)][:MAX_SUGGESTIONS]
         except (EngineError, TimeoutError) as error:
             log.warning("suggestions.lookup_failed", filter=name, error=type(error).__name__)
             return []
@@ -65,4 +65,4 @@ class FilterSuggestions:
         scope = await self._context.audience.scope_for_person(location, person)
         engine, key = self._context.engine_context.engine, (*sorted(scope.spaces), "", *sorted(scope.rooms))
         authors = await self._authors.get_or_fetch(key, lambda: engine.documents.list_authors(scope))
-        return [FormOption(each, each) for each in match_typed(authors, typed, MAX_SUGGESTIONS)]
+        return [FormOption(text, text) for text in match_typed(authors, typed, MAX_SUGGESTIONS)]

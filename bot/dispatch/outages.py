@@ -40,9 +40,9 @@ class Outages:
     def describe(self) -> list[str]:
         """For each platform, the number of events that wait for it and the last error."""
         counts, reasons = dict[str, int](), dict[str, str]()
-        for each in self._outages.values():
-            counts[each.platform] = counts.get(each.platform, 0) + 1
-            reasons[each.platform] = each.reason
+        for outage in self._outages.values():
+            counts[outage.platform] = counts.get(outage.platform, 0) + 1
+            reasons[outage.platform] = outage.reason
         return [
             f"Events of {platform} that failed and are being retried: {count}. {reasons[platform].rstrip('.')}."
             for platform, count in sorted(counts.items())

@@ -76,7 +76,7 @@ class ReplyPolicy:
         """Whether a message says something, asks nothing, and is for no other person of its thread."""
         if await self._replies_to_another(message):
             return False
-        others = {each.author: None for each in reversed(await self._earlier_messages(message))}
+        others = {earlier_message.author: None for earlier_message in reversed(await self._earlier_messages(message))}
         text = strip_mention(message.text) if addressed else message.text
         return is_remark(text, await self._person_names(message.location, list(others)))
 
@@ -118,15 +118,15 @@ class ReplyPolicy:
         if message.author not in askers or await self._replies_to_another(message):
             return False
         others = await self._earlier_messages(message)
-        names = await self._person_names(location, {*askers, *(each.author for each in others)} - {message.author})
-        interrupted = latest is not None and any(each.time > latest for each in others)
+        names = await self._person_names(location, {*askers, *(other.author for other in others)} - {message.author})
+        interrupted = latest is not None and any(other.time > latest for other in others)
         return classify_message(message.text, names, interrupted=interrupted) in self._answered_verdicts()
 
     async def _is_for_nobody_else(self, message: Message) -> bool:
         """Whether a message is addressed to no other person of its thread, or of the recent messages of its channel."""
         if await self._replies_to_another(message):
             return False
-        others = {each.author: None for each in reversed(await self._earlier_messages(message))}
+        others = {earlier_message.author: None for earlier_message in reversed(await self._earlier_messages(message))}
         names = await self._person_names(message.location, list(others)[:MAX_PEOPLE])
         return classify_message(message.text, names) in self._answered_verdicts()
 
@@ -137,7 +137,7 @@ class ReplyPolicy:
             records = await messages.list_by_thread(location.room, location.thread)
         else:
             records = await messages.list_between(location.room, message.time - RECENT_PERIOD, message.time)
-        return [each for each in records if each.author != message.author and each.time < message.time]
+        return [record for record in records if record.author != message.author and record.time < message.time]
 
     def _answered_verdicts(self) -> frozenset[Verdict]:
         """The verdicts that are answered; without a model only certain questions."""

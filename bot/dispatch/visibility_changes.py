@@ -85,6 +85,6 @@ class VisibilityChanges:
             if not workspace or self._context.serves(Location(platform, workspace, "")):  # else another process does
                 await self.reconcile(platform, workspace)
         async with self._context.engine_context.engine.processes.try_lease("abandoned suspensions") as is_held:
-            for each in await self._audience.shared.list_abandoned() if is_held else ():
-                if self._context.serves(each):
-                    await self.reconcile(each.platform, each.workspace)
+            for room in await self._audience.shared.list_abandoned() if is_held else ():
+                if self._context.serves(room):
+                    await self.reconcile(room.platform, room.workspace)

@@ -237,4 +237,4 @@ def _label_points(middle: str, edge: Edge, boxes: Mapping[str, Box]) -> list[tup
 
 def _find_free_box(points: Sequence[tuple[float, float]], size: Size, taken: Sequence[Box]) -> Box | None:
     candidates = (Box(x, y, Size(size.width + 8, size.height + 3)) for x, y in points)
-    return next((area for area in candidates if not any(area.overlaps(each) for each in taken)), None)
+    return next((area for area in candidates if not any(area.overlaps(box) for box in taken)), None)

@@ -59,9 +59,9 @@ def _list_fonts() -> tuple[tuple[str, str], ...]:
     from matplotlib.font_manager import fontManager  # noqa: PLC0415  - slow to load, and few need it
 
     plain = {
-        (each.name, each.fname)
-        for each in fontManager.ttflist
-        if each.style == "normal" and each.weight in {400, "normal"} and not each.name.startswith("Last Resort")
+        (font.name, font.fname)
+        for font in fontManager.ttflist
+        if font.style == "normal" and font.weight in {400, "normal"} and not font.name.startswith("Last Resort")
     }
     return tuple(sorted(plain, key=lambda font: (font[0] != DEFAULT_FONT, font)))
 

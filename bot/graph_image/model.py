@@ -58,12 +58,12 @@ def build_graph_model(
     if neighborhood.entity is None:
         return GraphModel((), ())
     index = _NeighborhoodIndex()
-    for each in (neighborhood, *others):
-        index.add(each)
+    for other in (neighborhood, *others):
+        index.add(other)
     shown = {normalize_name(neighborhood.entity.name): 0}
     for key, ring in (
         *index.neighbors(neighborhood, 1),
-        *((key, 2) for each in others for key, _ in index.neighbors(each, 2)),
+        *((key, 2) for other in others for key, _ in index.neighbors(other, 2)),
     ):
         if key not in shown and len(shown) < limit:
             shown[key] = ring
@@ -83,24 +83,24 @@ class _NeighborhoodIndex:
         for row in (neighborhood.entity, *neighborhood.neighbors):
             if row is not None:
                 self.rows.setdefault(normalize_name(row.name), row)
-        for each in neighborhood.relations:
-            self.links.setdefault(_edge_keys(each), each)
+        for relation in neighborhood.relations:
+            self.links.setdefault(_edge_keys(relation), relation)
 
     def neighbors(self, neighborhood: Neighborhood, ring: int) -> list[tuple[str, int]]:
         """The other ends of its relations, the heaviest first; only MAX_PER_NODE for the outer ring."""
         middle = normalize_name(neighborhood.entity.name) if neighborhood.entity else ""
         found = [
             key
-            for each in _sort_by_weight(neighborhood.relations)
-            for key in _edge_keys(each)
+            for relation in _sort_by_weight(neighborhood.relations)
+            for key in _edge_keys(relation)
             if key != middle and key in self.rows
         ]
         return [(key, ring) for key in (found if ring == 1 else found[:MAX_PER_NODE])]
 
     def edges(self) -> list[Edge]:
         return [
-            Edge(_edge_keys(each), each.weight, _first_keyword(each.keywords))
-            for each in _sort_by_weight(self.links.values())
+            Edge(_edge_keys(relation), relation.weight, _first_keyword(relation.keywords))
+            for relation in _sort_by_weight(self.links.values())
         ]
 
 

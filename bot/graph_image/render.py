@@ -52,7 +52,7 @@ async def load_graph_model(engine: Engine, name: str, scope: Scope) -> tuple[Nei
     weightiest = sorted(neighborhood.relations, key=lambda each: -each.weight)[:MAX_NEIGHBORS]
     middle = normalize_name(neighborhood.entity.name)
     ends = dict.fromkeys(
-        end for each in weightiest for end in (each.source, each.target) if normalize_name(end) != middle
+        end for relation in weightiest for end in (relation.source, relation.target) if normalize_name(end) != middle
     )
     others = await asyncio.gather(*(engine.graph.get_neighborhood(end, scope, MAX_NEIGHBOR_RELATIONS) for end in ends))
     return neighborhood, build_graph_model(neighborhood, others)

@@ -65,7 +65,7 @@ def ngettext(singular: str, plural: str, number: int) -> str:
 
 def list_translations(message: str) -> frozenset[str]:
     """A sentence in all languages, to recognize it in a stored text."""
-    return frozenset({message, *(load_catalog(each).gettext(message) for each in TRANSLATIONS)})
+    return frozenset({message, *(load_catalog(translation).gettext(message) for translation in TRANSLATIONS)})
 
 
 @cache

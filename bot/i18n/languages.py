@@ -36,6 +36,6 @@ def _match_tag(words: str) -> str:
 @cache
 def _list_names() -> Mapping[str, str]:
     """The names of the languages in each of them, such as “german”, “deutsch” and “allemand”."""
-    names = {Locale(shown).languages.get(each, ""): each for shown in LANGUAGES for each in LANGUAGES}
+    names = {Locale(shown).languages.get(language, ""): language for shown in LANGUAGES for language in LANGUAGES}
     names |= {Locale(shown).languages.get("pt_BR", ""): "pt" for shown in LANGUAGES}
     return {name.casefold(): language for name, language in names.items() if name}

@@ -172,7 +172,7 @@ class ChannelMembership:
 
     async def _forget_thread(self, location: Location) -> None:
         messages = await self._store.messages.list_by_thread(location.room, location.thread)
-        ids = [each.id for each in messages]
+        ids = [message.id for message in messages]
         await self._store.messages.add_tombstones(location.room, ids)
         for file in await self._store.files.list_by_messages(location.room, ids):
             await self._documents.forget_document(file.document)

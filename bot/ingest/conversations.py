@@ -149,12 +149,12 @@ def choose_window(indexed: IndexedMessage, nearby: Sequence[StoredWindow]) -> st
     """
     room = indexed.message.location.room
     earlier = sorted(
-        ((each.time or EPOCH, each.key, each, window.record) for window in nearby for each in window.passages),
+        ((held.time or EPOCH, held.key, held, window.record) for window in nearby for held in window.passages),
         key=lambda found: found[:2],
     )
     earlier = [found for found in earlier if found[:2] <= (indexed.message.time, indexed.message.id)]
     if not earlier:
-        return _choose_nearest(indexed, [each.record for each in nearby])
+        return _choose_nearest(indexed, [window.record for window in nearby])
     windows = ConversationWindows(CONVERSATION_GAP, CONVERSATION_TOKENS)
     for _, _, passage, record in earlier:
         windows.restore(_to_utterance(passage), record.document, record.tokens)
@@ -191,15 +191,15 @@ def group_into_runs(
     others are grouped as if all were new.
     """
     ordered = sorted(indexed, key=lambda each: (each.message.time, each.message.id))
-    answered = ({each.message.location.thread for each in ordered} | set(roots)) - {""}
+    answered = ({message.message.location.thread for message in ordered} | set(roots)) - {""}
     threads: dict[str, list[IndexedMessage]] = {}
     loose: list[IndexedMessage] = []
-    for each in ordered:
-        root = each.message.location.thread or (each.message.id if each.message.id in answered else "")
+    for message in ordered:
+        root = message.message.location.thread or (message.message.id if message.message.id in answered else "")
         if not root:
-            loose.append(each)
-        elif each.message.id not in assigned:
-            threads.setdefault(root, []).append(each)
+            loose.append(message)
+        elif message.message.id not in assigned:
+            threads.setdefault(root, []).append(message)
     found = [MessageRun(thread_key(room, root), root, group[0].title, tuple(group)) for root, group in threads.items()]
     return found + _group_into_windows(loose, room, assigned)
 
@@ -207,15 +207,15 @@ def group_into_runs(
 def _group_into_windows(loose: Sequence[IndexedMessage], room: str, assigned: Mapping[str, str]) -> list[MessageRun]:
     """Group messages outside of threads, oldest first, into windows; those that are assigned only show the way."""
     tokens: Counter[str] = Counter()
-    for each in loose:
-        tokens[assigned.get(each.message.id, "")] += each.tokens
+    for message in loose:
+        tokens[assigned.get(message.message.id, "")] += message.tokens
     windows = ConversationWindows(CONVERSATION_GAP, CONVERSATION_TOKENS)
     groups: dict[str, list[IndexedMessage]] = {}
-    for each in loose:
-        utterance = _to_utterance(each.passage, each.message.replies_to)
-        if each.message.id not in assigned:
-            groups.setdefault(windows.assign(utterance, each.tokens), []).append(each)
-        elif (document := assigned[each.message.id]).startswith(window_key(room, "")):
+    for message in loose:
+        utterance = _to_utterance(message.passage, message.message.replies_to)
+        if message.message.id not in assigned:
+            groups.setdefault(windows.assign(utterance, message.tokens), []).append(message)
+        elif (document := assigned[message.message.id]).startswith(window_key(room, "")):
             windows.restore(utterance, document, tokens[document])
     return [
         MessageRun(key if key in tokens else window_key(room, key), "", group[0].title, tuple(group))
@@ -233,7 +233,7 @@ def merge_runs(runs: Iterable[MessageRun]) -> list[MessageRun]:
 
 def _merge(runs: Sequence[MessageRun]) -> MessageRun:
     messages = sorted(
-        (each for run in runs for each in run.messages), key=lambda each: (each.message.time, each.message.id)
+        (message for run in runs for message in run.messages), key=lambda each: (each.message.time, each.message.id)
     )
     thread = next((run.thread for run in runs if run.thread), "")
     return MessageRun(runs[0].document, thread, messages[0].title, tuple(messages))
@@ -245,15 +245,15 @@ def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[M
     The latter are the oldest run of messages without a pause, with their threads.
     """
     ordered = sorted(messages, key=lambda each: (each.time, each.id))
-    loose = [each for each in ordered if each.location.thread in {"", each.id}]
+    loose = [message for message in ordered if message.location.thread in {"", message.id}]
     open_ids: set[str] = set()
     for index, each in enumerate(loose):
         if index and each.time - loose[index - 1].time >= CONVERSATION_GAP:
             break
         open_ids.add(each.id)
     return (
-        [each for each in ordered if (each.location.thread or each.id) not in open_ids],
-        [each for each in ordered if (each.location.thread or each.id) in open_ids],
+        [message for message in ordered if (message.location.thread or message.id) not in open_ids],
+        [message for message in ordered if (message.location.thread or message.id) in open_ids],
     )
 
 
@@ -263,21 +263,21 @@ def split_before_silence(messages: Iterable[Message]) -> tuple[list[Message], li
     The latter are the newest run of messages without a pause, with their threads.
     """
     ordered = sorted(messages, key=lambda each: (each.time, each.id))
-    loose = [each for each in ordered if each.location.thread in {"", each.id}]
+    loose = [message for message in ordered if message.location.thread in {"", message.id}]
     open_ids: set[str] = set()
     for index in range(len(loose) - 1, -1, -1):
         open_ids.add(loose[index].id)
         if index and loose[index].time - loose[index - 1].time >= CONVERSATION_GAP:
             break
     return (
-        [each for each in ordered if (each.location.thread or each.id) not in open_ids],
-        [each for each in ordered if (each.location.thread or each.id) in open_ids],
+        [message for message in ordered if (message.location.thread or message.id) not in open_ids],
+        [message for message in ordered if (message.location.thread or message.id) in open_ids],
     )
 
 
 def find_page_boundary(finished: Iterable[Message], open_run: Iterable[Message]) -> str:
     """The message before which the next page starts; newer ones are ingested. Empty if there is none."""
-    newest = max((each.time for each in open_run), default=None)
+    newest = max((message.time for message in open_run), default=None)
     safe = [m for m in finished if m.location.thread in {"", m.id} and (newest is None or m.time > newest)]
     return min(safe, key=lambda each: (each.time, each.id)).id if safe else ""
 

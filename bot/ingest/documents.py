@@ -61,14 +61,17 @@ class ConversationDocuments:
 
     async def add_run(self, run: MessageRun, location: Location, *, opened: bool = False) -> None:
         """Add messages to their document as passages; existing ones are unchanged."""
-        records = [to_message_record(each, run.document) for each in run.messages]
+        records = [to_message_record(message, run.document) for message in run.messages]
         await self._store.messages.insert(records, run.thread, opened=opened)
-        pending_ids = {each.id for each in await self._list_records(location.room, run) if not each.is_applied}
+        pending_ids = {record.id for record in await self._list_records(location.room, run) if not record.is_applied}
         if pending_ids:
             await self._move_root_to_thread(run, location)
-            await self._note_watched(location, [each for each in records if each.id in pending_ids])
+            await self._note_watched(location, [record for record in records if record.id in pending_ids])
             await self._amend_or_add(
-                run, location, [each.passage for each in run.messages if each.message.id in pending_ids], opened
+                run,
+                location,
+                [message.passage for message in run.messages if message.message.id in pending_ids],
+                opened,
             )
             await self._store.messages.record_applied(location.room, pending_ids)
 
@@ -89,8 +92,8 @@ class ConversationDocuments:
         """Remove messages from their documents and the store."""
         by_document = sorted(messages, key=lambda each: (each.room, each.document))
         for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
-            ids = [each.id for each in group]
-            async with self._redact_after([message_key(room, each) for each in ids], document):
+            ids = [member.id for member in group]
+            async with self._redact_after([message_key(room, id_) for id_ in ids], document):
                 if document:
                     await self._remove_passages(document, drop=ids)
             await self._store.messages.delete(room, ids)
@@ -98,7 +101,9 @@ class ConversationDocuments:
     async def forget_document(self, document: str) -> bool:
         """Forget a document; returns whether it existed."""
         records = await self._store.messages.list_by_document(document)
-        async with self._redact_after([document, *(message_key(each.room, each.id) for each in records)], document):
+        async with self._redact_after(
+            [document, *(message_key(record.room, record.id) for record in records)], document
+        ):
             existed = await self._engine.documents.forget(document)
         await self._store.conversations.delete(document)
         await self._store.files.delete(document)
@@ -139,13 +144,13 @@ class ConversationDocuments:
     async def _note_watched(self, location: Location, records: Collection[MessageRecord]) -> None:
         """Note new messages to compare with standing requests, where there are any."""
         start = await self._store.watches.find_start(location.platform, location.workspace)
-        if start is not None and (news := [each.id for each in records if each.time >= start]):
+        if start is not None and (news := [record.id for record in records if record.time >= start]):
             await self._store.watches.add_candidates(location.room, news, self._context.clock.now())
 
     async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:
         """The stored messages of a run that belong to its document."""
-        found = await self._store.messages.list_by_ids(room, [each.message.id for each in run.messages])
-        return [each for each in found if each.document == run.document]
+        found = await self._store.messages.list_by_ids(room, [message.message.id for message in run.messages])
+        return [message for message in found if message.document == run.document]
 
     async def _amend_or_add(
         self,
@@ -202,7 +207,7 @@ class ConversationDocuments:
 
     async def _find_passage(self, document: str, message: str, location: Location) -> Passage | None:
         passages = await self.list_passages(document, location.room)
-        return next((each for each in passages if each.key == message), None)
+        return next((passage for passage in passages if passage.key == message), None)
 
     async def _remove_passages(self, document: str, drop: Collection[str]) -> None:
         with suppress(NotFound):

@@ -27,7 +27,9 @@ MIN_SPAN_SECONDS = 3600.0  # of a sample
 
 def count_message_tokens(messages: Iterable[Message], count_tokens: Callable[[str], int]) -> int:
     """About the tokens of messages as they are indexed."""
-    return sum(LINE_TOKENS + count_tokens(each.text) for each in messages if not each.own and each.text.strip())
+    return sum(
+        LINE_TOKENS + count_tokens(message.text) for message in messages if not message.own and message.text.strip()
+    )
 
 
 def extrapolate(tokens: int, sampled: float, whole: float) -> int:
@@ -45,7 +47,7 @@ async def estimate_history(context: BotContext, location: Location, since: datet
             messages, is_whole = await _read_sample(context, location, since)
             tokens = count_message_tokens(messages, context.engine_context.count_tokens)
             if tokens and not is_whole:
-                now, oldest = context.clock.now(), min(each.time for each in messages)
+                now, oldest = context.clock.now(), min(message.time for message in messages)
                 tokens = extrapolate(tokens, (now - oldest).total_seconds(), (now - since).total_seconds())
             return await estimator.estimate(tokens) if tokens else None
     return None

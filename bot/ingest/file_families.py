@@ -30,8 +30,8 @@ HINTS = {
 }
 _MEDIA_KINDS = {"image": "picture", "audio": "sound", "video": "film", "font": "font"}
 _PROGRAM_KINDS = frozenset(
-    f"application/{each}"
-    for each in (
+    f"application/{text}"
+    for text in (
         *("x-msdownload", "x-msdos-program", "vnd.microsoft.portable-executable", "x-executable", "x-sharedlib"),
         *("x-mach-binary", "java-archive", "vnd.android.package-archive", "x-apple-diskimage", "x-iso9660-image"),
         *("x-msi", "x-ms-installer", "wasm", "vnd.debian.binary-package", "x-debian-package", "x-rpm"),

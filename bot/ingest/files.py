@@ -115,7 +115,7 @@ class FileIngest:
         shared = SharedFiles(message, space=space, with_question=True, is_explicit=True, was_announced=was_announced)
         reason = await self.get_rejection(shared) or ("" if space or event.may_write else gettext(texts.CANNOT_WRITE))
         if reason:
-            return [RejectedFile(each.name, reason) for each in event.uploads]
+            return [RejectedFile(upload.name, reason) for upload in event.uploads]
         return await self._ingest_uploads(shared, event.uploads)
 
     async def confirm(self, message: Message, outcomes: Sequence[FileResult]) -> None:
@@ -125,37 +125,39 @@ class FileIngest:
         """
         if not outcomes:
             return
-        filed = [each for each in outcomes if isinstance(each, FileRecord)]
-        if not await self.wait_for_indexed([each.document for each in filed], CONFIRM_TIMEOUT_SECONDS):
+        filed = [outcome for outcome in outcomes if isinstance(outcome, FileRecord)]
+        if not await self.wait_for_indexed([outcome.document for outcome in filed], CONFIRM_TIMEOUT_SECONDS):
             log.warning("ingest.file_confirmation_timed_out", channel=message.location.room)
             return
-        names = {each.id: each.name for each in message.uploads}
-        refused = [each for each in outcomes if isinstance(each, RejectedFile)]
+        names = {upload.id: upload.name for upload in message.uploads}
+        refused = [outcome for outcome in outcomes if isinstance(outcome, RejectedFile)]
         refused += [
-            RejectedFile(names.get(each.upload_id, each.upload_id), reason)
-            for each in filed
-            if (reason := await self._get_failure(each))
+            RejectedFile(names.get(outcome.upload_id, outcome.upload_id), reason)
+            for outcome in filed
+            if (reason := await self._get_failure(outcome))
         ]
         is_given = await self._is_given(message)
-        told = [each for each in refused if is_given or not each.family]
-        if told or any(isinstance(each, FileRecord) for each in outcomes):
+        told = [outcome for outcome in refused if is_given or not outcome.family]
+        if told or any(isinstance(outcome, FileRecord) for outcome in outcomes):
             await self._set_reaction(message, "failed" if told else "done")
         elif _may_be_documents(message):
             await self._set_reaction(message, None)
-        lines = [_word_rejection(each) for each in told]
-        lines += await self.describe_gaps((each.document, names.get(each.upload_id, each.upload_id)) for each in filed)
+        lines = [_word_rejection(outcome) for outcome in told]
+        lines += await self.describe_gaps(
+            (outcome.document, names.get(outcome.upload_id, outcome.upload_id)) for outcome in filed
+        )
         if lines:
             await self._post_privately(message, lines)
 
     async def report_failure(self, message: Message, error: Exception) -> None:
         """Tell the author of a message that its files could not be fetched, and record that."""
         shared, reason, is_given = SharedFiles(message), texts.describe_error(error), await self._is_given(message)
-        told = [each for each in message.uploads if is_given or not find_family(each)]
+        told = [upload for upload in message.uploads if is_given or not find_family(upload)]
         if told:
             await self._set_reaction(message, "failed")
-            await self._post_privately(message, [texts.file_refused(each.name, reason) for each in told])
-        for each in message.uploads:
-            await self._record_unread(shared, each, error)
+            await self._post_privately(message, [texts.file_refused(upload.name, reason) for upload in told])
+        for upload in message.uploads:
+            await self._record_unread(shared, upload, error)
 
     async def describe_gaps(self, named: Iterable[tuple[str, str]]) -> list[str]:
         """A sentence for each of these documents (with the names of their files) of which something was not read."""
@@ -204,8 +206,8 @@ class FileIngest:
 
     async def _ingest_uploads(self, shared: SharedFiles, uploads: Sequence[Upload]) -> list[FileResult]:
         """Ingest files one after another; an edit of their message meanwhile can see which are in work."""
-        with self._documents.uploads_in_work.enter([shared.build_record(each) for each in uploads]):
-            return [each for upload in uploads for each in await self._ingest_upload(shared, upload)]
+        with self._documents.uploads_in_work.enter([shared.build_record(upload) for upload in uploads]):
+            return [result for upload in uploads for result in await self._ingest_upload(shared, upload)]
 
     async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> list[FileResult]:
         """Ingest a file, its further parts and its attachments, each as a document; the last may be a rejection."""
@@ -229,7 +231,7 @@ class FileIngest:
             results.append(await self._reject(shared, upload, error, is_partial=bool(results)))
         else:
             await self._context.store.unread_files.delete(shared.build_record(upload).document)
-        if any(isinstance(each, FileRecord) for each in results):
+        if any(isinstance(result, FileRecord) for result in results):
             await self._context.store.files.record_applied(shared.build_record(upload))
         return results
 
@@ -357,7 +359,7 @@ def _word_rejection(refused: RejectedFile) -> str:
 
 def _may_be_documents(message: Message) -> bool:
     """Whether any file of a message may be a document, by its name and kind."""
-    return not all(find_family(each) for each in message.uploads)
+    return not all(find_family(upload) for upload in message.uploads)
 
 
 def _word_for_all_readers(upload: Upload, error: Exception, limits: ParserLimits) -> str:

@@ -133,7 +133,7 @@ class MessageIngest:
         answer = await self._store.answers.get_by_message(message.location.without_thread, message.id)
         if answer is None or answer.message_id != message.id:
             return
-        shown = " ".join(f"{each.title} {each.excerpt}" for each in answer.sources)
+        shown = " ".join(f"{source.title} {source.excerpt}" for source in answer.sources)
         if has_any_word(
             content_words(answer.question) - content_words(message.posted) - content_words(shown), answer.text
         ):
@@ -151,7 +151,7 @@ class MessageIngest:
     async def remove_from_index(self, location: Location, ids: Collection[str]) -> None:
         """Remove messages and their files from the index; they are ingested again if they appear again."""
         room = location.room
-        await self._store.answers.redact([message_key(room, each) for each in ids])
+        await self._store.answers.redact([message_key(room, id_) for id_ in ids])
         await self._documents.remove_messages(await self._store.messages.list_by_ids(room, ids))
         for file in await self._store.files.list_by_messages(room, ids):
             await self._documents.forget_document(file.document)
@@ -175,21 +175,23 @@ class MessageIngest:
         self, location: Location, messages: Sequence[Message], *, is_explicit: bool = False
     ) -> list[Message]:
         """The messages of a channel that may be indexed at all."""
-        bots = any(each.by_bot for each in messages) and await self._context.indexes_bot_messages(location.room)
-        ours = [each for each in messages if not (each.own or is_for_bot(each) or (each.by_bot and not bots))]
+        bots = any(message.by_bot for message in messages) and await self._context.indexes_bot_messages(location.room)
+        ours = [
+            message for message in messages if not (message.own or is_for_bot(message) or (message.by_bot and not bots))
+        ]
         if not ours or not await self._membership.ensure_joined(location):
             return []
         if (await self._context.get_channel_settings(location.room)).content == FILES_ONLY:
             return []
-        authors = {each.author for each in ours}
+        authors = {our.author for our in ours}
         opted_out_until = await self._store.opt_outs.find_ends(location.platform, location.workspace, authors)
-        gone = await self._store.messages.find_tombstones(location.room, [each.id for each in ours])
+        gone = await self._store.messages.find_tombstones(location.room, [our.id for our in ours])
 
         def is_opted_out(message: Message) -> bool:
             until = opted_out_until.get(message.author, EPOCH)
             return until is None or (message.time < until and not is_explicit)
 
-        return [each for each in ours if each.id not in gone and not is_opted_out(each)]
+        return [our for our in ours if our.id not in gone and not is_opted_out(our)]
 
     async def _record_addressed(self, message: Message, known: MessageRecord | None) -> None:
         if await self._store.messages.find_tombstones(message.location.room, [message.id]):
@@ -222,12 +224,12 @@ class MessageIngest:
         nearby = await self._store.conversations.list_overlapping(room, since, until)
         return choose_window(
             indexed,
-            [StoredWindow(each, await self._documents.list_passages(each.document, room)) for each in nearby],
+            [StoredWindow(record, await self._documents.list_passages(record.document, room)) for record in nearby],
         )
 
     async def reconcile_files(self, message: Message) -> tuple[Upload, ...]:
         """Forget files that a message no longer has, also those that are still being read; returns the new ones."""
-        room, now = message.location.room, {each.id for each in message.uploads}
+        room, now = message.location.room, {upload.id for upload in message.uploads}
         in_work = self._documents.uploads_in_work.list_by_message(room, message.id)
         await self._store.messages.add_tombstones(room, in_work - now)
         await self._store.unread_files.delete_others(room, message.id, now)
@@ -236,4 +238,4 @@ class MessageIngest:
             if file.upload_id not in now and not file.upload_id.startswith(LINK_PREFIX):
                 await self._store.messages.add_tombstones(room, [file.upload_id])
                 await self._documents.forget_document(file.document)
-        return tuple(each for each in message.uploads if each.id not in {file.upload_id for file in before})
+        return tuple(upload for upload in message.uploads if upload.id not in {file.upload_id for file in before})

@@ -67,9 +67,9 @@ class PersonalFile:
         """Forget what an earlier version had besides these documents; returns whether there was any."""
         store, is_changed = self._context.store, False
         async with self._documents.lock(self.room):
-            for each in await store.files.list_by_prefix(self.room, self._record.upload_id):
-                if each.document not in keys:
-                    is_changed |= await self._documents.forget_document(each.document)
+            for file in await store.files.list_by_prefix(self.room, self._record.upload_id):
+                if file.document not in keys:
+                    is_changed |= await self._documents.forget_document(file.document)
         await store.files.record_applied(self._record)
         return is_changed
 

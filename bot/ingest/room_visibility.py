@@ -70,10 +70,10 @@ class RoomVisibility:
         lists = await self._list_channels(platform, workspace)
         known = await self._context.store.channels.list_joined(platform, workspace or None)
         found = {workspace: each.channels for workspace, each in lists.items()}
-        unlisted = [each for each in known if each.room not in found.get(each.workspace, (each.room,))]
+        unlisted = [channel for channel in known if channel.room not in found.get(channel.workspace, (channel.room,))]
         await self._hide_channels(unlisted)
-        for name in dict.fromkeys(each.workspace for each in known):
-            here = [each for each in known if each.workspace == name and each not in unlisted]
+        for name in dict.fromkeys(channel.workspace for channel in known):
+            here = [channel for channel in known if channel.workspace == name and channel not in unlisted]
             await self._update_spaces(here, lists.get(name))
         await audience.shared.end_comparison(everything, comparison)
         return VisibilityReport(unlisted, lists)
@@ -81,8 +81,8 @@ class RoomVisibility:
     async def _list_channels(self, platform: str, workspace: str) -> Mapping[str, ChannelList]:
         """The channels of each listable workspace, or of one."""
         lists = self._context.audience.channel_lists
-        listable = [each for each in self.list_workspaces(platform) if workspace in ("", each)]
-        return {each: await lists.get_list(platform, each) for each in listable}
+        listable = [listed for listed in self.list_workspaces(platform) if workspace in ("", listed)]
+        return {listed: await lists.get_list(platform, listed) for listed in listable}
 
     def list_workspaces(self, platform: str) -> Collection[str]:
         """The workspaces whose channels can be listed."""
@@ -94,22 +94,22 @@ class RoomVisibility:
     ) -> list[PlatformError]:
         """Move rooms to the spaces of their current audiences; returns the errors."""
         troubles, lists = [], self._context.audience.channel_lists
-        for each in locations:
+        for location in locations:
             try:
-                async with self._documents.lock(each.room):
+                async with self._documents.lock(location.room):
                     await self._context.audience.shared.synchronize()  # newer than the list
                     listed = (
-                        found.channels.get(each.room)
-                        if found and each.room not in lists.list_stale_channels(found)
+                        found.channels.get(location.room)
+                        if found and location.room not in lists.list_stale_channels(found)
                         else None
                     )
-                    await self._membership.update_space(each, listed)
+                    await self._membership.update_space(location, listed)
             except PlatformError as error:
-                log.warning("ingest.visibility_update_failed", channel=each.room, error=type(error).__name__)
+                log.warning("ingest.visibility_update_failed", channel=location.room, error=type(error).__name__)
                 troubles.append(error)
         return troubles
 
     async def _hide_channels(self, locations: Sequence[Location]) -> None:
-        for each in locations:
-            async with self._documents.lock(each.room):
-                await self._membership.hide_channel(each)
+        for location in locations:
+            async with self._documents.lock(location.room):
+                await self._membership.hide_channel(location)

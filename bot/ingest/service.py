@@ -168,7 +168,11 @@ class IngestService:
     async def list_channel_documents(self, location: Location, kind: ContentKind) -> list[DocumentInfo]:
         """The documents of a channel that were read from its messages, its files, or both."""
         scope, kinds = Scope(frozenset(), frozenset({location.room})), CONTENT_KINDS[kind]
-        return [each for each in await self._context.engine_context.engine.documents.list(scope) if each.kind in kinds]
+        return [
+            document
+            for document in await self._context.engine_context.engine.documents.list(scope)
+            if document.kind in kinds
+        ]
 
     async def forget_document(self, document: str) -> bool:
         """Forget a document permanently; returns whether it existed."""
@@ -179,7 +183,7 @@ class IngestService:
             await store.unread_files.delete(document)
             return await self._documents.forget_document(document)
         async with self._documents.lock(known.room):
-            messages = [each.id for each in await store.messages.list_by_document(document)]
+            messages = [message.id for message in await store.messages.list_by_document(document)]
             await store.messages.add_tombstones(known.room, [document, *messages], requested=True)
             await store.unread_files.delete(document)
             return await self._documents.forget_document(document)
@@ -304,7 +308,7 @@ class IngestService:
         """Schedule channels that the bot was added to while it was offline."""
         announced = await self._context.store.channels.list_announced(platform)
         listed = [each for found in lists for room, each in found.channels.items() if room not in announced]
-        self._sync_queue.enqueue_unannounced((each.location for each in listed if not each.archived), since)
+        self._sync_queue.enqueue_unannounced((channel.location for channel in listed if not channel.archived), since)
 
     @property
     def pending_syncs(self) -> set[Location]:

@@ -64,4 +64,4 @@ class UploadsInWork:
 
     def list_by_message(self, room: str, message: str) -> set[str]:
         """The ids of the uploads of a message that are in work."""
-        return {each.upload_id for each in self._records if (each.room, each.message_id) == (room, message)}
+        return {record.upload_id for record in self._records if (record.room, record.message_id) == (room, message)}

@@ -70,7 +70,7 @@ class Canary:
         """What no reply to somebody who may not read it may contain, in lower case."""
         is_named = self.channel is not None and self.channel.kind != "direct" and not self.is_adult
         named = (self.channel.name,) if self.channel is not None and is_named else ()
-        return tuple(each.casefold() for each in (self.name, self.code, self.file, *named))
+        return tuple(name.casefold() for name in (self.name, self.code, self.file, *named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Bait:
         """The channel of a person's workspace that they read it in."""
         home = (asker.subject.platform, asker.subject.workspace)
         fit = "guest" if asker.kind == "guest" else "hall"
-        return next((each for each in self.places if _home(each) == home and each.name.startswith(fit)), None)
+        return next((place for place in self.places if _home(place) == home and place.name.startswith(fit)), None)
 
 
 def _home(channel: Channel) -> tuple[str, str]:
@@ -116,11 +116,13 @@ class Inventor:
 def invent_bait(askers: Sequence[LeakAsker], invent: Inventor) -> Bait:
     """The text for all, in an open channel of each workspace and in one that guests joined."""
     places, code = [], invent.word()
-    homes = [(each.subject.platform, each.subject.workspace) for each in askers]
+    homes = [(asker.subject.platform, asker.subject.workspace) for asker in askers]
     for platform, workspace in sorted({*homes} - {("", "")}):
         people = [each for each, home in zip(askers, homes, strict=True) if home == (platform, workspace)]
         for kind in ("hall", "guest"):
-            chosen = frozenset(each.subject.person for each in people if (each.kind == "guest") == (kind == "guest"))
+            chosen = frozenset(
+                person.subject.person for person in people if (person.kind == "guest") == (kind == "guest")
+            )
             location = Location(platform, workspace, f"leak-{kind}-{code}")
             guests = chosen if kind == "guest" else frozenset[str]()
             places.append(Channel(location, f"{kind}-{code}", "open", chosen, guests))

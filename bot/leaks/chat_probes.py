@@ -42,7 +42,7 @@ class ChatProbes:
 
     @property
     def _hidden(self) -> list[Canary]:
-        return [each for each in self._store.canaries if not may_read(self._asker, each)]
+        return [canary for canary in self._store.canaries if not may_read(self._asker, canary)]
 
     async def run(self) -> None:
         """Ask, command and type."""
@@ -91,10 +91,10 @@ class ChatProbes:
 
     async def _complete(self) -> None:
         bot, person = self._store.bot, self._asker.subject.person
-        typed = ["", self._store.bait.name[:3], *(each.name[:3] for each in self._hidden)]
+        typed = ["", self._store.bait.name[:3], *(canary.name[:3] for canary in self._hidden)]
         for start in typed:
             await self._scan_found("chat: completion of names", start, bot.suggest_names(person, self._direct, start))
-        starts = ["", *(each.channel.name[:3] for each in self._hidden if each.channel)]
+        starts = ["", *(canary.channel.name[:3] for canary in self._hidden if canary.channel)]
         for name in FILTERS:
             for start in starts:
                 found = bot.suggest_filter(person, self._direct, name, start)

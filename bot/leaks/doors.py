@@ -34,7 +34,7 @@ class DoorReader(Protocol):
 def list_doors() -> list[tuple[str, DoorReader | None]]:
     """The installed doors by name, with what asks them; None if nothing does."""
     doors = sorted(entry_points(group=DOOR_GROUP), key=lambda door: door.name)
-    return [(each.name, getattr(import_module(each.module), "read_replies", None)) for each in doors]
+    return [(door.name, getattr(import_module(door.module), "read_replies", None)) for door in doors]
 
 
 class DoorProbes:
@@ -58,13 +58,17 @@ class DoorProbes:
     def _list_words(self) -> dict[str, list[str]]:
         bait, channel = self._store.bait, self._store.bait.find_channel(self._asker)
         room = channel.location.room if channel else self._asker.subject.space
-        hidden = [each for each in self._store.canaries if not may_read(self._asker, each)]
+        hidden = [canary for canary in self._store.canaries if not may_read(self._asker, canary)]
         hidden = hidden[:1] if self._asker.is_shut_out else hidden
         return {
-            "name": [bait.name, *(each.name for each in hidden)],
-            "text": [f"Who met {bait.name}?", *(f"What does {each.name} keep?" for each in hidden)],
-            "room": [room, *(each.room for each in hidden)],
-            "key": [f"{room}:file:{bait.code}", *(each.key for each in hidden), *(each.title for each in hidden)],
-            "answer": [each.answer for each in hidden],
-            "link": [each.link for each in hidden],
+            "name": [bait.name, *(canary.name for canary in hidden)],
+            "text": [f"Who met {bait.name}?", *(f"What does {canary.name} keep?" for canary in hidden)],
+            "room": [room, *(canary.room for canary in hidden)],
+            "key": [
+                f"{room}:file:{bait.code}",
+                *(canary.key for canary in hidden),
+                *(canary.title for canary in hidden),
+            ],
+            "answer": [canary.answer for canary in hidden],
+            "link": [canary.link for canary in hidden],
         }

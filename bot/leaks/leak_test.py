@@ -57,11 +57,11 @@ async def run_leak_test(test: LeakTest, models: EngineModels | None = None) -> L
         askers += list_shut_out(place)
         bait = invent_bait(askers, invent)
         _introduce(copy, askers)
-        await plant_bait(copy.bot, bait, sorted({each.subject.space for each in askers} - {""}))
+        await plant_bait(copy.bot, bait, sorted({asker.subject.space for asker in askers} - {""}))
         canaries = [*await _list_known(copy, invent), *invent_canaries(place, FOREIGN_SPACE, invent)]
-        canaries = [each for each in canaries if not test.kinds or each.kind in test.kinds]
-        report.planted = [each.kind for each in canaries]
-        tokens = {each: await create_token(copy.bot, each) for each in askers}
+        canaries = [canary for canary in canaries if not test.kinds or canary.kind in test.kinds]
+        report.planted = [canary.kind for canary in canaries]
+        tokens = {asker: await create_token(copy.bot, asker) for asker in askers}
         for group in _group(askers, canaries):
             await _probe_group(copy, (bait, report), group, tokens)
         if test.with_doors:
@@ -82,10 +82,10 @@ class ProbedGroup:
 
 def _group(askers: Sequence[LeakAsker], canaries: Sequence[Canary]) -> list[ProbedGroup]:
     """Members ask before texts are planted that only guests may not read."""
-    hidden = [each for each in canaries if not any(may_read(asker, each) for asker in askers)]
-    rest = [each for each in canaries if each not in hidden]
-    readers = [each for each in askers if any(may_read(each, canary) for canary in rest)]
-    others = [each for each in askers if each not in readers]
+    hidden = [canary for canary in canaries if not any(may_read(asker, canary) for asker in askers)]
+    rest = [canary for canary in canaries if canary not in hidden]
+    readers = [asker for asker in askers if any(may_read(asker, canary) for canary in rest)]
+    others = [asker for asker in askers if asker not in readers]
     return [ProbedGroup(readers, hidden, hidden), ProbedGroup(others, canaries, rest)]
 
 
@@ -93,9 +93,9 @@ async def _probe_group(
     copy: StoreCopy, found: tuple[Bait, LeakReport], group: ProbedGroup, tokens: dict[LeakAsker, str]
 ) -> None:
     bait, report = found
-    former = [each for each in group.canaries if each not in group.new]
+    former = [canary for canary in group.canaries if canary not in group.new]
     before = PlantedStore(copy.bot, bait, former, report)
-    first = {each: await _read_twice(TableProbes(before, each, tokens[each])) for each in group.askers}
+    first = {asker: await _read_twice(TableProbes(before, asker, tokens[asker])) for asker in group.askers}
     for canary in group.new:
         await plant_canary(copy.bot, canary, bait)
     planted = replace(before, canaries=group.canaries)
@@ -121,7 +121,7 @@ async def _choose_workspace(copy: StoreCopy) -> Location:
     channels = await copy.list_channels()
     if not channels:
         return Location(next(iter(copy.platforms)), "W", "")
-    keys = [(each.platform, each.workspace) for each in channels]
+    keys = [(channel.platform, channel.workspace) for channel in channels]
     platform, workspace = max(sorted(set(keys)), key=keys.count)
     return Location(platform, workspace, "")
 
@@ -143,5 +143,5 @@ def _introduce(copy: StoreCopy, askers: Sequence[LeakAsker]) -> None:
 
 async def _list_known(copy: StoreCopy, invent: Inventor) -> list[Canary]:
     """Canaries for private channels that the store knows."""
-    channels = [each for platform in copy.platforms.values() for each in platform.channels.values()]
-    return [in_known_channel(each, invent) for each in channels if each.kind == "closed"][:MAX_KNOWN_CHANNELS]
+    channels = [channel for platform in copy.platforms.values() for channel in platform.channels.values()]
+    return [in_known_channel(channel, invent) for channel in channels if channel.kind == "closed"][:MAX_KNOWN_CHANNELS]

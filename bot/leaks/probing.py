@@ -43,13 +43,13 @@ class PlantedStore:
         """The canaries of which a reply tells an asker, apart from words that the question had."""
         asked, reply = asked.casefold(), reply.casefold()
         said = self.report.said.setdefault(asker.name, set())
-        said.update(word for each in self.canaries for word in each.words if word in asked)
+        said.update(word for canary in self.canaries for word in canary.words if word in asked)
         known = said if any(own in surface for own in OWN_WORDS) else ()
         return [
-            each
-            for each in self.canaries
-            if not may_read(asker, each)
-            and any(word in reply and word not in asked and word not in known for word in each.words)
+            canary
+            for canary in self.canaries
+            if not may_read(asker, canary)
+            and any(word in reply and word not in asked and word not in known for word in canary.words)
         ]
 
     def scan(self, surface: str, asker: LeakAsker, asked: str, reply: str) -> None:
@@ -102,7 +102,7 @@ class TableProbes:
             return []
         channel = self._store.bait.find_channel(self._asker)
         room = channel.location.room if channel else self._asker.subject.space
-        canaries = [each for each in self._store.canaries if not may_read(self._asker, each)]
+        canaries = [canary for canary in self._store.canaries if not may_read(self._asker, canary)]
         if self._asker.is_shut_out:
             canaries = canaries[:1]  # nothing is answered, whatever it is about
         try:

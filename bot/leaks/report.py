@@ -50,7 +50,7 @@ class LeakReport:
 
     def rows(self) -> list[tuple[str, list[str]]]:
         """A line for each surface: for each asker the number of replies, or of leaks."""
-        leaks = Counter((each.surface, each.asker) for each in self.leaks)
+        leaks = Counter((leak.surface, leak.asker) for leak in self.leaks)
         surfaces = list(dict.fromkeys(surface for surface, _ in self.tried))
         return [(surface, [self._cell(leaks, surface, asker) for asker in self.askers]) for surface in surfaces]
 
@@ -63,8 +63,8 @@ class LeakReport:
         """The report as JSON."""
         return {
             "leaks": [
-                {"surface": each.surface, "asker": each.asker, "kind": each.kind, "guarded": each.guarded}
-                for each in self.leaks
+                {"surface": leak.surface, "asker": leak.asker, "kind": leak.kind, "guarded": leak.guarded}
+                for leak in self.leaks
             ],
             "replies": [
                 {"surface": surface, "asker": asker, "count": count} for (surface, asker), count in self.tried.items()

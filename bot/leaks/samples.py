@@ -111,12 +111,12 @@ def _build(row: Capability, values: Mapping[str, Any], *, required_only: bool) -
     chosen: dict[str, Any] = {}
     if row.who is Who.OWNER:
         values = {"space": "nowhere", **values}
-    for each in list_fields(row):
-        if each.is_required and each.name not in values and each.name != "subject":
-            raise InvalidQuestion(f"No sample has a value for the field “{each.name}”.")
-        if each.name in values and (each.is_required or not (required_only or each.name in NO_TARGET)):
-            chosen[each.name] = values[each.name]
-    if row.who is Who.OWNER and any(each.name == "subject" for each in list_fields(row)):
+    for field in list_fields(row):
+        if field.is_required and field.name not in values and field.name != "subject":
+            raise InvalidQuestion(f"No sample has a value for the field “{field.name}”.")
+        if field.name in values and (field.is_required or not (required_only or field.name in NO_TARGET)):
+            chosen[field.name] = values[field.name]
+    if row.who is Who.OWNER and any(field.name == "subject" for field in list_fields(row)):
         from bot.store import Subject  # noqa: PLC0415 - the only request of this kind
 
         chosen["subject"] = Subject(space="nowhere")

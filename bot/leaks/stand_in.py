@@ -53,9 +53,11 @@ class StandInPlatform:
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
         return [
-            ListedChannel(each.location, each.name, each.kind, each.shared, each.adult)
-            for each in self.channels.values()
-            if each.kind != "direct" and each.location.workspace == workspace and (not person or person in each.members)
+            ListedChannel(channel.location, channel.name, channel.kind, channel.shared, channel.adult)
+            for channel in self.channels.values()
+            if channel.kind != "direct"
+            and channel.location.workspace == workspace
+            and (not person or person in channel.members)
         ]
 
     async def fetch_person(self, workspace: str, person: str) -> Person:

@@ -46,7 +46,7 @@ class StoreCopy:
 
     async def list_channels(self) -> list[Location]:
         """The channels that the bot knew."""
-        found = [await self.bot.store.channels.list_joined(each) for each in self.platforms]
+        found = [await self.bot.store.channels.list_joined(platform) for platform in self.platforms]
         return [each for some in found for each in some]
 
 

@@ -62,7 +62,9 @@ def parse_origin(text: str) -> Host | None:
 
 def is_proxied(headers: Iterable[str], http_version: str = "1.1") -> bool:
     """Whether a request came through a proxy, as the names of its headers (in lower case) or its version show."""
-    return http_version == "1.0" or any(each in PROXY_HEADERS or each.startswith(PROXY_PREFIXES) for each in headers)
+    return http_version == "1.0" or any(
+        header in PROXY_HEADERS or header.startswith(PROXY_PREFIXES) for header in headers
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class TrustedProxies:
     def trusts(self, peer: str) -> bool:
         """Whether an address is that of a proxy."""
         address = _parse_address(peer)
-        return address is not None and any(address in each for each in self.networks)
+        return address is not None and any(address in network for network in self.networks)
 
     def find_client(self, peer: str, forwarded: str) -> str:
         """The address of a client: that of the peer, or what the proxies in front of it say.
@@ -94,7 +96,7 @@ class TrustedProxies:
 def parse_proxies(text: str) -> TrustedProxies:
     """Proxies as a setting names them: addresses and networks, separated by commas. Raises BadSetting."""
     try:
-        networks = [ipaddress.ip_network(each.strip()) for each in text.split(",") if each.strip()]
+        networks = [ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip()]
     except ValueError as error:
         raise BadSetting(
             f"THREADLORE_TRUSTED_PROXIES cannot be used: {error}.",

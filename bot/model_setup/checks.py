@@ -76,9 +76,9 @@ async def check_models(
         client = ModelClient(settings.llm_max_concurrency, timeouts, provider or SubprocessProvider(), clock)
         stack.push_async_callback(client.close)
         chat = _list_chat_roles(settings, client, None if is_start else WindowProbe())
-        chat = [_recall(settings, each, clock) for each in chat] if is_start else chat
+        chat = [_recall(settings, role, clock) for role in chat] if is_start else chat
         chosen = [*chat, *_list_other_roles(settings, client, stack)]
-        checks = list(await asyncio.gather(*(_finish(each) for each in chosen)))
+        checks = list(await asyncio.gather(*(_finish(role) for role in chosen)))
     _remember(settings, clock, list(zip(chosen, checks, strict=True)))
     return checks
 
@@ -88,8 +88,8 @@ async def log_problems(settings: Settings, clock: Clock) -> None:
     try:
         for check in await check_models(settings, clock, is_start=True):
             names = {"role": check.role, "model": check.model}
-            for each in check.problems:
-                log.warning("models.check_problem", **names, problem=each.text, hint=each.hint)
+            for problem in check.problems:
+                log.warning("models.check_problem", **names, problem=problem.text, hint=problem.hint)
     except EngineError as error:
         log.warning("models.check_failed", error=str(error))
 
@@ -106,14 +106,14 @@ async def _finish(chosen: _Chosen) -> ModelCheck:
 
 def _recall(settings: Settings, chosen: _Chosen, clock: Clock) -> _Chosen:
     """The role with its last check, if that was made with the same settings, and not long ago."""
-    for each in list_checked_roles(settings.data_path):
-        if each.get("settings") != chosen.role.fingerprint:
+    for role in list_checked_roles(settings.data_path):
+        if role.get("settings") != chosen.role.fingerprint:
             continue
         with suppress(KeyError, TypeError, ValueError):
-            problems = tuple(Problem(**problem) for problem in each["problems"])
-            last = ModelCheck(each["role"], each["model"], each["facts"], problems)
-            if clock.now() - datetime.fromisoformat(each["checked_at"]) < timedelta(days=REMEMBERED_DAYS):
-                return replace(chosen, last=last, checked_at=each["checked_at"])
+            problems = tuple(Problem(**problem) for problem in role["problems"])
+            last = ModelCheck(role["role"], role["model"], role["facts"], problems)
+            if clock.now() - datetime.fromisoformat(role["checked_at"]) < timedelta(days=REMEMBERED_DAYS):
+                return replace(chosen, last=last, checked_at=role["checked_at"])
     return chosen
 
 

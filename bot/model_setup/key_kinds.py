@@ -37,7 +37,7 @@ def is_key(text: str) -> bool:
 def find_key_provider(key: str) -> str:
     """The provider that gives out such keys; empty if several do."""
     known = sorted(KEY_PREFIXES, key=len, reverse=True)
-    return next((KEY_PREFIXES[each] for each in known if key.startswith(each)), "")
+    return next((KEY_PREFIXES[prefix] for prefix in known if key.startswith(prefix)), "")
 
 
 def find_model_provider(model: str) -> str:

@@ -48,7 +48,7 @@ def price_month(traits: ModelTraits, use: MonthlyUse) -> MonthlyCost:
     sent, said = DEFAULT_PROMPT_TOKENS + REWRITE_TOKENS, REPLY_TOKENS
     answers = DAYS * use.questions * (sent * traits.input_price + said * traits.output_price)
     documents, messages = use.documents * DOCUMENT_TOKENS, DAYS * use.messages * MESSAGE_TOKENS
-    read = (estimate_indexing(each, "", traits, 1).dollars or 0.0 for each in (documents, messages))
+    read = (estimate_indexing(amount, "", traits, 1).dollars or 0.0 for amount in (documents, messages))
     return MonthlyCost(answers, *read)
 
 

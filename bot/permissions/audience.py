@@ -73,9 +73,9 @@ def scope_for_channel(channel: Channel, others: Iterable[Channel] = ()) -> Scope
     location = channel.location
     if channel.kind == "open" and channel.guests and not channel.shared:
         readable = (
-            each for each in others if _is_workspace_open(each, location.workspace) and each.adult == channel.adult
+            other for other in others if _is_workspace_open(other, location.workspace) and other.adult == channel.adult
         )
-        rooms = {each.location.room for each in readable if channel.guests <= each.members}
+        rooms = {other.location.room for other in readable if channel.guests <= other.members}
         return Scope(EMPTY_SET, frozenset({location.room, *rooms}))
     if channel.shared or channel.guests or channel.kind == "direct":
         return Scope(frozenset({home_space(channel)}), EMPTY_SET)
@@ -92,30 +92,38 @@ def scope_for_person(person: SoleReader, channels: Iterable[Channel]) -> Scope:
 
 def list_grants(person: SoleReader, channels: Iterable[Channel]) -> list[Grant]:
     """What a person may read and by which rule; `channels` as in scope_for_person."""
-    joined = [each for each in channels if person.id in each.members and _is_visible_to(each, person)]
-    grants = [Grant("member", space=home_space(each)) for each in joined if each.kind == "closed" or each.shared]
+    joined = [channel for channel in channels if person.id in channel.members and _is_visible_to(channel, person)]
+    grants = [
+        Grant("member", space=home_space(channel)) for channel in joined if channel.kind == "closed" or channel.shared
+    ]
     workspaces = sorted(person.workspaces)
-    grants += [Grant("own", space=personal_space(person.platform, each, person.id)) for each in ("", *workspaces)]
+    grants += [
+        Grant("own", space=personal_space(person.platform, workspace, person.id)) for workspace in ("", *workspaces)
+    ]
     if person.is_guest:
-        is_open = (any(_is_workspace_open(each, name) for name in workspaces) for each in joined)
+        is_open = (any(_is_workspace_open(channel, name) for name in workspaces) for channel in joined)
         return grants + [
             Grant("member", room=each.location.room) for each, held in zip(joined, is_open, strict=True) if held
         ]
-    grants += [Grant("workspace", space=workspace_space(person.platform, each)) for each in workspaces]
+    grants += [Grant("workspace", space=workspace_space(person.platform, workspace)) for workspace in workspaces]
     if person.adult:
-        grants += [Grant("adult", space=workspace_space(person.platform, each, adult=True)) for each in workspaces]
+        grants += [
+            Grant("adult", space=workspace_space(person.platform, workspace, adult=True)) for workspace in workspaces
+        ]
     return grants
 
 
 def join_grants(grants: Iterable[Grant]) -> Scope:
     """All that some grants permit to read."""
     given = list(grants)
-    return Scope(frozenset(each.space for each in given) - {""}, frozenset(each.room for each in given) - {""})
+    return Scope(frozenset(grant.space for grant in given) - {""}, frozenset(grant.room for grant in given) - {""})
 
 
 def find_grant(grants: Iterable[Grant], space: str, room: str) -> Grant | None:
     """The first grant by which a room with its documents in a space can be read; None if it cannot be."""
-    return next((each for each in grants if scope_covers(join_grants([each]), _room_alone(room), {room: space})), None)
+    return next(
+        (grant for grant in grants if scope_covers(join_grants([grant]), _room_alone(room), {room: space})), None
+    )
 
 
 def _room_alone(room: str) -> Scope:

@@ -15,7 +15,7 @@ AUTHOR_OR_MANAGER = N_("The author, or a manager, can have it forgotten.")
 async def find_authors(store: BotStore, document: str) -> set[str]:
     """Who wrote or shared a document (a key); empty if it was not ingested from a chat."""
     file = await store.files.get(document)
-    return {file.author} if file else {each.author for each in await store.messages.list_by_document(document)}
+    return {file.author} if file else {message.author for message in await store.messages.list_by_document(document)}
 
 
 def not_only_yours(what: str) -> str:

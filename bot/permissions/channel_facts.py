@@ -71,9 +71,9 @@ class ChannelFacts:
                     return error
 
         found = await asyncio.gather(*map(one, locations))
-        refused = [each for each in found if isinstance(each, PlatformError)]
-        known = [each for each in found if not isinstance(each, PlatformError)]
-        return known, all(isinstance(each, PermissionDenied) for each in refused)
+        refused = [result for result in found if isinstance(result, PlatformError)]
+        known = [result for result in found if not isinstance(result, PlatformError)]
+        return known, all(isinstance(result, PermissionDenied) for result in refused)
 
 
 def find_platform(platforms: Mapping[str, Platform], name: str) -> Platform:

@@ -71,7 +71,7 @@ class ChannelListCache:
     async def _fetch_list(self, platform: str, workspace: str, person: str) -> ChannelList:
         version, began = self._version, self._clock.monotonic()
         channels = await self._platforms[platform].list_channels(workspace, person)
-        return ChannelList({each.location.room: each for each in channels}, version, began)
+        return ChannelList({channel.location.room: channel for channel in channels}, version, began)
 
     def list_stale_channels(self, found: ChannelList, person: str = "") -> dict[str, Location]:
         """The channels, by room, that changed since a list was fetched, including ones missing from it."""

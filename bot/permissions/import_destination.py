@@ -52,7 +52,7 @@ def parse_destination(into: str, channel_map: Iterable[str], platforms: Collecti
     """
     match = _WORKSPACE.fullmatch(into)
     if match is None or match[1] not in platforms:
-        known = " or ".join(f"{each}:ID" for each in sorted(platforms))
+        known = " or ".join(f"{platform}:ID" for platform in sorted(platforms))
         raise BadSetting(f"“{into}” is no workspace.", hint=f"Write {known}.")
     return ImportDestination(match[1], match[2], dict(map(_parse_map, channel_map)))
 

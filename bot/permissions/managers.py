@@ -48,12 +48,12 @@ async def list_correctable(
     `home`: their workspace.
     """
     listed = sorted(spaces)
-    allowed = await asyncio.gather(*(_may_correct(audience, home, person, each) for each in listed))
+    allowed = await asyncio.gather(*(_may_correct(audience, home, person, space) for space in listed))
     return frozenset(space for space, is_allowed in zip(listed, allowed, strict=True) if is_allowed)
 
 
 async def _may_correct(audience: AudienceResolver, home: Location, person: str, space: str) -> bool:
-    if space in {personal_space(home.platform, each, person) for each in ("", home.workspace)}:
+    if space in {personal_space(home.platform, either, person) for either in ("", home.workspace)}:
         return True
     try:
         if (workspace := parse_workspace_space(space)) is not None:

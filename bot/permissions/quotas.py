@@ -57,8 +57,8 @@ class Quotas:
         `answers`: 1 for an answer to a program, of which nothing else is stored.
         """
         items = list(usage)
-        tokens = sum(each.input_tokens + each.output_tokens for each in items)
-        cost = sum(each.cost for each in items)
+        tokens = sum(item.input_tokens + item.output_tokens for item in items)
+        cost = sum(item.cost for item in items)
         if tokens or cost or answers:
             with suppress(*WRITES_REFUSED):
                 place = (location.platform, location.workspace)

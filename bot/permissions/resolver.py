@@ -220,7 +220,7 @@ class AudienceResolver:
         if len(guests) > MAX_GUESTS:
             return [], False
         lists = await asyncio.gather(
-            *(self._joined_channels(location, location.workspace, each, among) for each in sorted(guests))
+            *(self._joined_channels(location, location.workspace, guest, among) for guest in sorted(guests))
         )
         found: dict[str, Channel] = {}
         for channel in (each for channels, _ in lists for each in channels):
@@ -251,7 +251,9 @@ class AudienceResolver:
     ) -> tuple[list[audience.Grant], bool]:
         """What one person may read and by which rule, and whether it is complete."""
         sole = await self._sole_reader(location, person)
-        listable = {each for each in sole.workspaces if self.channel_lists.is_listable(location.platform, each)}
+        listable = {
+            workspace for workspace in sole.workspaces if self.channel_lists.is_listable(location.platform, workspace)
+        }
         found = await self._bot_channels(location, sole.workspaces - listable, among, spaces=not sole.is_guest)
         is_complete = True
         for workspace in sorted(listable):
@@ -271,7 +273,9 @@ class AudienceResolver:
             return (await self._channels.get_all([location.without_thread] if location.channel else []))[0], False
         stale = self.channel_lists.list_stale_channels(listed, person)
         found = [each.with_members([person]) for room, each in listed.channels.items() if room not in stale]
-        doubtful = [each for each in stale.values() if each.workspace == workspace and _is_relevant(each, among)]
+        doubtful = [
+            channel for channel in stale.values() if channel.workspace == workspace and _is_relevant(channel, among)
+        ]
         looked, is_complete = await self._channels.get_all(doubtful)
         return found + looked, is_complete
 
@@ -282,7 +286,7 @@ class AudienceResolver:
             return audience.SoleReader(
                 person, location.platform, frozenset({location.workspace}), known.is_guest, adult
             )
-        shared = {each.workspace for each in await self.store.channels.list_joined(location.platform)} - {""}
+        shared = {channel.workspace for channel in await self.store.channels.list_joined(location.platform)} - {""}
         looks = (self._workspace_if_member(location.platform, name, person) for name in sorted(shared))
         found = await asyncio.gather(*looks)
         return audience.SoleReader(person, location.platform, frozenset(filter(None, found)))
@@ -308,10 +312,10 @@ class AudienceResolver:
         if not workspaces:
             return []
         joined = await self.store.channels.list_joined(location.platform)
-        locations = [each for each in joined if each.workspace in workspaces]
+        locations = [channel for channel in joined if channel.workspace in workspaces]
         if spaces:
-            locations = [each for each in locations if not self._was_recently_open(each)]
-        return (await self._channels.get_all([each for each in locations if _is_relevant(each, among)]))[0]
+            locations = [place for place in locations if not self._was_recently_open(place)]
+        return (await self._channels.get_all([place for place in locations if _is_relevant(place, among)]))[0]
 
     def _was_recently_open(self, location: Location) -> bool:
         since = self._channels.find_recently_open(location)

@@ -78,7 +78,7 @@ class SharedAudiences:
 
     def list_wanted(self, platform: str) -> set[str]:
         """The workspaces of a platform whose audience somebody waited for, and that are still suspended."""
-        self._wanted = {each for each in self._wanted if self._suspensions.is_suspended(*each)}
+        self._wanted = {row for row in self._wanted if self._suspensions.is_suspended(*row)}
         return {workspace for each, workspace in self._wanted if each == platform}
 
     async def record_change(self, location: Location, *, members_only: bool) -> None:

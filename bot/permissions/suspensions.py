@@ -70,9 +70,9 @@ class VisibilitySuspensions:
 
     def replace_shared(self, locations: Iterable[Location], saved: Collection[tuple[LocationKey, float]]) -> None:
         """Use the suspensions that the database holds, instead of the former ones and of those `saved` before."""
-        self._shared = [location_key(each) for each in locations]
-        self._saved = [each for each in self._saved if each not in saved]
-        self._active = [each for each in self._active if each not in saved]
+        self._shared = [location_key(location) for location in locations]
+        self._saved = [row for row in self._saved if row not in saved]
+        self._active = [row for row in self._active if row not in saved]
         self._updated.set()
 
     def is_suspended(self, platform: str, workspace: str) -> bool:

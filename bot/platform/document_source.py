@@ -208,8 +208,8 @@ def find_source_kind(address: str) -> str:
 def _list_entries() -> dict[str, EntryPoint]:
     """The installed kinds by their names, in order; takes 10 ms, for which all packages are looked at."""
     found = dict[str, EntryPoint]()
-    for each in entry_points(group=SOURCE_GROUP):
-        found.setdefault(each.name, each)
+    for entry_point in entry_points(group=SOURCE_GROUP):
+        found.setdefault(entry_point.name, entry_point)
     return dict(sorted(found.items()))
 
 

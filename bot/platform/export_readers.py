@@ -49,9 +49,9 @@ def load_export_reader(platform: str) -> ExportReader:
 
 def list_adapter_names() -> tuple[str, ...]:
     """The platforms with an installed adapter."""
-    return tuple(sorted({each.name for each in entry_points(group=ADAPTER_GROUP)}))
+    return tuple(sorted({entry_point.name for entry_point in entry_points(group=ADAPTER_GROUP)}))
 
 
 def list_export_platforms() -> tuple[str, ...]:
     """The platforms whose exports can be imported."""
-    return tuple(sorted({each.name for each in entry_points(group=EXPORT_GROUP)}))
+    return tuple(sorted({entry_point.name for entry_point in entry_points(group=EXPORT_GROUP)}))

@@ -85,7 +85,9 @@ def list_switch_options() -> tuple[FormOption, ...]:
 def find_errors(fields: tuple[FormField, ...], answers: Mapping[str, str]) -> dict[str, str]:
     """What is wrong with the answers, by the name of the field; fields that were not shown are not checked."""
     return {
-        each.name: error for each in fields if each.name in answers and (error := _find_error(each, answers[each.name]))
+        form_field.name: error
+        for form_field in fields
+        if form_field.name in answers and (error := _find_error(form_field, answers[form_field.name]))
     }
 
 
@@ -94,7 +96,7 @@ def _find_error(field: FormField, answer: str) -> str:
         return gettext("This is needed.")
     if field.kind in ("text", "long_text") and len(answer) > field.max_length:
         return gettext("Use at most {length} characters.").format(length=field.max_length)
-    if field.kind == "choice" and answer and answer not in {each.value for each in field.options}:
+    if field.kind == "choice" and answer and answer not in {option.value for option in field.options}:
         return gettext("Choose one of the options.")
     if field.kind == "switch" and answer not in (ON, OFF):
         return gettext("Choose on or off.")

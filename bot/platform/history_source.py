@@ -49,8 +49,8 @@ class Omissions(Counter[str]):
         """Everything that was left out, by kind and channel."""
         found = [Omission(*key, count) for key, count in sorted(self._details.items())]
         listed = Counter[str]()
-        for each in found:
-            listed[each.kind] += each.count
+        for omission in found:
+            listed[omission.kind] += omission.count
         rest = ((kind, count - listed[kind]) for kind, count in sorted(self.items()))
         return [*found, *(Omission(kind, count=count) for kind, count in rest if count > 0)]
 
@@ -130,7 +130,7 @@ class SourcePlatform:
         self.spaces: dict[str, str] = {}
         self._source = source
         self._platforms = platforms
-        self._channels = {each.location.room: each for each in source.list_channels()}
+        self._channels = {channel.location.room: channel for channel in source.list_channels()}
 
     @property
     def _live(self) -> Platform | None:

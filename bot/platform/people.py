@@ -44,7 +44,7 @@ def build_people_rules(setting: str, defaults: Mapping[str, PeopleValue]) -> Peo
     """The rules of a setting such as "names" or "on,chat=off"; without a value for all, a platform has its default."""
     general, named = "", dict[str, str]()
     for part in filter(None, (each.strip() for each in setting.split(","))):
-        platform, is_named, value = (each.strip() for each in part.rpartition("="))
+        platform, is_named, value = (piece.strip() for piece in part.rpartition("="))
         if is_named:
             named[platform.lower()] = value
         else:
@@ -59,10 +59,10 @@ def build_people_rules(setting: str, defaults: Mapping[str, PeopleValue]) -> Peo
 def load_people_defaults() -> dict[str, PeopleValue]:
     """The values that installed adapters declare; no adapter is imported for that."""
     found = dict[str, PeopleValue]()
-    for each in entry_points(group=ADAPTER_GROUP):
-        spec = find_spec(each.module)
+    for entry_point in entry_points(group=ADAPTER_GROUP):
+        spec = find_spec(entry_point.module)
         for folder in (spec.submodule_search_locations if spec else None) or ():
             file = Path(folder) / DEFAULTS_FILE
             if file.is_file() and (value := json.loads(file.read_text(encoding="utf-8")).get("people")):
-                found[each.name] = value
+                found[entry_point.name] = value
     return found

@@ -35,7 +35,7 @@ def encode(record: Any) -> bytes:
 
 def _to_object(record: Any) -> dict[str, Any]:
     if isinstance(record, Envelope):
-        plain = {each.name: getattr(record, each.name) for each in fields(record)}
+        plain = {field.name: getattr(record, field.name) for field in fields(record)}
         return {"kind": type(record).__name__, **plain, "request": _to_object(record.request)}
     return {"kind": type(record).__name__, **dump_fields(record)}
 
@@ -70,7 +70,7 @@ def parse_result(line: bytes) -> OperationResult:
 @functools.cache
 def _list_request_types() -> dict[str, type]:
     """The types of requests by name, those of installed packages, too."""
-    return {each.__name__: each for each in (*get_args(Envelope), *(row.request for row in list_rows()))}
+    return {argument.__name__: argument for argument in (*get_args(Envelope), *(row.request for row in list_rows()))}
 
 
 @functools.cache
@@ -126,8 +126,8 @@ def _build_record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
 def _build_envelope(kind: type[Envelope], plain: dict[str, Any]) -> Envelope:
     """A request with its caller; the request in it has none."""
     inner, who = plain.pop("request", None), [*plain.values()]
-    names = [each.name for each in fields(kind) if each.name != "request"]
-    if [*plain] != names or not isinstance(inner, dict) or not all(isinstance(each, str) for each in who):
+    names = [field.name for field in fields(kind) if field.name != "request"]
+    if [*plain] != names or not isinstance(inner, dict) or not all(isinstance(value, str) for value in who):
         raise ProtocolError(f"“{kind.__name__}” has fields that this version does not know.")
     return kind(who[0], _build_record(inner, _list_inner_types()), *who[1:])
 

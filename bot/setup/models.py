@@ -92,7 +92,7 @@ async def describe_cost(settings: Settings, checks: Sequence[ModelCheck]) -> lis
     if cost is None:
         return ["The price of this model is not known; a model of your own costs nothing."]
     use = f"{TEAM.messages} messages and {TEAM.questions} questions a day, {TEAM.documents} documents a month"
-    cheaper = {each: format_dollars(sum_cost(cost, each)) for each in ("auto", "rules")}
+    cheaper = {name: format_dollars(sum_cost(cost, name)) for name in ("auto", "rules")}
     cheaper.pop(settings.extraction_by, None)
     listed = "; ".join(f"{name}: {dollars}" for name, dollars in cheaper.items())
     return [
@@ -103,9 +103,9 @@ async def describe_cost(settings: Settings, checks: Sequence[ModelCheck]) -> lis
 
 def _price_checked(checks: Sequence[ModelCheck]) -> MonthlyCost | None:
     """The cost at the prices that a check of the model found."""
-    for each in checks:
-        if each.role == "extraction" and each.facts.get("input_price"):
-            prices = each.facts["input_price"], each.facts["output_price"]
+    for check in checks:
+        if check.role == "extraction" and check.facts.get("input_price"):
+            prices = check.facts["input_price"], check.facts["output_price"]
             return price_month(ModelTraits(price_known=True, input_price=prices[0], output_price=prices[1]), TEAM)
     return None
 
@@ -113,9 +113,9 @@ def _price_checked(checks: Sequence[ModelCheck]) -> MonthlyCost | None:
 def list_model_mistakes(checks: Sequence[ModelCheck]) -> list[str]:
     """What does not work, each as a sentence; not what merely cannot be reached now."""
     return [
-        f"{each.model}: {problem.text} {problem.hint}".strip()
-        for each in checks
-        for problem in each.problems
+        f"{check.model}: {problem.text} {problem.hint}".strip()
+        for check in checks
+        for problem in check.problems
         if not (problem.is_warning or problem.is_unreachable)
     ]
 

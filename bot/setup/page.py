@@ -29,7 +29,7 @@ class SetupPage(Protocol):
 
 def load_setup_page() -> SetupPage | None:
     """The page of an installed package; None if there is none."""
-    for each in entry_points(group=SETUP_PAGE_GROUP):
-        loaded: SetupPage = each.load()
+    for entry_point in entry_points(group=SETUP_PAGE_GROUP):
+        loaded: SetupPage = entry_point.load()
         return loaded
     return None

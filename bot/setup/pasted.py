@@ -88,7 +88,7 @@ def _find_common_mistake(value: str) -> str:
 
 def _recognize(value: str, setups: Iterable[PlatformSetup]) -> tuple[RecognizedText, str] | None:
     """What a value is to the first platform that knows it, and the name of the platform."""
-    return next(((kind, each.title) for each in setups if (kind := each.recognize(value)) is not None), None)
+    return next(((kind, setup.title) for setup in setups if (kind := setup.recognize(value)) is not None), None)
 
 
 def _locate(wanted: Credential) -> str:

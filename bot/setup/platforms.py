@@ -30,14 +30,14 @@ def order_setups(name: str, setups: Mapping[str, PlatformSetup]) -> list[Platfor
 
 def parse_choice(answer: str, names: Sequence[str]) -> list[str]:
     """The names in an answer of numbers and names. Raises ValueError with a sentence."""
-    words = [each for each in _SEPARATORS.split(answer.casefold()) if each and each != "and"]
+    words = [part for part in _SEPARATORS.split(answer.casefold()) if part and part != "and"]
     found = list[str]()
     for word in words:
         by_number = [names[int(word) - 1]] if word.isdigit() and 0 < int(word) <= len(names) else []
         matching = by_number or [name for name in names if name.startswith(word)]
         if len(matching) != 1:
             raise ValueError(f"“{mask_word(word)}” is none of 1 to {len(names)} ({', '.join(names)}).")
-        found += [each for each in matching if each not in found]
+        found += [name for name in matching if name not in found]
     if not found:
         raise ValueError(f"Name one of 1 to {len(names)} ({', '.join(names)}).")
     return found
@@ -46,9 +46,9 @@ def parse_choice(answer: str, names: Sequence[str]) -> list[str]:
 def find_other(value: str, wanted: Credential, setups: Sequence[PlatformSetup]) -> Credential | None:
     """The other secret of the same platform that a value is, when it was pasted in the place of `wanted`."""
     setting = find_setting(value, setups)
-    own = next((each for each in setups if wanted in each.credentials), None)
+    own = next((setup for setup in setups if wanted in setup.credentials), None)
     others = own.credentials if own else ()
-    return next((each for each in others if each.setting == setting and each != wanted), None)
+    return next((other for other in others if other.setting == setting and other != wanted), None)
 
 
 def describe_check(check: AccessCheck) -> str:
@@ -58,7 +58,7 @@ def describe_check(check: AccessCheck) -> str:
 
 def list_refusals(checks: Sequence[AccessCheck]) -> list[str]:
     """What a platform refused, each as a sentence."""
-    return [describe_check(each) for each in checks if each.state == "failed"]
+    return [describe_check(check) for check in checks if check.state == "failed"]
 
 
 def settle_values(
@@ -68,8 +68,12 @@ def settle_values(
 
     One in the field of another one of the same platform is kept as what it is.
     """
-    pasted = {each.setting: cleaned for each in needed if (cleaned := clean_paste(values.get(each.setting, "")))}
-    wanted = {each.setting: each for each in needed if each.setting in pasted}
+    pasted = {
+        credential.setting: cleaned
+        for credential in needed
+        if (cleaned := clean_paste(values.get(credential.setting, "")))
+    }
+    wanted = {credential.setting: credential for credential in needed if credential.setting in pasted}
     mistakes = {name: find_mistake(pasted[name], each, setups) for name, each in wanted.items()}
     kept = {name: pasted[name] for name, mistake in mistakes.items() if not mistake}
     for name in [name for name, mistake in mistakes.items() if mistake]:

@@ -79,24 +79,27 @@ class SetupState:
         chosen = self.platforms or []
         return [
             Step("/setup/connect", "Connect", self.platforms is not None),
-            *(Step(f"/setup/platform/{each}", self.setups[each].title, each in self.accepted) for each in chosen),
+            *(
+                Step(f"/setup/platform/{platform}", self.setups[platform].title, platform in self.accepted)
+                for platform in chosen
+            ),
             Step("/setup/model", "Model", self.has_model),
             Step("/setup/review", "Check and start", self.is_written),
         ]
 
     def find_step(self) -> str:
         """The path of the first step that is not done."""
-        return next((each.path for each in self.list_steps() if not each.is_done), "/setup/started")
+        return next((step.path for step in self.list_steps() if not step.is_done), "/setup/started")
 
     def choose_platforms(self, names: Sequence[str], variants: Mapping[str, str]) -> None:
         """Take these platforms, or none; what was entered for others is dropped."""
         self.version += 1
-        self.platforms = [each for each in self.setups if each in names]
+        self.platforms = [setup for setup in self.setups if setup in names]
         self.variants = dict(variants)
         for name in self.setups.keys() - set(self.platforms):
             self._forget_check(name)
-            for each in self.setups[name].credentials:
-                self.draft.chosen.pop(each.setting, None)
+            for credential in self.setups[name].credentials:
+                self.draft.chosen.pop(credential.setting, None)
 
     def _forget_check(self, name: str) -> None:
         self.checks.pop(name, None)
@@ -109,7 +112,9 @@ class SetupState:
     def mask_kept(self, name: str) -> dict[str, str]:
         """What may be shown of the secrets of a platform that are there and can be used, by setting."""
         ordered = order_setups(name, self.setups)
-        found = {each: clean_paste(self.draft.find_value(each.setting)) for each in self.list_needed(name)}
+        found = {
+            credential: clean_paste(self.draft.find_value(credential.setting)) for credential in self.list_needed(name)
+        }
         return {each.setting: mask(value) for each, value in found.items() if not find_mistake(value, each, ordered)}
 
     def take_values(self, name: str, values: Mapping[str, str]) -> dict[str, str]:
@@ -120,10 +125,14 @@ class SetupState:
         kept, mistakes = settle_values(values, needed, order_setups(name, self.setups))
         self.draft.chosen |= kept
         present = self.mask_kept(name)
-        lacking = {each.setting: f"The {each.name} is needed." for each in needed if each.setting not in present}
-        for each in needed:  # what is there is to be written, too, wherever it comes from
-            if each.setting in present:
-                self.draft.chosen[each.setting] = clean_paste(self.draft.find_value(each.setting))
+        lacking = {
+            credential.setting: f"The {credential.name} is needed."
+            for credential in needed
+            if credential.setting not in present
+        }
+        for credential in needed:  # what is there is to be written, too, wherever it comes from
+            if credential.setting in present:
+                self.draft.chosen[credential.setting] = clean_paste(self.draft.find_value(credential.setting))
         return lacking | mistakes
 
     async def check_platform(self, name: str) -> Sequence[AccessCheck]:
@@ -156,13 +165,17 @@ class SetupState:
 
     def list_refusals(self) -> list[str]:
         """What does not work, each as a sentence."""
-        refused = [sentence for each in self.checks.values() for sentence in list_refusals(each)]
+        refused = [sentence for check in self.checks.values() for sentence in list_refusals(check)]
         return list(dict.fromkeys([*refused, *list_model_mistakes(self.model_checks)]))
 
     def list_notes(self) -> list[str]:
         """What is worth knowing of the model, or could not be checked now, each as a sentence."""
-        found = [problem for each in self.model_checks for problem in each.problems]
-        return [f"{each.text} {each.hint}".strip() for each in found if each.is_warning or each.is_unreachable]
+        found = [problem for check in self.model_checks for problem in check.problems]
+        return [
+            f"{problem.text} {problem.hint}".strip()
+            for problem in found
+            if problem.is_warning or problem.is_unreachable
+        ]
 
     def list_values(self) -> list[tuple[str, str]]:
         """The variables that change, and what may be shown of their values. Raises BadSetting."""

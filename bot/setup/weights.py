@@ -39,7 +39,7 @@ def is_installed() -> bool:
 
 def pinned_requirement() -> str:
     """A line of a requirements file with version and hashes."""
-    return " ".join([f"{PACKAGE}=={VERSION}", *(f"--hash=sha256:{each}" for each in HASHES)])
+    return " ".join([f"{PACKAGE}=={VERSION}", *(f"--hash=sha256:{hash_}" for hash_ in HASHES)])
 
 
 def find_installer() -> list[str]:

@@ -248,7 +248,7 @@ class Answers:
 def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:
     if db.execute_fetchall("UPDATE answer SET reply_ref = ? WHERE id = ? RETURNING id", (reply_ref, id_)):
         db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
-        rows = [(each, id_) for each in parse_message_ids(reply_ref)]
+        rows = [(message_id, id_) for message_id in parse_message_ids(reply_ref)]
         db.executemany("INSERT INTO answer_message VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database
 
-SETTINGS_COLUMNS = ", ".join(each.name for each in fields(ChannelSettings))
-SETTINGS_UPDATES = ", ".join(f"{each.name} = excluded.{each.name}" for each in fields(ChannelSettings))
+SETTINGS_COLUMNS = ", ".join(field.name for field in fields(ChannelSettings))
+SETTINGS_UPDATES = ", ".join(f"{field.name} = excluded.{field.name}" for field in fields(ChannelSettings))
 FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 
 

@@ -192,20 +192,20 @@ class Messages:
 
 def _insert_messages(db: Connection, messages: Sequence[MessageRecord], thread: str, *, opened: bool) -> None:
     """Insert messages of one document, and extend its conversation by the new ones."""
-    for each in messages:
-        if each.document and is_opted_out(db, each.room, each.author):
+    for message in messages:
+        if message.document and is_opted_out(db, message.room, message.author):
             continue
-        time = to_micros(each.time)
+        time = to_micros(message.time)
         new = db.execute_fetchall(
             f"INSERT INTO message ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO NOTHING RETURNING time",
             (
-                *(each.room, each.id, each.thread, each.author, time, each.digest),
-                *(each.document, each.tokens, each.is_applied),
+                *(message.room, message.id, message.thread, message.author, time, message.digest),
+                *(message.document, message.tokens, message.is_applied),
             ),
         )
-        if new and each.document:
-            values = (each.document, each.room, thread, time, time, each.tokens, opened)
+        if new and message.document:
+            values = (message.document, message.room, thread, time, time, message.tokens, opened)
             db.execute(_EXTEND_CONVERSATION, values)
     if opened and messages:
         db.execute("UPDATE conversation SET open = true WHERE document = ?", (messages[0].document,))

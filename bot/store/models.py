@@ -94,7 +94,9 @@ class AnswerResult:
     @property
     def used_keys(self) -> frozenset[str]:
         """The keys of everything that it used, including the messages shown as sources."""
-        found = (source_keys(each.document, each.room, each.passage) - {each.document} for each in self.sources)
+        found = (
+            source_keys(source.document, source.room, source.passage) - {source.document} for source in self.sources
+        )
         return self.documents.union(*found)
 
 

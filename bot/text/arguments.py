@@ -39,7 +39,7 @@ def parse_arguments(text: str, options: Collection[str] = ()) -> CommandArgument
             continue
         name, equals, value = word[2:].partition("=")
         if name not in options:
-            known = ", ".join(f"--{each}" for each in options) or "none"
+            known = ", ".join(f"--{option}" for option in options) or "none"
             raise InvalidQuestion(
                 gettext("There is no option --{name}.").format(name=name),
                 hint=gettext("Options: {options}.").format(options=known),

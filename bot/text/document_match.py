@@ -40,11 +40,14 @@ def choose_document(words: str, *matches: Iterable[DocumentInfo]) -> DocumentInf
 
 def match_title(words: str, documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
     """The documents with this title; case does not matter."""
-    return [each for each in documents if each.title.casefold() == words.casefold()]
+    return [document for document in documents if document.title.casefold() == words.casefold()]
 
 
 def _format_keys(documents: Sequence[DocumentInfo]) -> str:
-    keys = [f"{each.key} ({each.time:%Y-%m-%d})" if each.time else each.key for each in documents[:MAX_LISTED]]
+    keys = [
+        f"{document.key} ({document.time:%Y-%m-%d})" if document.time else document.key
+        for document in documents[:MAX_LISTED]
+    ]
     more = len(documents) - MAX_LISTED
     return "; ".join(keys) + (pluralize(more, "; {count} more", "; {count} more") if more > 0 else "")
 

@@ -38,7 +38,7 @@ def strip_heading(text: str, label: str) -> str:
 
 def build_excerpt(text: str, about: str = "", length: int = EXCERPT_LENGTH) -> str:
     """One line of a text, from the sentence that shares the most words with the answer."""
-    sentences = [" ".join(each.split()) for each in _SENTENCE.split(text) if each.strip()]
+    sentences = [" ".join(part.split()) for part in _SENTENCE.split(text) if part.strip()]
     start = _best_start(sentences, about)
     return ("… " if start else "") + truncate_line(" ".join(sentences[start:]), length)
 

@@ -54,18 +54,18 @@ def _parse_option(name: str, value: str, now: datetime) -> str:
 def match_typed(names: Iterable[str], typed: str, limit: int) -> list[str]:
     """The names that contain what was typed, those that start with it first."""
     start = typed.strip().lstrip("#@").strip('"').casefold()
-    found = [each for each in names if start in each.casefold()]
+    found = [name for name in names if start in name.casefold()]
     return sorted(found, key=lambda each: (not each.casefold().startswith(start), each.casefold()))[:limit]
 
 
 def suggest_times(typed: str, now: datetime) -> list[str]:
     """Days, spans, months and years that start with what was typed; if that is a time itself, it comes first."""
     today = now.date()
-    months = [f"{each:%Y-%m}" for each in _last_months(today)]
+    months = [f"{month:%Y-%m}" for month in _last_months(today)]
     usual = ["today", "yesterday", "7d", "30d", *months, *(str(today.year - back) for back in range(3))]
     words = typed.strip()
     own = [words] if words and words not in usual and parse_search_filters(f"after:{words}", now).since else []
-    return own + [each for each in usual if each.startswith(words.casefold())]
+    return own + [month for month in usual if month.startswith(words.casefold())]
 
 
 def _last_months(today: date) -> list[date]:

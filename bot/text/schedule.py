@@ -97,4 +97,4 @@ def find_zone(name: str) -> str:
 @cache
 def _zones() -> dict[str, str]:
     """The IANA names of all time zones by their small letters; to list them reads 600 files."""
-    return {each.casefold(): each for each in available_timezones()}
+    return {timezone.casefold(): timezone for timezone in available_timezones()}

@@ -233,7 +233,7 @@ def with_admin_hint(sentence: str) -> str:
 
 def list_helper_notices(failed: Iterable[HelperCall]) -> list[str]:
     """A sentence for each call that a search did without."""
-    return [gettext(HELPER_NOTICES[each]) for each in failed]
+    return [gettext(HELPER_NOTICES[call]) for call in failed]
 
 
 def list_span_notices(*, truncated: bool, since: str) -> list[str]:

@@ -17,7 +17,7 @@ def format_merge(name: str, into: str, unknown: Iterable[str]) -> str:
     """The confirmation of a merge, with a warning for each name that does not occur yet."""
     merged = gettext("“{name}” is now merged into “{into}”.").format(name=name, into=into)
     doubt = gettext("“{name}” does not occur yet. Check its spelling.")
-    return " ".join([merged, *(doubt.format(name=each) for each in unknown)])
+    return " ".join([merged, *(doubt.format(name=text) for text in unknown)])
 
 
 def format_unmerge(name: str) -> str:

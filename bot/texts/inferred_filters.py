@@ -19,8 +19,8 @@ NOTHING_MATCHED = N_("Nothing was found with {filters}, so I searched without.")
 
 def describe_inferred_filters(inferred: InferredFilters) -> str:
     """The filters as they could be typed, and how to search without them; or that nothing matched them."""
-    tokens = [format_filter("in", each) for each in inferred.channels]
-    tokens += [format_filter("from", each) for each in inferred.authors]
+    tokens = [format_filter("in", channel) for channel in inferred.channels]
+    tokens += [format_filter("from", author) for author in inferred.authors]
     tokens += [f"since:{inferred.since}"] if inferred.since else []
     tokens += [f"until:{inferred.until}"] if inferred.until else []
     tokens += ["has:file"] if inferred.only_files else []

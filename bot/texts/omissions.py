@@ -49,7 +49,7 @@ def describe_omissions(document: DocumentInfo | DocumentStatus, most: int = MAX_
 
 def is_worth_a_notice(document: DocumentInfo | DocumentStatus) -> bool:
     """Whether its uploader hears of what was not read: pictures between texts, and signatures, are not worth it."""
-    return any(each.reason not in _USUAL for each in document.omissions) or bool(document.coverage)
+    return any(omission.reason not in _USUAL for omission in document.omissions) or bool(document.coverage)
 
 
 def describe_gaps(name: str, gaps: str) -> str:
@@ -59,7 +59,8 @@ def describe_gaps(name: str, gaps: str) -> str:
 
 def _list_parts(omissions: Sequence[Omission], most: int) -> str:
     named = [
-        gettext("{part}: {reason}").format(part=each.part, reason=gettext(each.reason)) for each in omissions[:most]
+        gettext("{part}: {reason}").format(part=omission.part, reason=gettext(omission.reason))
+        for omission in omissions[:most]
     ]
     more = len(omissions) - len(named)
     return "; ".join(

@@ -55,4 +55,6 @@ def _translate_line(line: str) -> str:
 def _closest_pattern() -> re.Pattern[str]:
     """Matches the line above the closest passages in every language."""
     sentences = sorted(list_translations(CLOSEST) | list_translations(CLOSEST_WITHOUT))
-    return re.compile("|".join(re.escape(each).replace(re.escape("{words}"), "“.{1,640}”") for each in sentences))
+    return re.compile(
+        "|".join(re.escape(sentence).replace(re.escape("{words}"), "“.{1,640}”") for sentence in sentences)
+    )

@@ -23,14 +23,15 @@ MAX_QUOTE_LENGTH = 400  # characters of a source
 
 async def describe_sources(context: BotContext, stored: StoredAnswer, location: Location, person: str) -> str:
     """The sources of an answer that a person in a location can read, and how many others there are; "" for none."""
-    rooms = {each.room for each in stored.sources}
+    rooms = {source.room for source in stored.sources}
     readable = {room for room in rooms if await can_read_room(context, room, location, person)}
-    shown = [each for each in stored.sources if each.room in readable]
-    texts = await _load_texts(context, {each.document for each in shown}, location, person)
+    shown = [source for source in stored.sources if source.room in readable]
+    texts = await _load_texts(context, {source.document for source in shown}, location, person)
     zone = await context.find_zone(location, person)
     why = {room: await explain_room(context.audience, room, location, person) for room in sorted(readable)}
     lines = [
-        _format(each, texts.get((each.document, each.passage), each.excerpt), zone, why[each.room]) for each in shown
+        _format(source, texts.get((source.document, source.passage), source.excerpt), zone, why[source.room])
+        for source in shown
     ]
     withheld = len(stored.sources) - len(shown)
     if withheld:

@@ -22,13 +22,15 @@ def merge_results(kept: AnswerResult, fresh: AnswerResult | None) -> AnswerResul
     if fresh is None or not kept.text:
         return fresh or kept
     numbers = _number_sources(kept.sources, fresh.sources)
-    held = {each.number for each in kept.sources}
+    held = {source.number for source in kept.sources}
     new = {number for number, other in numbers.items() if other not in held}
     added = keep_sentences(fresh.text, lambda _, cited: bool(cited & new))
     if not added:
         return kept
     cited = cited_numbers(added)
-    further = (replace(each, number=numbers[each.number]) for each in fresh.sources if each.number in cited & new)
+    further = (
+        replace(source, number=numbers[source.number]) for source in fresh.sources if source.number in cited & new
+    )
     return AnswerResult(
         f"{kept.text}\n{renumber(added, numbers)}",
         (*kept.sources, *further),
@@ -41,12 +43,12 @@ def merge_results(kept: AnswerResult, fresh: AnswerResult | None) -> AnswerResul
 
 def _number_sources(kept: tuple[AnswerSource, ...], fresh: tuple[AnswerSource, ...]) -> dict[int, int]:
     """The numbers of the fresh sources: those of the kept ones where they are the same, otherwise further ones."""
-    known = {(each.document, each.passage): each.number for each in kept}
-    following = max((each.number for each in kept), default=0) + 1
+    known = {(source.document, source.passage): source.number for source in kept}
+    following = max((source.number for source in kept), default=0) + 1
     numbers: dict[int, int] = {}
-    for each in fresh:
-        passage = each.document, each.passage
+    for source in fresh:
+        passage = source.document, source.passage
         if passage not in known:
             known[passage], following = following, following + 1
-        numbers[each.number] = known[passage]
+        numbers[source.number] = known[passage]
     return numbers

@@ -123,7 +123,7 @@ def format_renewed(stored: StoredAnswer, limit: int) -> str:
     """The text of a renewed answer with its sources, in one message of at most `limit` characters."""
     heading = gettext(control_texts.RENEWED).format(day=format_day(stored.time))
     whole = f"_{heading}_\n\n{link_citations(stored.text, source_urls(stored.sources))}"
-    listed = "\n".join(f"{each.number}. {markdown_link(each.title, each.link)}" for each in stored.sources)
+    listed = "\n".join(f"{source.number}. {markdown_link(source.title, source.link)}" for source in stored.sources)
     if len(whole) + len(listed) + 2 <= limit:
         return f"{whole}\n\n{listed}"
     first, *rest = split_message(whole, limit - 2) or ("",)

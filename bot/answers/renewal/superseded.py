@@ -43,19 +43,19 @@ class SupersededAnswers:
             return
         since = self._context.clock.now() - timedelta(days=days)
         found = await self._store.answer_renewals.list_citing(message.location, since, message.time, MAX_ANSWERS)
-        alike = [each for each in found if len(words & content_words(each.cited_words)) >= MIN_COMMON_WORDS]
+        alike = [answer for answer in found if len(words & content_words(answer.cited_words)) >= MIN_COMMON_WORDS]
         record = await self._store.messages.get(room, message.id) if alike else None
         if record is None or not record.document:
             return
         newer = await self._describe(message, record.document)
-        for each in alike:
-            await self._redact_replaced(each, newer)
+        for answer in alike:
+            await self._redact_replaced(answer, newer)
 
     async def _redact_replaced(self, answer: CitingAnswer, newer: Source) -> None:
-        cited = [_to_source(each) for each in answer.sources if each.time is not None]
+        cited = [_to_source(source) for source in answer.sources if source.time is not None]
         replaced = await asyncio.to_thread(find_replaced_sources, (newer, *cited))
         older = {each.older for each in replaced if each.newer == newer.number}
-        keys = {message_key(each.room, each.passage) for each in answer.sources if each.number in older}
+        keys = {message_key(source.room, source.passage) for source in answer.sources if source.number in older}
         if not keys:
             return
         provenance = Provenance(Scope(frozenset(), frozenset({newer.room})), {}, 0.0)

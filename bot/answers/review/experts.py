@@ -33,18 +33,18 @@ class ExpertRequests:
         if not ranked:
             return Card(gettext(review_texts.NO_EXPERT))
         question = set(QuestionWords.parse(stored.question).stems)
-        named = {each.person for each in ranked if question & set(QuestionWords.parse(each.topic).stems)}
+        named = {expert.person for expert in ranked if question & set(QuestionWords.parse(expert.topic).stems)}
         if len(named) == 1:
             return Card(await self.ask(stored, named.pop(), person))
         choices: dict[str, Button] = {}
-        for each in ranked:
-            label = f"{await self._name(stored, each.person)} – {each.topic}"
-            choices.setdefault(each.person, Button(label, "ask-expert", f"{stored.id}:{each.person}"))
+        for expert in ranked:
+            label = f"{await self._name(stored, expert.person)} – {expert.topic}"
+            choices.setdefault(expert.person, Button(label, "ask-expert", f"{stored.id}:{expert.person}"))
         return Card(gettext(review_texts.CHOOSE_EXPERT), buttons=tuple(choices.values())[:MAX_CHOICES])
 
     async def ask(self, stored: StoredAnswer, expert: str, person: str) -> str:
         """Mention an expert below a question; returns the sentence for the person who wants it."""
-        chosen = [each for each in await self._find(stored, person) if each.person == expert]
+        chosen = [expert_found for expert_found in await self._find(stored, person) if expert_found.person == expert]
         if not chosen:
             return gettext(review_texts.NO_EXPERT)
         experts, name = self._context.store.experts, await self._name(stored, expert)
@@ -70,8 +70,8 @@ class ExpertRequests:
             raise NotFound(gettext(texts.NO_ANSWER))
         if not await can_read_room(self._context, location.room, location, person):
             raise NotFound(gettext(texts.NO_ANSWER))
-        found = [each for each in await list_experts(self._context, location) if each.person != person]
-        return [each for each in found if await self._can_be_asked(location, each.person)]
+        found = [expert for expert in await list_experts(self._context, location) if expert.person != person]
+        return [candidate for candidate in found if await self._can_be_asked(location, candidate.person)]
 
     async def _can_be_asked(self, location: Location, person: str) -> bool:
         """Whether a person can read a channel now, and their account is not closed."""
@@ -87,7 +87,7 @@ class ExpertRequests:
             return found
         try:
             similarities = await self._context.engine_context.engine.measure_similarities(
-                [stored.question, *(each.topic for each in found)]
+                [stored.question, *(candidate.topic for candidate in found)]
             )
         except ModelError:
             return found

@@ -57,7 +57,7 @@ class Improvements:
             buttons += [_button(label, "correct-answer", stored)] if has_forms else []
         if stored.private:
             return buttons
-        if any(each.person != person for each in await list_experts(self._context, location)):
+        if any(expert.person != person for expert in await list_experts(self._context, location)):
             buttons.append(_button(review_texts.ASK_EXPERT_BUTTON, "expert", stored))
         return [*buttons, _button(review_texts.SAY_WRONG_BUTTON, "down", stored)]
 

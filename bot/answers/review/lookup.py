@@ -76,14 +76,14 @@ class VerifiedLookup:
 
     async def _find_newer(self, question: Question, verified: VerifiedAnswer) -> Source | None:
         """What replaces a source of a verified answer since it was verified, within the scope of the question."""
-        used = {(each.document, each.passage) for each in verified.sources}
+        used = {(source.document, source.passage) for source in verified.sources}
         try:
             context = await self._engine.retrieve(Question(question.text, question.scope, mode="naive"))
         except ModelError:
             return None
-        sources = {each.number: each for each in context.sources}
-        for each in context.replacements:
-            older, newer = sources[each.older], sources[each.newer]
+        sources = {source.number: source for source in context.sources}
+        for replacement in context.replacements:
+            older, newer = sources[replacement.older], sources[replacement.newer]
             is_used = (older.document, older.passage) in used
             if is_used and newer.time is not None and newer.time > verified.verified_at:
                 return newer
@@ -128,7 +128,7 @@ class VerifiedLookup:
 
 def provenance_of(verified: VerifiedAnswer) -> Provenance:
     """What readers of a verified answer must be able to read: its sources, and where it was verified."""
-    rooms = verified.rooms.union({verified.location.room}, (each.room for each in verified.sources))
+    rooms = verified.rooms.union({verified.location.room}, (source.room for source in verified.sources))
     return Provenance(Scope(verified.spaces, rooms), {}, 0.0)
 
 
@@ -158,5 +158,5 @@ def _is_plain(question: Question, *, is_follow_up: bool) -> bool:
 
 def _workspaces(scope: Scope) -> set[tuple[str, str]]:
     """The platforms and workspaces of the spaces and rooms of a scope, whose names begin with both."""
-    names = (each.split(":") for each in scope.spaces | scope.rooms)
+    names = (space.split(":") for space in scope.spaces | scope.rooms)
     return {(parts[0], parts[1]) for parts in names if len(parts) > 1}

@@ -31,7 +31,7 @@ class WithdrawalNotices:
     async def send_due(self) -> None:
         """Send the notices of the workspaces that this process serves."""
         unreported = await self._store.list_unreported()
-        for verified in [each for each in unreported if self._context.serves(each.location)][:BATCH_SIZE]:
+        for verified in [answer for answer in unreported if self._context.serves(answer.location)][:BATCH_SIZE]:
             try:
                 await self._send(verified)
             except (ChannelGone, WorkspaceGone, PermissionDenied) as error:

@@ -24,7 +24,9 @@ async def may_verify(context: BotContext, location: Location, person: str) -> bo
         known = await context.audience.get_person(location.platform, location.workspace, person)
         if not await can_read_room(context, location.room, location, person):
             return False
-        return is_workspace_manager(known) or person in {each.person for each in await list_experts(context, location)}
+        return is_workspace_manager(known) or person in {
+            expert.person for expert in await list_experts(context, location)
+        }
     except EngineError:
         return False
 
@@ -40,9 +42,9 @@ async def is_manager(context: BotContext, location: Location, person: str) -> bo
 async def list_experts(context: BotContext, location: Location) -> list[Expert]:
     """The experts of a channel: those named there, and those of channels that everyone there can read."""
     found = await context.store.experts.list_in_workspace(location.platform, location.workspace)
-    rooms = {each.location.room for each in found}
+    rooms = {channel.location.room for channel in found}
     named = {room for room in rooms if room == location.room or await can_read_room(context, room, location)}
-    return [each for each in found if each.location.room in named]
+    return [channel for channel in found if channel.location.room in named]
 
 
 async def can_read_room(context: BotContext, room: str, location: Location, person: str = "") -> bool:

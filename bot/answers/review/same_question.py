@@ -107,7 +107,7 @@ def _ask_for_one_kind(first: frozenset[str], second: frozenset[str]) -> bool:
 
 
 def _differ_in_order(first: QuestionWords, second: QuestionWords, shared: set[str]) -> bool:
-    ours, theirs = ([stem for stem in each.stems if stem in shared] for each in (first, second))
+    ours, theirs = ([stem for stem in question.stems if stem in shared] for question in (first, second))
     return ours != theirs
 
 

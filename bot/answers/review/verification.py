@@ -113,7 +113,8 @@ class AnswerVerifier:
             person,
             self._now,
             sources=(source,),
-            keys=used | {message_key(location.room, each) for each in (message.id, question_message) if each},
+            keys=used
+            | {message_key(location.room, message_id) for message_id in (message.id, question_message) if message_id},
         )
         return await self._save(verified, is_follow_up=location.thread not in {"", question_message})
 
@@ -148,8 +149,8 @@ class AnswerVerifier:
         thread = message.reply_thread
         place = message.location.without_thread
         in_thread = replace(place, thread=thread)
-        for each in await self._store.answers.list_in_thread(in_thread, message.time, 1):
-            return each.question, each.asker, each.message_id
+        for answer in await self._store.answers.list_in_thread(in_thread, message.time, 1):
+            return answer.question, answer.asker, answer.message_id
         for first in filter(None, (message.replies_to, thread)):
             if first == message.id:
                 continue
@@ -206,13 +207,15 @@ def _people_keys(verified: VerifiedAnswer) -> frozenset[str]:
     """The keys of those whose words it repeats: when they are forgotten, so are the answers that showed it."""
     place = verified.location
     return frozenset(
-        author_key(place.platform, place.workspace, each) for each in (verified.asker, verified.author) if each
+        author_key(place.platform, place.workspace, person) for person in (verified.asker, verified.author) if person
     )
 
 
 def source_keys_of(stored: StoredAnswer) -> frozenset[str]:
     """The keys of everything that a stored answer used."""
-    used = stored.documents.union(*(source_keys(each.document, each.room, each.passage) for each in stored.sources))
+    used = stored.documents.union(
+        *(source_keys(source.document, source.room, source.passage) for source in stored.sources)
+    )
     return used - {"", *ANSWER_KINDS}  # the document of a message that is not indexed has none
 
 

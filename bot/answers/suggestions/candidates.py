@@ -92,12 +92,12 @@ class Evidence:
     @classmethod
     def build(cls, context: Context, said: str, cited: Sequence[Source]) -> Evidence:
         """The evidence of an answer; `said`: the question and the answer."""
-        keys = {(each.document, each.passage) for each in cited}
-        others = [each for each in context.sources[:MAX_SOURCES] if (each.document, each.passage) not in keys]
-        names = {each.name for each in context.entities} | {each.author for each in context.sources}
-        names |= {name for each in context.relations for name in (each.source, each.target)}
-        judge = NameJudge.build((strip_speaker(each.text) for each in context.sources), names)
-        uncited = tuple((each, passage_text(each).casefold()) for each in others)
+        keys = {(source.document, source.passage) for source in cited}
+        others = [source for source in context.sources[:MAX_SOURCES] if (source.document, source.passage) not in keys]
+        names = {entity.name for entity in context.entities} | {source.author for source in context.sources}
+        names |= {name for relation in context.relations for name in (relation.source, relation.target)}
+        judge = NameJudge.build((strip_speaker(source.text) for source in context.sources), names)
+        uncited = tuple((other, passage_text(other).casefold()) for other in others)
         return cls(said.casefold(), tuple(cited), uncited, context, judge)
 
     def says(self, name: str) -> bool:
@@ -144,21 +144,21 @@ def propose(evidence: Evidence) -> list[Candidate]:
     """All candidates, the best first; of those about the same subject, only the best."""
     found = [*_propose_related(evidence), *_propose_authors(evidence), *_propose_sections(evidence)]
     best: dict[str, Candidate] = {}
-    for each in sorted(found, key=lambda each: (-each.score, each.kind, each.subject, each.other)):
-        best.setdefault(each.subject.casefold(), each)
+    for candidate in sorted(found, key=lambda each: (-each.score, each.kind, each.subject, each.other)):
+        best.setdefault(candidate.subject.casefold(), candidate)
     return list(best.values())
 
 
 def _propose_related(evidence: Evidence) -> Iterator[Candidate]:
     """Names that a relation connects with what the answer says: a person with a thing, or a thing with a decision."""
-    people = {each.name for each in evidence.context.entities if each.type == "person"}
-    people |= {each.author for each in evidence.context.sources if each.author}
+    people = {entity.name for entity in evidence.context.entities if entity.type == "person"}
+    people |= {source.author for source in evidence.context.sources if source.author}
     for anchor, name in _list_open_ends(evidence):
         passages = evidence.list_naming(name)
         if len(passages) < MIN_PASSAGES or not evidence.judge.is_good(name):
             continue
         rarity = 1.0 / len(passages)
-        if name not in people and any(_is_decided(name, each) for each in passages):
+        if name not in people and any(_is_decided(name, passage) for passage in passages):
             yield Candidate("decided", name, "", 1.5 + rarity)
         crosses = (name in people) != (anchor in people)
         if crosses and len(passages) <= HUB_PASSAGES and evidence.judge.is_good(anchor):
@@ -170,7 +170,7 @@ def _propose_related(evidence: Evidence) -> Iterator[Candidate]:
 
 def _list_open_ends(evidence: Evidence) -> Iterable[tuple[str, str]]:
     """The relations with one end that the answer says and one that it does not explain, in this order."""
-    ends = [(each.source, each.target) for each in evidence.context.relations]
+    ends = [(relation.source, relation.target) for relation in evidence.context.relations]
     pairs = dict.fromkeys([*ends, *((target, source) for source, target in ends)])
     said = {name: evidence.says(name) for pair in pairs for name in pair}
     return [(anchor, name) for anchor, name in pairs if said[anchor] and not evidence.explains(name)]
@@ -186,15 +186,15 @@ def _is_decided(name: str, source: Source) -> bool:
 def _propose_authors(evidence: Evidence) -> Iterator[Candidate]:
     """People who wrote about what the answer says."""
     authors = {each.author for each, _ in evidence.uncited if each.author}
-    names = {name for each in evidence.context.relations for name in (each.source, each.target)}
-    names |= {each.name for each in evidence.context.entities}
+    names = {name for relation in evidence.context.relations for name in (relation.source, relation.target)}
+    names |= {entity.name for entity in evidence.context.entities}
     for topic in sorted(names - authors):
         if not evidence.says(topic) or not evidence.judge.is_good(topic):
             continue
         wrote = Counter(
-            each.author
-            for each in evidence.list_naming(topic)
-            if each.author and len(strip_speaker(each.text)) >= MIN_MESSAGE_LENGTH
+            source.author
+            for source in evidence.list_naming(topic)
+            if source.author and len(strip_speaker(source.text)) >= MIN_MESSAGE_LENGTH
         )
         for author, count in wrote.items():
             if is_person_name(author) and not evidence.explains(author):

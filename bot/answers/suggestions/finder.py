@@ -65,8 +65,8 @@ class SuggestionFinder:
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(TIME_LIMIT), aclosing(self._find(draft)) as suggestions:
-                    async for each in suggestions:
-                        found.append(each)
+                    async for suggestion in suggestions:
+                        found.append(suggestion)
         except EngineError as error:
             log.warning("answer.suggestions_failed", reference=draft.request.reference, error=type(error).__name__)
         return tuple(found)
@@ -107,12 +107,14 @@ class SuggestionFinder:
         question = await build_question(self._context, asked, reach)
         if question.overview is not None or (question.writers and question.writers != (candidate.author,)):
             return ()
-        cited = {(each.document, each.passage) for each in draft.found.sources}
+        cited = {(source.document, source.passage) for source in draft.found.sources}
         rooms = provenance.room_spaces
         return [
-            each
-            for each in await self._retrieve(question, candidate)
-            if each.room in rooms and (each.document, each.passage) not in cited and candidate.is_supported_by(each)
+            source
+            for source in await self._retrieve(question, candidate)
+            if source.room in rooms
+            and (source.document, source.passage) not in cited
+            and candidate.is_supported_by(source)
         ]
 
     async def _retrieve(self, question: Question, candidate: Candidate) -> Sequence[Source]:
@@ -124,9 +126,9 @@ class SuggestionFinder:
 
 def _mix(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates with the best of each kind first."""
-    first = {each.kind: each for each in reversed(candidates)}
-    best = [each for each in candidates if first[each.kind] is each]
-    return [*best, *(each for each in candidates if first[each.kind] is not each)]
+    first = {candidate.kind: candidate for candidate in reversed(candidates)}
+    best = [candidate for candidate in candidates if first[candidate.kind] is candidate]
+    return [*best, *(candidate for candidate in candidates if first[candidate.kind] is not candidate)]
 
 
 def _asked_before(draft: AnswerDraft) -> frozenset[str]:
@@ -139,10 +141,10 @@ def _write(
     candidates: Iterable[Candidate], evidence: Evidence, before: frozenset[str]
 ) -> Iterator[tuple[Candidate, str]]:
     """The candidates with their questions, in the active language; those that fit a button and are new."""
-    for each in candidates:
-        text = next((text for text in _word(each, evidence) if len(text) <= MAX_LENGTH), "")
+    for candidate in candidates:
+        text = next((text for text in _word(candidate, evidence) if len(text) <= MAX_LENGTH), "")
         if text and text.casefold() not in before:
-            yield each, text
+            yield candidate, text
 
 
 def _word(candidate: Candidate, evidence: Evidence) -> Iterator[str]:

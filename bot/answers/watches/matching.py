@@ -34,11 +34,11 @@ class WatchMatcher:
         if not sources:
             return []
         found = await asyncio.to_thread(_select, sources, watches)
-        rest = [each for each in watches if each not in found and _may_replace(each, sources[-1])]
-        for each in rest:
-            earlier = await self._find_earlier(each, message)
+        rest = [watch for watch in watches if watch not in found and _may_replace(watch, sources[-1])]
+        for watch in rest:
+            earlier = await self._find_earlier(watch, message)
             if earlier:
-                found += await asyncio.to_thread(_select, [*earlier, *sources], [each])
+                found += await asyncio.to_thread(_select, [*earlier, *sources], [watch])
         return found
 
     async def load(self, message: MessageRecord, scope: Scope) -> list[Source]:
@@ -60,14 +60,14 @@ class WatchMatcher:
             low=(watch.subject,),
         )
         found = (await self._engine.retrieve(question)).sources
-        return sorted((each for each in found if _is_before(each, message.time)), key=lambda each: str(each.time))
+        return sorted((source for source in found if _is_before(source, message.time)), key=lambda each: str(each.time))
 
 
 def select_events(sources: Sequence[Source], watches: Collection[Watch]) -> dict[str, list[Source]]:
     """For each standing request by its id the sources that it waited for, by time."""
     watched = WatchedSources(sorted(sources, key=lambda each: str(each.time or "")))
     return {
-        watch.id: [each for each in watched.list_events(watch.kind, watch.subject) if _is_news(each, watch)]
+        watch.id: [event for event in watched.list_events(watch.kind, watch.subject) if _is_news(event, watch)]
         for watch in watches
     }
 
@@ -100,7 +100,7 @@ def build_sources(document: Document, message: str) -> list[Source]:
 def _select(sources: Sequence[Source], watches: Sequence[Watch]) -> list[Watch]:
     """The standing requests that waited for the last of the sources."""
     watched = WatchedSources(sources)
-    return [each for each in watches if sources[-1] in watched.list_events(each.kind, each.subject)]
+    return [watch for watch in watches if sources[-1] in watched.list_events(watch.kind, watch.subject)]
 
 
 def _may_replace(watch: Watch, source: Source) -> bool:

@@ -57,7 +57,7 @@ class WatchNotifier:
         for room, message in await self._store.watches.list_candidates(MAX_COMPARED):
             place = Location.from_room(room)
             if self._context.serves(place):
-                await self._compare(place, message, [each for each in watches if each.is_about(place)])
+                await self._compare(place, message, [watch for watch in watches if watch.is_about(place)])
 
     async def tell(self) -> None:
         """Tell what waited long enough; what cannot be told now is told later."""
@@ -77,13 +77,13 @@ class WatchNotifier:
             return  # its text is not stored yet
         found = list["Watch"]()
         if record is not None and record.document:
-            waiting = [each for each in watches if each.person != record.author and record.time >= each.created_at]
+            waiting = [watch for watch in watches if watch.person != record.author and record.time >= watch.created_at]
             found = await self._matcher.find(record, waiting) if waiting else []
-        await self._store.watches.finish_candidate(place.room, message, [each.id for each in found], now)
+        await self._store.watches.finish_candidate(place.room, message, [watch.id for watch in found], now)
 
     async def _tell(self, watch: Watch, notices: Sequence[WatchNotice]) -> None:
-        begun = next((each.answer for each in notices if each.answer), "")
-        chosen = [each for each in notices if each.answer == begun]
+        begun = next((notice.answer for notice in notices if notice.answer), "")
+        chosen = [notice for notice in notices if notice.answer == begun]
         try:
             await self._teller.tell(watch, chosen)
         except (ChannelGone, WorkspaceGone):
@@ -95,6 +95,6 @@ class WatchNotifier:
     def _is_due(self, notices: Sequence[WatchNotice]) -> bool:
         """Whether a burst of messages is over, or takes long, or its message was begun before."""
         now: datetime = self._context.clock.now()
-        times = [each.found_at for each in notices]
+        times = [notice.found_at for notice in notices]
         is_quiet = (now - max(times)).total_seconds() >= QUIET_SECONDS
         return is_quiet or (now - min(times)).total_seconds() >= MAX_WAIT_SECONDS or any(e.answer for e in notices)

@@ -80,8 +80,8 @@ class WatchTeller:
     async def _load(self, watch: Watch, notices: Sequence[WatchNotice], scope: Scope) -> list[Source]:
         """The messages that the person can read and that are what they wait for, numbered by time."""
         found = list["Source"]()
-        for each in notices:
-            record = await self._store.messages.get(each.room, each.message)
+        for notice in notices:
+            record = await self._store.messages.get(notice.room, notice.message)
             if record is None or not record.document or not await self._matcher.load(record, scope):
                 continue
             if watch in await self._matcher.find(record, [watch]):
@@ -136,14 +136,14 @@ def _build_id(watch: Watch, notices: Sequence[WatchNotice]) -> str:
 
 
 def _build_result(watch: Watch, shown: Sequence[Source], total: int, used: Provenance) -> AnswerResult:
-    lines = [f"**{words.format_heading(watch)}**", *(f"- {_quote(each)}" for each in shown)]
+    lines = [f"**{words.format_heading(watch)}**", *(f"- {_quote(source)}" for source in shown)]
     if total > len(shown):
         lines.append(gettext("… and {count} more.").format(count=total - len(shown)))
     text = "\n".join(lines)
     return AnswerResult(
         text,
-        tuple(build_answer_source(each, text) for each in shown),
-        frozenset(passage_key(each.document, each.room, each.passage) for each in shown),
+        tuple(build_answer_source(source, text) for source in shown),
+        frozenset(passage_key(source.document, source.room, source.passage) for source in shown),
         used.source_scope.spaces,
         used.source_scope.rooms,
     )

@@ -65,13 +65,13 @@ def describe_request(action: str, request: object, actor: Subject) -> Change:
     for name in ID_FIELDS:
         value = getattr(request, name, None)
         if isinstance(value, tuple) and value:
-            details[name] = [clean_id(str(each)) for each in value]
+            details[name] = [clean_id(str(id_)) for id_ in value]
         elif isinstance(value, str | int) and value:
             details[name] = clean_id(value) if isinstance(value, str) else int(value)
     if isinstance(request, tokens.RevokeToken):
         details["id"] = find_token_id(request.id) or UNKNOWN
     if isinstance(request, management.ChangeChannel):
-        details["settings"] = sorted(_describe_setting(*each) for each in request.values)
+        details["settings"] = sorted(_describe_setting(*setting) for setting in request.values)
     place = next((str(value) for name in ROOM_FIELDS if (value := getattr(request, name, ""))), "")
     return Change(action, clean_id(place), _find_target(request, actor), details)
 
@@ -110,7 +110,7 @@ def describe_result(caller: Caller, result: object) -> Mapping[str, str | int | 
         case TokenCreated(token=token):
             found = {"token": token.id}
         case UploadResult(documents=documents):
-            named = [each.key for each in documents if not is_personal(each.space)]
+            named = [document.key for document in documents if not is_personal(document.space)]
             found = {"documents": named, "private": len(documents) - len(named)}
         case IngestResult(documents=documents, changed=changed):
             found = {"count": documents, "changed": changed}

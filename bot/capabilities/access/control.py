@@ -100,7 +100,7 @@ class AccessControl:
         """
         if self._audience is None:
             raise NotConnected(f"There is no connection to {platform}.")
-        served = {each.workspace for each in await self._store.channels.list_joined(platform)} - {""}
+        served = {channel.workspace for channel in await self._store.channels.list_joined(platform)} - {""}
         found: list[tuple[bool, str, Person]] = []
         for workspace in sorted(served.intersection(workspaces))[:MAX_LOGIN_WORKSPACES]:
             known = await self._audience.get_person(platform, workspace, person)
@@ -116,9 +116,9 @@ class AccessControl:
 
     async def _end_old_logins(self, subject: Subject) -> None:
         """Leave room for one more login of a subject: expired ones end, and the oldest."""
-        logins = [each for each in await self.list_tokens() if each.subject == subject and is_login(each)]
-        live = [each for each in logins if not each.is_expired(self._clock.now())]
-        kept = {each.id for each in live[-(MAX_LOGINS - 1) :]}
+        logins = [token for token in await self.list_tokens() if token.subject == subject and is_login(token)]
+        live = [login for login in logins if not login.is_expired(self._clock.now())]
+        kept = {login.id for login in live[-(MAX_LOGINS - 1) :]}
         for token in logins:
             if token.id not in kept:
                 await self.revoke_token(token.id)

@@ -40,14 +40,14 @@ def _hide_in(value: Any, name: str) -> Any:
     if isinstance(value, str):
         return _hide_text(value, name)
     if isinstance(value, tuple | list):
-        found = [_hide_in(each, name) for each in value]
+        found = [_hide_in(item, name) for item in value]
         is_same = all(new is old for new, old in zip(found, value, strict=True))
         return value if is_same or hasattr(value, "_fields") else type(value)(found)
     if isinstance(value, ManualCorrection) and value.kind == "split":
         kind, _, key = value.description.partition(" ")  # "document KEY", or a type
         return replace(value, description=f"{kind} {public_key(key)}")
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+        parts = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         hidden = {each: _hide_in(part, each) for each, part in parts.items()}
         changes = {each: part for each, part in hidden.items() if part is not parts[each]}
         return replace(value, **changes) if changes else value

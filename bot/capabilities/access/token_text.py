@@ -73,4 +73,4 @@ def parse_permissions(words: Iterable[str]) -> tuple[Permission, ...]:
     given = {word.strip().casefold() for word in words}
     if unknown := given - {*PERMISSIONS}:
         raise BadSetting(f"There is no permission “{min(unknown)}”.", hint=f"Permissions: {', '.join(PERMISSIONS)}.")
-    return tuple(each for each in PERMISSIONS if each in given)
+    return tuple(permission for permission in PERMISSIONS if permission in given)

@@ -99,9 +99,11 @@ async def keep_answer(
 
 async def _find_earlier(store: BotStore, caller: Caller, request: Ask) -> list[StoredAnswer] | None:
     """The answers of the conversation so far; None if one of them is not kept."""
-    found = [await store.answers.get(each) for each in dict.fromkeys(request.earlier)]
-    kept = [each for each in found if each is not None and each.state == "done" and is_own(each, caller.subject)]
-    turns = [each for each in request.history if each.role == "assistant"]
+    found = [await store.answers.get(id_) for id_ in dict.fromkeys(request.earlier)]
+    kept = [
+        answer for answer in found if answer is not None and answer.state == "done" and is_own(answer, caller.subject)
+    ]
+    turns = [turn for turn in request.history if turn.role == "assistant"]
     return kept if len(kept) == len(found) >= len(turns) else None
 
 
@@ -129,11 +131,11 @@ async def _begin(
 def _build_history(earlier: list[StoredAnswer]) -> History:
     """What the answers of the conversation so far rest on."""
     used = Scope(
-        frozenset(space for each in earlier for space in each.spaces),
-        frozenset(room for each in earlier for room in each.rooms),
+        frozenset(space for answer in earlier for space in answer.spaces),
+        frozenset(room for answer in earlier for room in answer.rooms),
     )
-    keyed = tuple((f"{each.question}\n{each.text}", each.documents) for each in earlier)
-    shown = frozenset[str]().union(*(each.shown_keys | each.documents for each in earlier))
+    keyed = tuple((f"{answer.question}\n{answer.text}", answer.documents) for answer in earlier)
+    shown = frozenset[str]().union(*(answer.shown_keys | answer.documents for answer in earlier))
     return History((), used, keyed, shown)
 
 

@@ -60,7 +60,7 @@ async def list_shared_answers(deps: Deps, caller: Caller, _request: ListSharedAn
     """List the answers that the caller shares."""
     store, subject = (await deps.parts.open()).store, caller.subject
     found = await store.shared_answers.list_of(locate_subject(subject), subject.person)
-    yield SharedList(tuple(SharedLink(each.id, each.answer, each.question, each.time) for each in found))
+    yield SharedList(tuple(SharedLink(answer.id, answer.answer, answer.question, answer.time) for answer in found))
 
 
 async def get_shared_answer(deps: Deps, caller: Caller, request: GetSharedAnswer) -> AsyncGenerator[SharedAnswer]:

@@ -31,8 +31,8 @@ async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]
 async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> frozenset[str]:
     """The rooms of channels, each by its room or its name; a name of no chat stays as it is, and finds nothing."""
     found = frozenset[str]()
-    for each in channels:
-        name = each.removeprefix("#")
+    for channel in channels:
+        name = channel.removeprefix("#")
         found |= await resolve_rooms(deps, caller, name) or {name}
     return found
 

@@ -34,25 +34,25 @@ class SoughtWords:
     @classmethod
     def parse(cls, text: str) -> SoughtWords:
         """The words of a search; function words only if there are no others."""
-        phrases = tuple(dict.fromkeys(" ".join(each.split()).casefold() for each in _PHRASE.findall(text)))
+        phrases = tuple(dict.fromkeys(" ".join(phrase.split()).casefold() for phrase in _PHRASE.findall(text)))
         words = _WORD.findall(RUN.sub(" ", text))
-        chosen = [each for each in words if not is_stop_word(each)] or words
+        chosen = [word for word in words if not is_stop_word(word)] or words
         return cls(frozenset(map(_to_stem, chosen)), frozenset(list_pairs(text)), phrases)
 
     def count(self, text: str) -> int:
         """How many of the different words a text has; 0 if it lacks a phrase, or most of the pairs."""
         folded = " ".join(text.casefold().split())
-        if any(each not in folded for each in self.phrases):
+        if any(phrase not in folded for phrase in self.phrases):
             return 0
         found = len(self.stems.intersection(_to_stem(word) for word in _WORD.findall(text)))
-        pairs = sum(each in text for each in self.pairs)
+        pairs = sum(pair in text for pair in self.pairs)
         return found + len(self.phrases) + (pairs if 2 * pairs >= len(self.pairs) else 0)
 
     def find_spans(self, text: str) -> list[Span]:
         """Where the words are in a text, in order and without overlaps."""
-        found = [each.span() for each in _WORD.finditer(text) if _to_stem(each[0]) in self.stems]
+        found = [match.span() for match in _WORD.finditer(text) if _to_stem(match[0]) in self.stems]
         for pair in self.pairs:
-            found += [each.span() for each in re.finditer(re.escape(pair), text)]
+            found += [match.span() for match in re.finditer(re.escape(pair), text)]
         return _merge(sorted(found))
 
 
@@ -65,7 +65,7 @@ def build_excerpt(text: str, spans: Sequence[Span], length: int = EXCERPT_LENGTH
     pieces, at = list[tuple[str, bool]](), start
     if start:
         pieces.append(("… ", False))
-    for first, last in (each for each in spans if start <= each[0] and each[1] <= end):
+    for first, last in (span for span in spans if start <= span[0] and span[1] <= end):
         pieces += [(text[at:first], False), (text[first:last], True)]
         at = last
     pieces.append((text[at:end] + (" …" if end < len(text) else ""), False))

@@ -172,7 +172,9 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
     scope, here = caller.scope, request.working_dir if caller.is_owner else None
     if not request.text.strip():
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
-    documents = {each.key for words in request.documents for each in await resolve_documents(deps, words, scope, here)}
+    documents = {
+        document.key for words in request.documents for document in await resolve_documents(deps, words, scope, here)
+    }
     zone = await find_zone(deps, caller, request.zone)
     now = deps.clock.now().astimezone(zone)
     sought, chosen = parse_search_filters(request.text.strip(), now), limit_as_of(request.as_of, now)

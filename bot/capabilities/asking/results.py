@@ -36,7 +36,7 @@ class SearchResult:
     @property
     def sources(self) -> tuple[Source, ...]:
         """The passages."""
-        return tuple(each.source for each in self.hits)
+        return tuple(hit.source for hit in self.hits)
 
     @property
     def spaces(self) -> tuple[str, ...]:

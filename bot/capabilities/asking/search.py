@@ -59,10 +59,10 @@ async def search(deps: Deps, caller: Caller, request: Search) -> AsyncGenerator[
     context = await deps.engine.retrieve(question)
     ranked = _rank(question, context)
     shown = ranked.sources[request.offset : request.offset + request.limit]
-    kinds = await deps.engine.documents.get_kinds({each.document for each in shown}, caller.scope)
+    kinds = await deps.engine.documents.get_kinds({source.document for source in shown}, caller.scope)
     corrected = tuple(each for _, each in context.question.corrections)
     yield SearchResult(
-        tuple(_build_hit(each, ranked.words, kinds.get(each.document, "")) for each in shown),
+        tuple(_build_hit(source, ranked.words, kinds.get(source.document, "")) for source in shown),
         len(ranked.sources),
         is_similar=ranked.is_similar,
         is_truncated=ranked.is_truncated,
@@ -132,7 +132,7 @@ async def _find_documents(deps: Deps, caller: Caller, words: str) -> frozenset[s
     if not words.strip():
         return frozenset()
     listed = await deps.engine.documents.list(caller.scope)
-    return frozenset(each.key for each in listed if has_words(each, words)) or frozenset({NO_DOCUMENT})
+    return frozenset(document.key for document in listed if has_words(document, words)) or frozenset({NO_DOCUMENT})
 
 
 def _rank(question: Question, context: Context) -> _Ranked:
@@ -141,9 +141,9 @@ def _rank(question: Question, context: Context) -> _Ranked:
         newest = sorted(context.sources, key=lambda each: each.time.timestamp() if each.time else 0.0, reverse=True)
         return _Ranked(tuple(newest), SoughtWords(), is_truncated=bool(context.overview and context.overview.truncated))
     words = SoughtWords.parse(f"{question.text} {' '.join(each for _, each in context.question.corrections)}")
-    counts = {each: words.count(f"{each.title} {each.author} {each.text}") for each in context.sources}
-    if matching := sorted((each for each in counts if counts[each]), key=lambda each: -counts[each]):
-        is_truncated = len({each.chunk for each in context.sources}) >= MAX_CHUNKS
+    counts = {source: words.count(f"{source.title} {source.author} {source.text}") for source in context.sources}
+    if matching := sorted((count for count in counts if counts[count]), key=lambda each: -counts[each]):
+        is_truncated = len({source.chunk for source in context.sources}) >= MAX_CHUNKS
         return _Ranked(tuple(matching), words, is_truncated=is_truncated)
     return _Ranked(context.sources[:MAX_SIMILAR], words, is_similar=True)
 

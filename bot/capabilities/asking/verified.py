@@ -38,7 +38,7 @@ async def find_verified(deps: Deps, caller: Caller, question: Question) -> Verif
     found = await lookup.find(question, place, subject.person, is_follow_up=is_follow_up)
     if found is None:
         return None
-    sources = tuple(to_source(each) for each in found.sources)
+    sources = tuple(to_source(source) for source in found.sources)
     end = AnswerEnd(sources, (), verified=await lookup.describe(found))
     return VerifiedResult(found, found.text, end, provenance_of(found))
 

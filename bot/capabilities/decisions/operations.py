@@ -48,8 +48,8 @@ async def list_decisions(
     )
     sources, looked_since = await _load(deps, caller, Filters(rooms=rooms, since=since, until=until))
     entries = await asyncio.to_thread(list_entries, sources)
-    kept = [each for each in entries if _matches(each, request)][-request.limit :][::-1]
-    rows = tuple(_describe(each) for each in kept)
+    kept = [entry for entry in entries if _matches(entry, request)][-request.limit :][::-1]
+    rows = tuple(_describe(entry) for entry in kept)
     if request.as_csv:
         yield ExportLine(_to_csv(rows).rstrip("\r\n"))
     else:
@@ -62,8 +62,8 @@ async def _load(deps: Deps, caller: Caller, within: Filters) -> tuple[list[Sourc
     for _ in range(MAX_PAGES):
         question = Question("decisions", caller.scope, filters=within, overview=Overview("decisions"))
         context = await deps.engine.retrieve(replace(question, max_total_tokens=PAGE_TOKENS))
-        found |= {(each.document, each.passage, each.text): each for each in context.sources}
-        oldest = min((each.time for each in context.sources if each.time), default=None)
+        found |= {(source.document, source.passage, source.text): source for source in context.sources}
+        oldest = min((source.time for source in context.sources if source.time), default=None)
         if oldest is None or context.overview is None or not context.overview.truncated:
             return list(found.values()), None
         within = replace(within, until=oldest - timedelta(microseconds=1))

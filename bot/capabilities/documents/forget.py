@@ -75,7 +75,7 @@ def say_forgotten(deps: Deps, what: str) -> str:
 
 
 def _describe(deps: Deps, words: str, documents: list[DocumentInfo]) -> Forgotten:
-    keys = tuple(each.key for each in documents if not is_personal(each.space))
+    keys = tuple(info.key for info in documents if not is_personal(info.space))
     private = len(documents) - len(keys)
     if len(documents) > 1:
         return Forgotten(say_forgotten(deps, f"{len(documents)} conversations of {words}"), keys=keys, private=private)

@@ -43,12 +43,12 @@ def select_documents(
     `names`: of channels, by their rooms.
     """
     places = list_places(listed, names)
-    found = [each for each in listed if _is_chosen(each, request, places[each.key])]
+    found = [info for info in listed if _is_chosen(info, request, places[info.key])]
     if request.sort:
         found.sort(key=_SORT_KEYS[request.sort])
     end = request.offset + request.limit if request.limit else None
     shown = tuple(found[request.offset : end])
-    located = tuple(places[each.key] for each in shown)
+    located = tuple(places[info.key] for info in shown)
     return DocumentList(shown, len(found), len(listed), unread, located, count_places(places))
 
 

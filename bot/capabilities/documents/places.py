@@ -23,16 +23,16 @@ def list_places(documents: Sequence[DocumentInfo], names: Mapping[str, str]) -> 
 
     Folders are named from the innermost one that has all files, so that none says where on the machine that is.
     """
-    folders = {each.key: folder for each in documents if (folder := _find_folder(each.key))}
+    folders = {document.key: folder for document in documents if (folder := _find_folder(document.key))}
     root = os.path.commonpath(folders.values()) if folders else ""
-    return {each.key: _find_place(each, names, folders.get(each.key, ""), root) for each in documents}
+    return {document.key: _find_place(document, names, folders.get(document.key, ""), root) for document in documents}
 
 
 def count_places(places: Mapping[str, DocumentPlace]) -> tuple[tuple[DocumentPlace, int], ...]:
     """The places with the number of their documents, by name."""
     counts = dict[DocumentPlace, int]()
-    for each in places.values():
-        counts[each] = counts.get(each, 0) + 1
+    for place in places.values():
+        counts[place] = counts.get(place, 0) + 1
     return tuple(sorted(counts.items(), key=lambda item: item[0].name.casefold()))
 
 

@@ -64,4 +64,4 @@ async def _find_documents(deps: Deps, request: Summarize, scope: Scope) -> froze
     """The document to summarize, if one is named. Raises NotFound."""
     if not request.document:
         return frozenset()
-    return frozenset({each.key for each in await resolve_documents(deps, request.document, scope)})
+    return frozenset({document.key for document in await resolve_documents(deps, request.document, scope)})

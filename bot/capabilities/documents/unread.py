@@ -22,17 +22,17 @@ async def list_unread(store: BotStore | None, scope: Scope, search: str = "") ->
     if store is None:
         return ()
     found = await _find(store, scope, search.casefold().strip())
-    names = {room: await store.channels.get_name(room) for room in {each.room for each in found}}
+    names = {room: await store.channels.get_name(room) for room in {file.room for file in found}}
     return tuple(
         UnreadFileInfo(
-            each.name,
-            f"#{names[each.room]}" if names[each.room] else each.room,
-            each.author,
-            each.time,
-            each.family,
-            each.reason,
+            file.name,
+            f"#{names[file.room]}" if names[file.room] else file.room,
+            file.author,
+            file.time,
+            file.family,
+            file.reason,
         )
-        for each in found
+        for file in found
     )
 
 
@@ -41,7 +41,7 @@ async def _find(store: BotStore, scope: Scope, words: str) -> list[UnreadFile]:
     found: list[UnreadFile] = []
     for skip in range(0, MAX_SEARCHED, MAX_UNREAD):
         page = await store.unread_files.list_newest(scope, MAX_UNREAD, skip=skip)
-        found += [each for each in page if words in each.name.casefold()]
+        found += [message for message in page if words in message.name.casefold()]
         if len(found) >= MAX_UNREAD or len(page) < MAX_UNREAD:
             break
     return found[:MAX_UNREAD]

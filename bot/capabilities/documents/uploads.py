@@ -35,7 +35,7 @@ MAX_NAME_LENGTH = 200  # characters
 POLL_SECONDS = 0.2  # between two looks at the state of a document
 WAIT_SECONDS = 60 * 60.0  # for a file to become searchable; it goes on without its uploader
 UPLOAD_ROOM = "files"
-_ESCAPES = str.maketrans({each: quote(each) for each in "%:#"})  # what separates the parts of a key
+_ESCAPES = str.maketrans({character: quote(character) for character in "%:#"})  # what separates the parts of a key
 
 
 async def prepare_upload(deps: Deps, caller: Caller, _request: PrepareUpload) -> AsyncGenerator[OperationResult]:
@@ -76,7 +76,7 @@ async def add_upload(deps: Deps, caller: Caller, request: AddUpload) -> AsyncGen
 def clean_name(name: str) -> str:
     """The last part of a file name, without what could not be shown or would lead elsewhere. Raises InvalidDocument."""
     last = repair_surrogates(name).replace("\\", "/").rpartition("/")[2]
-    shown = "".join(each for each in last if each.isprintable()).strip()
+    shown = "".join(character for character in last if character.isprintable()).strip()
     if not shown.strip("."):
         raise InvalidDocument("The file has no name.", hint="Give it a name with an extension, such as minutes.pdf.")
     if len(shown) <= MAX_NAME_LENGTH:
@@ -88,7 +88,7 @@ def clean_name(name: str) -> str:
 def build_key(space: str, name: str) -> str:
     """The key of an upload to a space of the terminal; no two spaces or files share one, as keys are unique."""
     parts = [name] if space == LOCAL_SPACE else [space, name]
-    return ":".join(["upload", *(each.translate(_ESCAPES) for each in parts)])
+    return ":".join(["upload", *(part.translate(_ESCAPES) for part in parts)])
 
 
 async def _open_target(deps: Deps, subject: Subject, name: str) -> PersonalFile | _SpaceTarget:
@@ -118,9 +118,9 @@ class _SpaceTarget:
     async def finish(self, keys: Collection[str]) -> bool:
         """Forget what an earlier version had besides these documents; returns whether there was any."""
         listed = await self._deps.engine.documents.list(build_scope([self.space]))
-        old = [each.key for each in listed if each.key.startswith(f"{self.key}#") and each.key not in keys]
-        for each in old:
-            await self._deps.forget_document(each)
+        old = [text.key for text in listed if text.key.startswith(f"{self.key}#") and text.key not in keys]
+        for key in old:
+            await self._deps.forget_document(key)
         return bool(old)
 
 
@@ -179,7 +179,7 @@ async def _look_up(deps: Deps, target: PersonalFile | _SpaceTarget, keys: list[s
 async def _list_added(deps: Deps, target: PersonalFile | _SpaceTarget, keys: list[str]) -> list[DocumentInfo]:
     order = {key: number for number, key in enumerate(keys)}
     listed = await deps.engine.documents.list(build_scope([target.space]))
-    found = sorted((each for each in listed if each.key in order), key=lambda each: order[each.key])
+    found = sorted((text for text in listed if text.key in order), key=lambda each: order[each.key])
     if not found:
         raise NotFound("The file was forgotten while it was indexed.")
     return found

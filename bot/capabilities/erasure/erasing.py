@@ -72,7 +72,7 @@ def build_rehearsal(measured: MeasuredErasure) -> ErasureRehearsal:
     what = describe_counts(measured.counts)
     text = gettext("This would forget {what}.").format(what=what) if what else gettext("There is nothing to forget.")
     if measured.questions:
-        asked = "; ".join(f"“{each}”" for each in measured.questions)
+        asked = "; ".join(f"“{question}”" for question in measured.questions)
         text += " " + gettext("Answers to these questions would go: {questions}").format(questions=asked)
     return ErasureRehearsal(text, measured.counts, measured.questions)
 

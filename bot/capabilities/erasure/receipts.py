@@ -34,7 +34,7 @@ async def list_receipts(deps: Deps, caller: Caller, request: ListReceipts) -> As
         return
     parts = await deps.parts.open()
     rows = await parts.store.receipts.list_newest(_find_owner(parts.ingest.erasures, caller))
-    yield Listing(COLUMNS, tuple((each.id, format_utc(each.time), each.action, _count(each)) for each in rows))
+    yield Listing(COLUMNS, tuple((row.id, format_utc(row.time), row.action, _count(row)) for row in rows))
 
 
 async def verify_receipt(deps: Deps, caller: Caller, request: VerifyReceipt) -> AsyncGenerator[OperationResult]:

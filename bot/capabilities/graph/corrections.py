@@ -100,7 +100,7 @@ async def split(deps: Deps, caller: Caller, request: Split) -> AsyncGenerator[Op
 async def _find_documents(deps: Deps, space: str, words: str) -> list[str]:
     """The keys of the document of a space that the words mean, and of what is within it. Raises NotFound."""
     documents = await deps.engine.documents.list(build_scope([space]))
-    return [key for each in match_documents(words, documents) for key in list_with_inner(each.key, documents)]
+    return [key for document in match_documents(words, documents) for key in list_with_inner(document.key, documents)]
 
 
 async def set_description(deps: Deps, caller: Caller, request: SetDescription) -> AsyncGenerator[OperationResult]:

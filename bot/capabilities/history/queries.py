@@ -33,7 +33,7 @@ async def get_history(deps: Deps, caller: Caller, request: GetHistory) -> AsyncG
     found, names = await _find_sources(deps.engine, subject, caller.scope)
     steps = await asyncio.to_thread(list_steps, found, (subject, *names))
     shown = steps[-MAX_STEPS:]
-    used = {each.number for each in shown}
+    used = {step.number for step in shown}
     sources = tuple(each for each in found if each.number in used)
     yield HistoryResult(subject, tuple(shown), sources, len(steps) > len(shown))
 
@@ -59,6 +59,6 @@ async def _find_sources(engine: Engine, subject: str, scope: Scope) -> tuple[lis
 
 def _number(sources: Iterable[Source]) -> list[Source]:
     """The sources by time, each passage once, numbered from 1."""
-    once = {(each.document, each.passage): each for each in reversed(list(sources))}
+    once = {(source.document, source.passage): source for source in reversed(list(sources))}
     ordered = sorted(once.values(), key=lambda each: (each.time is None, str(each.time), each.document, each.passage))
     return [replace(each, number=number, position=number) for number, each in enumerate(ordered, 1)]

@@ -103,8 +103,8 @@ async def _count_file(deps: Deps, documents: AsyncGenerator[Document]) -> int:
     found = dict[str, int]()
     with suppress(EngineError, OSError):
         async with aclosing(documents):
-            async for each in documents:
-                found[each.key] = sum(deps.context.count_tokens(passage.text) for passage in each.passages)
+            async for document in documents:
+                found[document.key] = sum(deps.context.count_tokens(passage.text) for passage in document.passages)
     return sum(found.values())
 
 
@@ -112,10 +112,10 @@ async def _read_new(deps: Deps, room: str, pages: Iterable[Sequence[Message]]) -
     """The messages of a channel that are not indexed yet, by page."""
     parts, unread = await deps.parts.find(), iter(pages)
     while (page := await asyncio.to_thread(next, unread, None)) is not None:
-        ids = [each.id for each in page]
+        ids = [document.id for document in page]
         stored = await parts.store.messages.list_by_ids(room, ids) if parts is not None else []
-        known = {each.id for each in stored if each.is_applied}
-        yield [each for each in page if each.id not in known]
+        known = {message.id for message in stored if message.is_applied}
+        yield [document for document in page if document.id not in known]
 
 
 async def estimate_outdated(deps: Deps) -> EstimateResult:

@@ -91,14 +91,14 @@ def build_conversations(path: Path, data: bytes, place: IngestTarget, count: Cal
         )
     return [
         Document(
-            key=chat_key(path, place.space, each.key),
+            key=chat_key(path, place.space, conversation.key),
             space=place.space,
             room=path.stem,
-            title=f"#{path.stem}: {each.title}",
-            passages=each.passages,
-            time=each.time,
+            title=f"#{path.stem}: {conversation.title}",
+            passages=conversation.passages,
+            time=conversation.time,
             link=path.as_uri(),
             kind="conversation",
         )
-        for each in found
+        for conversation in found
     ]

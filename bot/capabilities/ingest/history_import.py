@@ -44,8 +44,8 @@ async def import_history(deps: Deps, _caller: Caller, request: ImportHistory) ->
         readers = describe_import_readers(source.list_channels(), destination, is_served=is_served)
         yield Completed(readers)
         if request.estimate:
-            async for each in estimate_export(deps, source):
-                yield each
+            async for step in estimate_export(deps, source):
+                yield step
             return
         async with (await deps.parts.open()).ingest.open_import(source, destination) as running:
             stats, total = running.stats, len(source.list_channels())
@@ -90,9 +90,9 @@ def _parse_destination(request: ImportHistory) -> ImportDestination | None:
 def _check_channels(source: HistorySource, destination: ImportDestination) -> None:
     """Raise BadSetting if the channels are of several workspaces, or lack one that is mapped."""
     channels = source.list_channels()
-    workspaces = sorted({each.location.workspace for each in channels} - {""})
+    workspaces = sorted({channel.location.workspace for channel in channels} - {""})
     if len(workspaces) > 1:
         raise BadSetting(f"The export has several teams: {', '.join(workspaces)}.", hint="Choose one with --workspace.")
-    unknown = sorted(set(destination.channels) - {each.name.casefold() for each in channels})
+    unknown = sorted(set(destination.channels) - {channel.name.casefold() for channel in channels})
     if unknown:
         raise BadSetting(f"The export has no channel “{unknown[0]}”.", hint="Correct --channel-map.")

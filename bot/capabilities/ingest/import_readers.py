@@ -22,15 +22,15 @@ def describe_import_readers(
     """Who will find what is in these channels of an export. `is_served`: the platform says itself who reads them."""
     if destination is None and not is_served:
         return TERMINAL_ALONE
-    mapped = [each for each in channels if destination and destination.find_channel(each)]
-    rest = [each for each in channels if each not in mapped]
-    direct = [each for each in rest if each.kind == "direct"]
-    is_open = [each for each in rest if each.kind == "open" and not each.shared]
-    closed = [each for each in rest if each not in is_open and each not in direct]
+    mapped = [channel for channel in channels if destination and destination.find_channel(channel)]
+    rest = [channel for channel in channels if channel not in mapped]
+    direct = [channel for channel in rest if channel.kind == "direct"]
+    is_open = [channel for channel in rest if channel.kind == "open" and not channel.shared]
+    closed = [channel for channel in rest if channel not in is_open and channel not in direct]
     everyone = f"every full member of {_name_workspaces(channels, destination)}"
     parts = [f"{everyone} {_count(is_open, 'open channel')}"] if is_open else []
     if destination is not None:
-        parts += [_name_mapped(each, destination) for each in mapped]
+        parts += [_name_mapped(channel, destination) for channel in mapped]
         return f"{_join(parts)}; {_describe_left_out(len(closed) + len(direct))}."
     parts += [f"only its own members {_count(closed, 'other channel')}"] if closed else []
     parts += [f"only the people in it {_count(direct, 'direct conversation')}"] if direct else []
@@ -51,7 +51,7 @@ def _describe_left_out(count: int) -> str:
 def _name_workspaces(channels: Sequence[Channel], destination: ImportDestination | None) -> str:
     if destination is not None:
         return f"{destination.platform}:{destination.workspace}"
-    return " or ".join(sorted({each.location.workspace_key for each in channels}))
+    return " or ".join(sorted({channel.location.workspace_key for channel in channels}))
 
 
 def _name_mapped(channel: Channel, destination: ImportDestination) -> str:

@@ -68,8 +68,8 @@ async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator
     began = clock.monotonic()
     found = await asyncio.to_thread(files.find_files, request.paths)
     there: dict[str, list[DocumentInfo]] = {}
-    for each in await deps.engine.documents.list(scope):
-        there.setdefault(each.link, []).append(each)
+    for document in await deps.engine.documents.list(scope):
+        there.setdefault(document.link, []).append(document)
     tally = IngestStats()
     taker = _FileIngester(deps, request, there, tally)
     if request.estimate:
@@ -95,7 +95,7 @@ async def ingest(deps: Deps, _caller: Caller, request: Ingest) -> AsyncGenerator
                 yield step
         except ModelError as error:
             trouble = format_waiting(error, await deps.engine.maintenance.get_status(scope))
-    listed = [each for each in await deps.engine.documents.list(scope) if each.key in tally.keys]
+    listed = [document for document in await deps.engine.documents.list(scope) if document.key in tally.keys]
     tally.failures += _list_failures(listed)
     took, gaps = clock.monotonic() - began, tuple(_list_gaps(listed))
     spent = (await deps.engine.maintenance.get_status(scope)).spent_budget
@@ -157,8 +157,8 @@ class _FileIngester:
         """What is stored of a file. Raises OSError."""
         fingerprints, key = self.deps.context.fingerprints, file_key(path, self.request.space)
         stamp = await asyncio.to_thread(fingerprints.compute_fingerprint, path)
-        known = {each.key: each for each in self.existing.get(path.as_uri(), []) if each.kind != "manual"}
-        failed = any(each.status == "failed" for each in known.values())
+        known = {text.key: text for text in self.existing.get(path.as_uri(), []) if text.kind != "manual"}
+        failed = any(document.status == "failed" for document in known.values())
         is_unchanged = fingerprints.is_unchanged(key, _extend_fingerprint(stamp, known))
         return _StoredFile(key, stamp, known, is_unchanged=bool(known) and not failed and is_unchanged)
 
@@ -192,8 +192,8 @@ class _FileIngester:
                 yield each
             return
         async with aclosing(files.build_documents(path, data, target, parser, self.deps.clock.now())) as documents:
-            async for each in documents:
-                yield each
+            async for document in documents:
+                yield document
 
 
 def _extend_fingerprint(stamp: str, documents: Sized) -> str:
@@ -203,12 +203,14 @@ def _extend_fingerprint(stamp: str, documents: Sized) -> str:
 
 def _list_failures(documents: Iterable[DocumentInfo]) -> list[IngestFailure]:
     """The documents that could not be indexed completely."""
-    return _group_alike((each.title, each.error, each.hint) for each in documents if each.error)
+    return _group_alike((document.title, document.error, document.hint) for document in documents if document.error)
 
 
 def _list_gaps(documents: Iterable[DocumentInfo]) -> list[IngestFailure]:
     """The documents of which something was not read."""
-    return _group_alike((each.title, describe_omissions(each), "") for each in documents if each.omissions)
+    return _group_alike(
+        (document.title, describe_omissions(document), "") for document in documents if document.omissions
+    )
 
 
 def _group_alike(found: Iterable[tuple[str, str, str]]) -> list[IngestFailure]:
@@ -245,9 +247,9 @@ async def run_concurrently(
             done, running = await asyncio.wait(running, timeout=pulse, return_when=asyncio.FIRST_COMPLETED)
             if not done:
                 yield None
-            for each in done:
-                yield each.result()
+            for future in done:
+                yield future.result()
     finally:
-        for each in running:
-            each.cancel()
+        for future in running:
+            future.cancel()
         await asyncio.gather(*running, *done, return_exceptions=True)

@@ -52,13 +52,13 @@ def load_key_file(path: Path) -> BackupKey:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise BadSetting(f"The key file {path} cannot be read: {reason}.", hint=KEY_HINT) from error
     words = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    secret = [_parse(path, pyrage.x25519.Identity.from_str, each) for each in words if each.startswith("AGE-SECRET")]
-    public = [_parse(path, pyrage.x25519.Recipient.from_str, each) for each in words if each.startswith("age1")]
+    secret = [_parse(path, pyrage.x25519.Identity.from_str, word) for word in words if word.startswith("AGE-SECRET")]
+    public = [_parse(path, pyrage.x25519.Recipient.from_str, word) for word in words if word.startswith("age1")]
     if not words or len(secret) + len(public) != len(words):
         raise BadSetting(f"The key file {path} holds something that is no key of age.", hint=KEY_HINT)
     if secret and mode & READABLE_BY_OTHERS:
         raise BadSetting(f"Others can read the key file {path}.", hint=f"Run: chmod 600 {path}")
-    return BackupKey(path, (*(each.to_public() for each in secret), *public), tuple(secret))
+    return BackupKey(path, (*(key.to_public() for key in secret), *public), tuple(secret))
 
 
 def load_chosen_key(settings: Settings, chosen: Path | None = None) -> BackupKey | None:

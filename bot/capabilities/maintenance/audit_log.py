@@ -29,9 +29,9 @@ async def list_audit(deps: Deps, caller: Caller, request: ListAudit) -> AsyncGen
     person = _parse_person(request.person, caller)
     wanted = AuditFilter(request.limit, request.before, request.action, workspace, person)
     found = await store.audit.list(wanted)
-    people = await store.audit.find_people(name for each in found for name in (each.actor, each.target))
+    people = await store.audit.find_people(name for entry in found for name in (entry.actor, entry.target))
     head = await store.audit.get_head()
-    yield AuditList(tuple(_describe(each, people) for each in found), head.number, head.hash)
+    yield AuditList(tuple(_describe(entry, people) for entry in found), head.number, head.hash)
 
 
 def _parse_person(words: str, caller: Caller) -> Subject:

@@ -133,7 +133,7 @@ async def retry(deps: Deps, caller: Caller, request: Retry) -> AsyncGenerator[Op
         async for step in wait_until_indexed(engine, scope, "retrying"):
             yield step
     tried = [pluralize(count, "document")] * bool(count) + [f"{keys:,} without a vector"] * bool(keys)
-    failed = [each for each in await engine.documents.list(scope) if each.error] if tried else []
-    for each in failed[:MAX_LISTED]:
-        yield Completed(f"“{each.title}” failed again: {each.error}")
+    failed = [document for document in await engine.documents.list(scope) if document.error] if tried else []
+    for document in failed[:MAX_LISTED]:
+        yield Completed(f"“{document.title}” failed again: {document.error}")
     yield Completed(f"Retried: {', '.join(tried)}." if tried else "There were no failed documents.")

@@ -42,7 +42,7 @@ def list_backups(folder: Path, tags: Collection[str]) -> list[Path]:
     Raises OSError for a folder that cannot be read.
     """
     try:
-        found = [each for each in folder.iterdir() if _is_of(each, tags) and each.is_file()]
+        found = [path for path in folder.iterdir() if _is_of(path, tags) and path.is_file()]
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(found, key=lambda each: (read_time(each), each.name))
@@ -67,7 +67,7 @@ def is_future(backup: Path, now: datetime) -> bool:
 
 def find_newest(backups: Sequence[Path], now: datetime) -> Path | None:
     """The newest backup that is not of the future; None without one. Pure."""
-    return max((each for each in backups if not is_future(each, now)), key=read_time, default=None)
+    return max((backup for backup in backups if not is_future(backup, now)), key=read_time, default=None)
 
 
 def select_expired(backups: Sequence[Path], keep: int, now: datetime) -> Sequence[Path]:

@@ -107,9 +107,9 @@ class ScheduledBackups:
         return list_backups(self._folder, list_tags(self._settings, self._tag))
 
     def _delete_expired(self, now: datetime) -> None:
-        for each in select_expired(self._list(), self._keep, now):
-            each.unlink(missing_ok=True)
-            log.info("backups.deleted", path=str(each))
+        for path in select_expired(self._list(), self._keep, now):
+            path.unlink(missing_ok=True)
+            log.info("backups.deleted", path=str(path))
 
 
 def _word_failure() -> str:

@@ -19,13 +19,13 @@ def list_checked_models(data_dir: Path) -> tuple[CheckedModel, ...]:
     """The results of the last check, by role."""
     return tuple(
         CheckedModel(
-            str(each["role"]),
-            str(each["model"]),
-            summarize_facts(each["facts"]),
-            tuple(f"{problem['text']} {problem['hint']}".strip() for problem in each["problems"]),
-            datetime.fromisoformat(each["checked_at"]),
+            str(role["role"]),
+            str(role["model"]),
+            summarize_facts(role["facts"]),
+            tuple(f"{problem['text']} {problem['hint']}".strip() for problem in role["problems"]),
+            datetime.fromisoformat(role["checked_at"]),
         )
-        for each in list_checked_roles(data_dir)
+        for role in list_checked_roles(data_dir)
     )
 
 

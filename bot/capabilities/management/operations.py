@@ -82,12 +82,10 @@ async def get_usage(deps: Deps, caller: Caller, request: GetUsage) -> AsyncGener
     since = today - timedelta(days=days - 1)
     rows = await (await deps.parts.open()).access.list_usage(caller.subject, since)
     found = {
-        each.day: DayUsage(
-            date.fromisoformat(each.day), each.answers, each.tokens, each.cost, each.votes_up, each.votes_down
-        )
-        for each in rows
+        row.day: DayUsage(date.fromisoformat(row.day), row.answers, row.tokens, row.cost, row.votes_up, row.votes_down)
+        for row in rows
     }
-    indexing = {each.day: each for each in await _list_indexing(deps, caller.subject, since.date())}
+    indexing = {day.day: day for day in await _list_indexing(deps, caller.subject, since.date())}
     every = [(since + timedelta(days=number)).date() for number in range(days)]
     shown = (_add_indexing(found.get(day.isoformat(), DayUsage(day)), indexing.get(day.isoformat())) for day in every)
     yield UsageReport(caller.subject.space or _name_workspace(caller.subject), tuple(shown))

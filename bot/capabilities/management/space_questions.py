@@ -25,15 +25,15 @@ async def list_space_questions(store: BotStore, subject: Subject, now: datetime)
         place.platform, place.workspace, now - PERIOD, MAX_QUESTIONS, outside_of_channels=True
     )
     groups: dict[str, list[UnansweredQuestion]] = {}
-    for each in found:
-        groups.setdefault(" ".join(each.question.casefold().split()), []).append(each)
+    for question in found:
+        groups.setdefault(" ".join(question.question.casefold().split()), []).append(question)
     ranked = sorted(groups.values(), key=lambda group: -len(group))[:MAX_GROUPS]
     return QuestionList(tuple([await _describe(store, group) for group in ranked]))
 
 
 async def _describe(store: BotStore, group: list[UnansweredQuestion]) -> QuestionEntry:
     newest = group[0]
-    given = await store.feedback.list_reasons([each.answer for each in group])
+    given = await store.feedback.list_reasons([question.answer for question in group])
     return QuestionEntry(
         newest.answer,
         newest.question,
@@ -42,7 +42,7 @@ async def _describe(store: BotStore, group: list[UnansweredQuestion]) -> Questio
         newest.time,
         "",
         len(group),
-        sum(each.votes_down for each in group),
+        sum(question.votes_down for question in group),
         (),
-        tuple(review_texts.format_reason(*each) for each in given),
+        tuple(review_texts.format_reason(*reason) for reason in given),
     )

@@ -46,7 +46,7 @@ async def list_sources(deps: Deps, caller: Caller, _request: ListSources) -> Asy
     """Yield the sources of places that the caller reads."""
     parts = await deps.parts.open()
     counts = await parts.store.sources.count_items()
-    rows = [await _describe(parts, caller, each, counts) for each in await _list_visible(parts, caller)]
+    rows = [await _describe(parts, caller, record, counts) for record in await _list_visible(parts, caller)]
     yield Listing(COLUMNS, tuple(rows))
 
 
@@ -108,7 +108,7 @@ async def remove_source(deps: Deps, caller: Caller, request: RemoveSource) -> As
     record = await _find(parts, caller, request.name)
     if not request.confirmed:
         count, titles = await parts.ingest.sources.rehearse_removal(record, MAX_TITLES)
-        named = f" {', '.join(f'“{each}”' for each in titles)}…" if titles else ""
+        named = f" {', '.join(f'“{title}”' for title in titles)}…" if titles else ""
         text = gettext("This removes the source {name} and forgets what was read of it: {count}.")
         yield Completed(f"{text.format(name=record.name, count=count_nouns('document', count))}{named}")
         return
@@ -157,8 +157,8 @@ async def sync_source(deps: Deps, caller: Caller, request: SyncSource) -> AsyncG
             gettext("Only the operator can confirm that most of a source is gone."),
             hint=f"threadlore source sync {request.name or 'NAME'} --forget-missing",
         )
-    for each in [each for each in chosen if request.name or not each.is_paused]:
-        await parts.ingest.sources.request_sync(each)
+    for record in [source_record for source_record in chosen if request.name or not source_record.is_paused]:
+        await parts.ingest.sources.request_sync(record)
     if not chosen:
         yield Completed(gettext("I read nothing outside of the chat for what you can read."))
         return
@@ -196,12 +196,12 @@ async def _wait_until_indexed(deps: Deps, record: SourceRecord) -> AsyncGenerato
 
 
 async def _list_visible(parts: BotParts, caller: Caller) -> list[SourceRecord]:
-    return [each for each in await parts.ingest.sources.list_all() if await can_see(parts, caller, each)]
+    return [source for source in await parts.ingest.sources.list_all() if await can_see(parts, caller, source)]
 
 
 async def _find(parts: BotParts, caller: Caller, name: str) -> SourceRecord:
     """A source that the caller may know of; others do not exist for them. Raises NotFound."""
-    found = [each for each in await _list_visible(parts, caller) if name.casefold() in {each.name, each.id}]
+    found = [record for record in await _list_visible(parts, caller) if name.casefold() in {record.name, record.id}]
     if not found:
         raise NotFound(
             gettext("There is no source “{name}”.").format(name=name),

@@ -54,7 +54,7 @@ async def watches(deps: Deps, caller: Caller, _request: ListWatches) -> AsyncGen
     parts = await deps.parts.open()
     mine = await _list_own(parts, caller)
     found = await _find_events(deps, parts, caller, mine) if mine else {}
-    yield Listing(COLUMNS, tuple(_describe(each, found.get(each.id, [])) for each in mine))
+    yield Listing(COLUMNS, tuple(_describe(watch_, found.get(watch_.id, [])) for watch_ in mine))
 
 
 async def unwatch(deps: Deps, caller: Caller, request: EndWatch) -> AsyncGenerator[Completed]:
@@ -65,14 +65,14 @@ async def unwatch(deps: Deps, caller: Caller, request: EndWatch) -> AsyncGenerat
     wanted = parse_watch_words(request.subject)
     names = {words, wanted.subject.casefold() if wanted else words}
     if words == ALL:
-        await parts.store.watches.delete([each.id for each in mine])
+        await parts.store.watches.delete([watch_.id for watch_ in mine])
         yield Completed(gettext("I tell you of nothing anymore."))
         return
-    ended = [each for each in mine if {each.id, each.subject.casefold()} & names]
+    ended = [watch_ for watch_ in mine if {watch_.id, watch_.subject.casefold()} & names]
     if not ended:
         raise NotFound(gettext("I don't tell you of that."), hint=gettext("The list of watches shows their words."))
-    await parts.store.watches.delete([each.id for each in ended])
-    subjects = ", ".join(f"“{each.subject}”" for each in ended)
+    await parts.store.watches.delete([watch_.id for watch_ in ended])
+    subjects = ", ".join(f"“{watch_.subject}”" for watch_ in ended)
     yield Completed(gettext("I won't tell you of {subjects} anymore.").format(subjects=subjects))
 
 
@@ -82,14 +82,14 @@ async def _list_own(parts: BotParts, caller: Caller) -> list[Watch]:
 
 async def _find_events(deps: Deps, parts: BotParts, caller: Caller, mine: Sequence[Watch]) -> dict[str, list[Source]]:
     """By the id of a standing request the messages of others that it waited for, within what the caller may read."""
-    since = Filters(since=min(each.created_at for each in mine))
+    since = Filters(since=min(watch_.created_at for watch_ in mine))
     question = Question(
-        " ".join(each.subject for each in mine), caller.scope, filters=since, overview=Overview("summary")
+        " ".join(watch_.subject for watch_ in mine), caller.scope, filters=since, overview=Overview("summary")
     )
     sources = (await deps.engine.retrieve(question)).sources
     found = await asyncio.to_thread(select_events, sources, mine)
     person = caller.subject.person
-    return {id_: [each for each in events if not await _wrote(parts, person, each)] for id_, events in found.items()}
+    return {id_: [event for event in events if not await _wrote(parts, person, event)] for id_, events in found.items()}
 
 
 async def _wrote(parts: BotParts, person: str, source: Source) -> bool:

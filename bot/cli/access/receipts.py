@@ -66,7 +66,9 @@ def write_receipt(results: Sequence[OperationResult], file: Path | None) -> int:
 
     if file is None:
         return 0
-    found = next((each.receipt for each in results if isinstance(each, Erased | Forgotten) and each.receipt), None)
+    found = next(
+        (result.receipt for result in results if isinstance(result, Erased | Forgotten) and result.receipt), None
+    )
     if found is None:
         typer.echo("It was forgotten, but there is no receipt: the log says why.", err=True)
         return EXIT_FAILED
@@ -103,5 +105,5 @@ async def _check_elsewhere(text: str, public_key: str) -> int:
 def _find_receipt_exit_code(results: Sequence[OperationResult]) -> int:
     from bot.capabilities.results import ReceiptChecked  # noqa: PLC0415  - keeps --help fast
 
-    found = [each for each in results if isinstance(each, ReceiptChecked)]
-    return int(any(sum(each.remaining.values()) and not each.erased_again for each in found))
+    found = [result for result in results if isinstance(result, ReceiptChecked)]
+    return int(any(sum(result.remaining.values()) and not result.erased_again for result in found))

@@ -92,9 +92,9 @@ async def check_clock(context: CheckContext) -> Finding:
 def _list_times(folder: Path) -> list[float]:
     """The times of the entries of a folder; one that vanishes meanwhile is left out, and a link is not followed."""
     times = list[float]()
-    for each in folder.iterdir() if folder.is_dir() else ():
+    for path in folder.iterdir() if folder.is_dir() else ():
         with suppress(FileNotFoundError):
-            times.append(each.lstat().st_mtime)
+            times.append(path.lstat().st_mtime)
     return times
 
 
@@ -123,7 +123,7 @@ async def check_probes(context: CheckContext) -> Finding:
     except PortInUse as error:
         if (found := await _find_health(settings)) is None:
             return Finding(name, "warning", f"Another program has {address}.", error.hint)
-        if unserved := next((each for each in found.reasons if each.startswith(UNSERVED)), ""):
+        if unserved := next((reason for reason in found.reasons if reason.startswith(UNSERVED)), ""):
             return Finding(name, "warning", unserved, error.hint)
         return Finding(name, "ok", f"The running process serves them at {address}.")
 
@@ -148,13 +148,13 @@ async def _find_health(settings: Settings) -> HealthState | None:
 
 def _find_existing(path: Path) -> Path:
     """The path itself, or the nearest folder above it that exists."""
-    return next(each for each in (path, *path.parents) if each.exists())
+    return next(parent for parent in (path, *path.parents) if parent.exists())
 
 
 async def run_checks(context: CheckContext, checks: Mapping[str, Check] | None = None) -> list[Finding]:
     """What all checks find; one that cannot be finished is a finding, too, and the others still run."""
     found = [await _run_guarded(name, check, context) for name, check in (checks or CHECKS).items()]
-    return [each for some in found for each in some]
+    return [finding for some in found for finding in some]
 
 
 async def _run_guarded(name: str, check: Check, context: CheckContext) -> list[Finding]:

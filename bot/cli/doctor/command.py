@@ -41,10 +41,12 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa
         findings = await run_checks(checked)
         out = Screen(common.clock).out
         if as_json:
-            out.out(json.dumps([asdict(each) for each in findings], ensure_ascii=False, indent=2), highlight=False)
+            out.out(
+                json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=2), highlight=False
+            )
         else:
             out.print(render_findings(findings))
-        return EXIT_FAILED if any(each.state == "failed" for each in findings) else 0
+        return EXIT_FAILED if any(finding.state == "failed" for finding in findings) else 0
 
     run_command(context, work)
 
@@ -57,9 +59,9 @@ def render_findings(findings: list[Finding]) -> RenderableType:
     from bot.cli.render.tables import safe_text  # noqa: PLC0415  - keeps --help fast
 
     rows = Table.grid(padding=(0, 2))
-    for each in findings:
-        mark, color = MARKS[each.state]
-        rows.add_row(Text(mark, color), Text(each.name), safe_text(each.text))
-        if each.hint:
-            rows.add_row("", "", safe_text(each.hint))
+    for finding in findings:
+        mark, color = MARKS[finding.state]
+        rows.add_row(Text(mark, color), Text(finding.name), safe_text(finding.text))
+        if finding.hint:
+            rows.add_row("", "", safe_text(finding.hint))
     return rows

@@ -56,9 +56,9 @@ async def _count(service: AdminService, space: str) -> tuple[int, int]:
     """The documents of a space, and what was given up: of all data, or of the space if another process holds them."""
     documents = given_up = 0
     async with aclosing(service.perform(AtSpace(space, GetStatus()))) as results:
-        async for each in results:
-            if isinstance(each, StatusResult):
-                documents, given_up = sum(each.status.documents.values()), each.status.failed
+        async for result in results:
+            if isinstance(result, StatusResult):
+                documents, given_up = sum(result.status.documents.values()), result.status.failed
     if isinstance(service, LedgerService):
         given_up = await service.ledger.work.count_given_up()
     return documents, given_up
@@ -106,7 +106,7 @@ def format_age(seconds: float) -> str:
 async def check_encryption(context: CheckContext) -> Finding:
     """Whether the volume of the data is encrypted."""
     name, folder = "encryption", context.settings.data_path
-    folder = next(each for each in (folder, *folder.parents) if each.exists())
+    folder = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if sys.platform != "linux":
         return Finding(name, "unknown", "Whether the volume is encrypted is not known on this system.")
     if await asyncio.to_thread(is_encrypted, folder):

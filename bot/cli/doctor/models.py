@@ -40,10 +40,10 @@ def check(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa:
         checks = await check_models(common.load_settings(), common.clock)
         out = Screen(common.clock).out
         if as_json:
-            out.out(json.dumps([asdict(each) for each in checks], ensure_ascii=False, indent=2), highlight=False)
+            out.out(json.dumps([asdict(done) for done in checks], ensure_ascii=False, indent=2), highlight=False)
         else:
             out.print(render_checks(checks) if checks else NOTHING_TO_CHECK)
-        return 0 if all(each.works for each in checks) else EXIT_FAILED
+        return 0 if all(done.works for done in checks) else EXIT_FAILED
 
     run_command(context, work)
 
@@ -57,14 +57,14 @@ def render_checks(checks: Sequence[ModelCheck]) -> RenderableType:
     from bot.cli.render.tables import safe_text  # noqa: PLC0415  - as above
 
     rows, told = Table.grid(padding=(0, 2)), set[tuple[str, str]]()
-    for each in checks:
-        mark, color = ("✗", "red") if not each.works else ("!", "yellow") if each.problems else ("✓", "green")
-        rows.add_row(Text(mark, color), Text(each.role), safe_text(each.model))
-        if summary := summarize_facts(each.facts):
+    for done in checks:
+        mark, color = ("✗", "red") if not done.works else ("!", "yellow") if done.problems else ("✓", "green")
+        rows.add_row(Text(mark, color), Text(done.role), safe_text(done.model))
+        if summary := summarize_facts(done.facts):
             rows.add_row("", "", Text(summary, "dim"))
-        for problem in each.problems:  # each once, though several roles have the model
-            if (each.model, problem.text) in told:
+        for problem in done.problems:  # each once, though several roles have the model
+            if (done.model, problem.text) in told:
                 continue
-            told.add((each.model, problem.text))
+            told.add((done.model, problem.text))
             rows.add_row("", "", safe_text(f"{problem.text} {problem.hint}".strip()))
     return rows

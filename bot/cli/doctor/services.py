@@ -71,7 +71,7 @@ async def check_platforms(context: CheckContext) -> list[Finding]:
     names = [name for name in configured_platforms(context.settings) if name in list_setup_names()]
     if not names:
         return [Finding("platforms", "ok", "None is set up; threadlore init connects one.")]
-    return [each for name in names for each in await _check_platform(name, context)]
+    return [finding for name in names for finding in await _check_platform(name, context)]
 
 
 async def _check_platform(name: str, context: CheckContext) -> list[Finding]:
@@ -80,7 +80,7 @@ async def _check_platform(name: str, context: CheckContext) -> list[Finding]:
         found = await setup.check(context.settings)
     except BadSetting as error:
         return [Finding(setup.title, "failed", str(error), error.hint)]
-    return [Finding(setup.title, each.state, each.text, each.hint) for each in found]
+    return [Finding(setup.title, check.state, check.text, check.hint) for check in found]
 
 
 async def check_model_roles(context: CheckContext) -> list[Finding]:
@@ -95,13 +95,13 @@ async def check_model_roles(context: CheckContext) -> list[Finding]:
     except TimeoutError:
         return [Finding("models", "failed", "They did not answer within a minute.", "Run threadlore check.")]
     told = dict[tuple[str, str], str]()  # a problem is told once, though several roles have the model
-    for each in checks:
-        problems = " ".join(f"{problem.text} {problem.hint}".strip() for problem in each.problems)
-        first = told.setdefault((each.model, problems), each.role)
-        shown = f"the same as for {first}." if problems and first != each.role else problems
-        text = f"{each.model}: {shown or summarize_facts(each.facts) or 'it can be used.'}"
-        state: FindingState = "failed" if not each.works else "warning" if each.problems else "ok"
-        findings.append(Finding(f"model: {each.role}", state, text, "threadlore check" if problems else ""))
+    for check in checks:
+        problems = " ".join(f"{problem.text} {problem.hint}".strip() for problem in check.problems)
+        first = told.setdefault((check.model, problems), check.role)
+        shown = f"the same as for {first}." if problems and first != check.role else problems
+        text = f"{check.model}: {shown or summarize_facts(check.facts) or 'it can be used.'}"
+        state: FindingState = "failed" if not check.works else "warning" if check.problems else "ok"
+        findings.append(Finding(f"model: {check.role}", state, text, "threadlore check" if problems else ""))
     return findings or [Finding("models", "ok", "None is set: answers quote, vectors are made here.")]
 
 
@@ -111,7 +111,7 @@ async def check_parser_service(context: CheckContext) -> Finding:
     service = open_parser_service(settings)
     if service is None:
         return Finding(name, "ok", "None is set: all files are read by this program.")
-    endings = ", ".join(f".{each}" for each in sorted(service.extensions))
+    endings = ", ".join(f".{extension}" for extension in sorted(service.extensions))
     text = f"Files that end in {endings} are sent to {settings.parser_service_url} ({settings.parser_service})"
     if problem := await service.check():
         hint = "Until it works they are read by this program, and each says so; see THREADLORE_PARSER_SERVICE_URL."

@@ -41,7 +41,7 @@ def compare_versions(installed: str, newest: str) -> str:
 
 def _split(text: str) -> tuple[int, ...]:
     match = RELEASE.match(text)
-    numbers = [int(each) for each in match[0].split(".")] if match else []
+    numbers = [int(part) for part in match[0].split(".")] if match else []
     return tuple(numbers + [0] * (4 - len(numbers)))
 
 

@@ -35,8 +35,8 @@ def _is_crypt(device: Path, depth: int) -> bool:
     name = device / "dm/uuid"
     if name.is_file() and name.read_text(encoding="ascii", errors="replace").startswith("CRYPT-"):
         return True
-    below = [each.resolve() for each in (device / "slaves").glob("*")]
-    return bool(below and depth) and all(_is_crypt(each, depth - 1) for each in below)
+    below = [path.resolve() for path in (device / "slaves").glob("*")]
+    return bool(below and depth) and all(_is_crypt(lower, depth - 1) for lower in below)
 
 
 def _find_mount(folder: Path, mounts: Path) -> tuple[str, str]:

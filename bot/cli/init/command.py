@@ -45,10 +45,10 @@ def _build_options() -> list[Any]:
     for name, setup in load_setups().items():
         parameters.append(_build_option(f"--{name}", f"Connect {setup.title}.", ("connect", name), bool))
         if len(setup.variants) > 1:
-            variants = "; ".join(f"{each.name}: {each.meaning}" for each in setup.variants)
+            variants = "; ".join(f"{variant.name}: {variant.meaning}" for variant in setup.variants)
             parameters.append(_build_option(f"--{name}-app", f"{variants}.", ("variants", name)))
-        for each in setup.credentials:
-            parameters += _build_value_options(each.setting, f"The {each.name} ({each.shape}).")
+        for credential in setup.credentials:
+            parameters += _build_value_options(credential.setting, f"The {credential.name} ({credential.shape}).")
     for setting, text in OWN_VALUES.items():
         parameters += _build_value_options(setting, text, is_secret=setting.endswith("key"))
 
@@ -56,7 +56,7 @@ def _build_options() -> list[Any]:
         """Has the options as its parameters, of which typer makes those of a command."""
 
     holder.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    holder.__annotations__ = {each.name: each.annotation for each in parameters}
+    holder.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     app = typer.Typer(add_completion=False)
     app.command()(holder)
     return list(typer.main.get_command(app).params)

@@ -56,7 +56,7 @@ def finish(talk: Conversation, common: GlobalOptions, platforms: Sequence[str]) 
     """Write what was chosen, unless something is missing or refused, and say how to go on. Raises BadSetting."""
     if talk.missing:
         raise BadSetting(
-            "\n".join([f"{NOTHING_WRITTEN} Missing:", *(f"  {each}" for each in talk.missing)]), hint=MISSING_HINT
+            "\n".join([f"{NOTHING_WRITTEN} Missing:", *(f"  {text}" for text in talk.missing)]), hint=MISSING_HINT
         )
     refuse_mistakes(talk)
     _write(talk)
@@ -114,8 +114,8 @@ def _write(talk: Conversation) -> None:
     talk.say(f"Written, readable by you alone: {talk.file} ({', '.join(changed)}).")
     if asyncio.run(find_service(talk.load_chosen().data_path)) is not None:
         talk.say("! The program is running: restart it, so that it reads them.")
-    for each in talk.list_overridden():
-        talk.say(f"! {each} in the environment goes before the file: remove it there.")
+    for text in talk.list_overridden():
+        talk.say(f"! {text} in the environment goes before the file: remove it there.")
 
 
 def _prepare_embedder(talk: Conversation) -> None:

@@ -40,7 +40,7 @@ def choose_platforms(talk: Conversation, setups: Mapping[str, PlatformSetup]) ->
             talk.missing.append(f"What to connect: {options}.")
             return []
         try:
-            return [each for each in parse_choice(answer, names) if each != LOCAL]
+            return [text for text in parse_choice(answer, names) if text != LOCAL]
         except ValueError as error:
             if not talk.reader.is_terminal:
                 raise BadSetting(str(error), hint="Nothing was written.") from error
@@ -61,16 +61,18 @@ def ask_platform(talk: Conversation, name: str, setups: Mapping[str, PlatformSet
     needed = setup.list_needed(talk.load_chosen())
     talk.say()
     talk.say(setup.title)
-    is_new = not all(each.setting in talk.given.values or talk.find_present(each.setting) for each in needed)
+    is_new = not all(
+        credential.setting in talk.given.values or talk.find_present(credential.setting) for credential in needed
+    )
     if is_new:
         show_steps(talk, setup.list_first_steps(talk.load_chosen(), _choose_variant(talk, name, setup)), opens=True)
-    for each in needed:
-        talk.ask_credential(each, ordered)
+    for credential in needed:
+        talk.ask_credential(credential, ordered)
 
 
 def _choose_variant(talk: Conversation, name: str, setup: PlatformSetup) -> str:
     """The app to create; without an answer, the usual one. Raises BadSetting."""
-    names = [each.name for each in setup.variants]
+    names = [variant.name for variant in setup.variants]
     if len(names) < 2:
         return names[0] if names else ""
     given = talk.given.variants.get(name, "")
@@ -123,8 +125,8 @@ def check_platform(talk: Conversation, setup: PlatformSetup) -> None:
     """Ask a platform about the chosen secrets, and show what it says."""
     settings = talk.load_chosen()
     found: Sequence[AccessCheck] = asyncio.run(_check(setup, settings))
-    for each in found:
-        talk.say(f"  {MARKS[each.state]} {describe_check(each)}")
+    for check in found:
+        talk.say(f"  {MARKS[check.state]} {describe_check(check)}")
     talk.mistakes += list_refusals(found)
 
 

@@ -29,10 +29,10 @@ def render_audit(event: AuditList) -> RenderableType:
     table = Table(box=box.SIMPLE, pad_edge=False)
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold")
-    for each in event.entries:
-        what, where = f"{each.action} ({each.state})", each.place or each.workspace
-        words = (each.who, each.door, what, each.about, where, each.details if each.details != "{}" else "")
-        table.add_row(str(each.number), format_utc(each.time), *map(strip_control_chars, words))
+    for entry in event.entries:
+        what, where = f"{entry.action} ({entry.state})", entry.place or entry.workspace
+        words = (entry.who, entry.door, what, entry.about, where, entry.details if entry.details != "{}" else "")
+        table.add_row(str(entry.number), format_utc(entry.time), *map(strip_control_chars, words))
     return Group(table, Text(f"The last entry is number {event.head} with the hash {event.head_hash}.", "dim"))
 
 

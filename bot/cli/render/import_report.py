@@ -39,17 +39,17 @@ def render_import(event: HistoryImportResult) -> RenderableType:
 
 def _render_left_out(event: HistoryImportResult) -> Iterator[RenderableType]:
     """The first names of what was left out."""
-    named = [each for each in event.left_out if each.name]
-    for each in named[:MAX_ROWS]:
-        channel = f"#{each.channel}: " if each.channel else ""
-        yield safe_text(f"Not read: {channel}{each.name} ({each.kind})")
+    named = [omission for omission in event.left_out if omission.name]
+    for omission in named[:MAX_ROWS]:
+        channel = f"#{omission.channel}: " if omission.channel else ""
+        yield safe_text(f"Not read: {channel}{omission.name} ({omission.kind})")
     if len(named) > MAX_ROWS:
         yield Text(f"and {len(named) - MAX_ROWS:,} more; --report FILE lists them all.")
 
 
 def _render_place(place: ImportedPlace) -> RenderableType:
     """Where messages lie now, and how to ask there."""
-    names = ", ".join(f"#{each}" for each in place.channels[:MAX_ROWS])
+    names = ", ".join(f"#{name}" for name in place.channels[:MAX_ROWS])
     more = f" and {len(place.channels) - MAX_ROWS:,} more" if len(place.channels) > MAX_ROWS else ""
     channel = shlex.quote(place.channels[0])
     return safe_text(

@@ -21,13 +21,13 @@ COLORS = {"ok": "green", "degraded": "yellow", "failing": "red"}
 def render_usage(report: UsageReport) -> RenderableType:
     """A row for each day on which something was used, and the sums."""
     table = Table("Day", "Answers", "Tokens", "US$", "Indexing tokens", "US$", box=None, title=report.workspace)
-    used = [each for each in report.days if each.answers or each.tokens or each.indexing_tokens]
-    for each in used:
-        numbers = (f"{each.answers:,}", f"{each.tokens:,}", format_cost(each.cost, each.tokens))
-        indexing = f"{each.indexing_tokens:,}", format_cost(each.indexing_cost, each.indexing_tokens)
-        table.add_row(each.day.isoformat(), *numbers, *indexing)
-    tokens = sum(each.tokens + each.indexing_tokens for each in used)
-    cost = sum(each.cost + each.indexing_cost for each in used)
+    used = [day for day in report.days if day.answers or day.tokens or day.indexing_tokens]
+    for day in used:
+        numbers = (f"{day.answers:,}", f"{day.tokens:,}", format_cost(day.cost, day.tokens))
+        indexing = f"{day.indexing_tokens:,}", format_cost(day.indexing_cost, day.indexing_tokens)
+        table.add_row(day.day.isoformat(), *numbers, *indexing)
+    tokens = sum(day.tokens + day.indexing_tokens for day in used)
+    cost = sum(day.cost + day.indexing_cost for day in used)
     price = f"{cost:.4f} US$" if cost or not tokens else "at an unknown price"
     return Group(table, Text(f"{len(report.days)} days: {tokens:,} tokens, {price}", "dim"))
 
@@ -40,13 +40,13 @@ def format_cost(cost: float, tokens: int) -> str:
 def render_health(report: HealthReport) -> RenderableType:
     """The state with its reasons, the connections and the models."""
     lines = [Text(f"{report.status}, version {report.version}", COLORS.get(report.status, ""))]
-    lines += [Text(strip_control_chars(f"  {each}")) for each in report.reasons]
+    lines += [Text(strip_control_chars(f"  {reason}")) for reason in report.reasons]
     for platform in report.platforms:
         silent = platform.silent_seconds
         seen = "never connected" if silent is None else f"last sign of life {silent:.0f} s ago"
         lines.append(Text(f"{platform.name}: {seen}"))
     lines += [Text(f"model of {purpose}: {name or 'built in'}", "dim") for purpose, name in report.models]
-    for each in report.checks:
-        lines.append(Text(strip_control_chars(f"{each.role}: {each.summary}"), "dim"))
-        lines += [Text(strip_control_chars(f"  {problem}"), "yellow") for problem in each.problems]
+    for check in report.checks:
+        lines.append(Text(strip_control_chars(f"{check.role}: {check.summary}"), "dim"))
+        lines += [Text(strip_control_chars(f"  {problem}"), "yellow") for problem in check.problems]
     return Group(*lines)

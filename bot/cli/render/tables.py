@@ -64,7 +64,7 @@ def safe_text(text: str) -> Text:
 
 def render_sources(sources: Sequence[Source], text: Literal["", "beginning", "whole"] = "") -> RenderableType:
     """Sources with number, title, location, time and link, and optionally the beginning or all of their `text`."""
-    return Group(*(_render_source(each, text) for each in sources))
+    return Group(*(_render_source(source, text) for source in sources))
 
 
 def _render_source(source: Source, shown: Literal["", "beginning", "whole"]) -> RenderableType:
@@ -97,9 +97,9 @@ def format_link(link: str) -> str:
 
 def format_usage(usage: Iterable[Usage]) -> str:
     """Tokens and cost of the model calls of a question in one line; "" without counted tokens."""
-    calls = [each for each in usage if each.purpose != "embed" or each.cost]
-    tokens = sum(each.input_tokens for each in calls), sum(each.output_tokens for each in calls)
-    cost = sum(each.cost for each in calls)
+    calls = [usage_ for usage_ in usage if usage_.purpose != "embed" or usage_.cost]
+    tokens = sum(call.input_tokens for call in calls), sum(call.output_tokens for call in calls)
+    cost = sum(call.cost for call in calls)
     price = f"${cost:.4f}" if cost else "price unknown"
     return f"{tokens[0]:,} tokens in, {tokens[1]:,} out, {price}" if any(tokens) else ""
 
@@ -128,7 +128,7 @@ def _list_notes(status: IndexStatus) -> list[tuple[str, str]]:
         ),
         ("people", status.people),
     )
-    return [each for each in notes if each[1]]
+    return [note for note in notes if note[1]]
 
 
 def render_status(event: StatusResult) -> RenderableType:
@@ -158,8 +158,8 @@ def render_status(event: StatusResult) -> RenderableType:
         rows.add_row(Text(what, "dim"), safe_text(said))
     if status.embedding_error:
         rows.add_row(Text("failed", "dim"), safe_text(status.embedding_error))
-    for each in status.background:
-        rows.add_row(Text("failing", "dim"), safe_text(each))
+    for text in status.background:
+        rows.add_row(Text("failing", "dim"), safe_text(text))
     for problem in event.problems or ():
         rows.add_row(Text("not read", "dim"), safe_text(describe_problem(problem)))
     if event.problems == ():
@@ -177,7 +177,7 @@ def _list_outside(event: StatusResult) -> list[tuple[str, str]]:
         ("changed answers", describe_renewals(event.renewals)),
         ("sandbox", "" if event.sandbox is None else describe_sandbox(event.sandbox)),
     )
-    return [each for each in notes if each[1]]
+    return [note for note in notes if note[1]]
 
 
 def describe_sandbox(state: SandboxState) -> str:
@@ -198,10 +198,16 @@ def render_documents(event: DocumentList) -> RenderableType:
     if not event.documents and not event.unread_files:
         return Text("There are no documents yet. Add some with `threadlore ingest PATH`.")
     table = build_table("title", "channel", "status", "time", "passages", "key")
-    for each in event.documents:
-        table.add_row(*_format_document(each), safe_text(each.key))
-    failed = [IngestFailure(each.title, each.error, each.hint) for each in event.documents if each.error]
-    gaps = [IngestFailure(each.title, describe_omissions(each)) for each in event.documents if each.omissions]
+    for document in event.documents:
+        table.add_row(*_format_document(document), safe_text(document.key))
+    failed = [
+        IngestFailure(document.title, document.error, document.hint) for document in event.documents if document.error
+    ]
+    gaps = [
+        IngestFailure(document.title, describe_omissions(document))
+        for document in event.documents
+        if document.omissions
+    ]
     tables = [render_failures(failed, "incomplete")] if failed else []
     tables += [render_failures(gaps, "read in part")] if gaps else []
     tables += [render_unread(event.unread_files)] if event.unread_files else []
@@ -211,8 +217,8 @@ def render_documents(event: DocumentList) -> RenderableType:
 def render_unread(files: Sequence[UnreadFileInfo]) -> RenderableType:
     """A table of files that were shared and not read."""
     table = build_table("not read", "channel", "from", "time", "reason")
-    for each in files:
-        cells = (each.name, each.channel, each.author, f"{each.time:%Y-%m-%d %H:%M}", gettext(each.reason))
+    for file in files:
+        cells = (file.name, file.channel, file.author, f"{file.time:%Y-%m-%d %H:%M}", gettext(file.reason))
         table.add_row(*map(safe_text, cells))
     return table
 
@@ -220,16 +226,16 @@ def render_unread(files: Sequence[UnreadFileInfo]) -> RenderableType:
 def render_document_list(event: DocumentList) -> RenderableType:
     """Documents as a list with each key on its own line, for terminals in which a table would wrap the keys."""
     unread = (
-        safe_text(f"not read: {describe_unread(each.name, each.reason)} ({each.channel}, {each.time:%Y-%m-%d})")
-        for each in event.unread_files
+        safe_text(f"not read: {describe_unread(file.name, file.reason)} ({file.channel}, {file.time:%Y-%m-%d})")
+        for file in event.unread_files
     )
-    return Text("\n").join([*(_render_document(each) for each in event.documents), *unread])
+    return Text("\n").join([*(_render_document(document) for document in event.documents), *unread])
 
 
 def fits_width(event: DocumentList, width: int) -> bool:
     """Whether a table of these documents fits into `width` columns without wrapping keys."""
     return width - sum(MIN_COLUMN_WIDTHS) >= max(
-        (cell_len(strip_control_chars(each.key)) for each in event.documents), default=0
+        (cell_len(strip_control_chars(document.key)) for document in event.documents), default=0
     )
 
 
@@ -254,12 +260,12 @@ def render_entity(event: EntityResult) -> RenderableType:
     tree = Tree(root, guide_style="dim")
     if entity.description:
         tree.add(Text(truncate_line(strip_control_chars(entity.description), 3 * EXCERPT_LENGTH), "italic"))
-    for each in event.relations:
-        other = each.target if each.source == entity.name else each.source
-        leaf = Text.assemble((strip_control_chars(other), "cyan"), (f"  ×{each.weight:g}", "dim"))
-        if each.keywords:
-            leaf.append(f"  {strip_control_chars(each.keywords)}", "green")
-        leaf.append(f"\n{truncate_line(strip_control_chars(each.description))}", "dim")
+    for relation in event.relations:
+        other = relation.target if relation.source == entity.name else relation.source
+        leaf = Text.assemble((strip_control_chars(other), "cyan"), (f"  ×{relation.weight:g}", "dim"))
+        if relation.keywords:
+            leaf.append(f"  {strip_control_chars(relation.keywords)}", "green")
+        leaf.append(f"\n{truncate_line(strip_control_chars(relation.description))}", "dim")
         tree.add(leaf)
     return tree
 
@@ -276,9 +282,9 @@ def render_context(event: ContextResult) -> RenderableType:
     )
     for entity in context.entities[:MAX_ROWS]:
         entities.add_row(safe_text(entity.name), safe_text(entity.type), safe_text(truncate_line(entity.description)))
-    for each in context.relations[:MAX_ROWS]:
-        about = safe_text(truncate_line(each.description))
-        relations.add_row(safe_text(each.source), safe_text(each.target), f"{each.weight:g}", about)
+    for relation in context.relations[:MAX_ROWS]:
+        about = safe_text(truncate_line(relation.description))
+        relations.add_row(safe_text(relation.source), safe_text(relation.target), f"{relation.weight:g}", about)
     rows: list[RenderableType] = [head, words]
     rows += [table for table in (entities, relations) if table.row_count]
     hidden = max(0, len(context.entities) - MAX_ROWS) + max(0, len(context.relations) - MAX_ROWS)
@@ -293,7 +299,8 @@ def render_context(event: ContextResult) -> RenderableType:
 def render_prompt(event: PromptResult) -> RenderableType:
     """The messages of a prompt."""
     rows = [
-        Text.assemble((f"── {each.role}\n", "bold"), strip_control_chars(each.content), "\n") for each in event.messages
+        Text.assemble((f"── {message.role}\n", "bold"), strip_control_chars(message.content), "\n")
+        for message in event.messages
     ]
     return Group(*rows)
 
@@ -315,11 +322,11 @@ def render_ingest(event: IngestResult) -> RenderableType:
 def render_failures(failures: Iterable[IngestFailure], heading: str = "failed") -> RenderableType:
     """A table of failures with their errors and hints."""
     table = build_table(heading, "error", "hint")
-    for each in failures:
+    for failure in failures:
         table.add_row(
-            Text(strip_control_chars(each.what), "red"),
-            safe_text(each.error),
-            Text(strip_control_chars(each.hint), "dim"),
+            Text(strip_control_chars(failure.what), "red"),
+            safe_text(failure.error),
+            Text(strip_control_chars(failure.hint), "dim"),
         )
     return table
 
@@ -333,7 +340,7 @@ def _render_differences(event: VerifyResult) -> RenderableType:
     if not event.differences:
         return Text("The graph and vector indexes match the ledger.", "green")
     verdict = "repaired" if event.repaired else "repair them with `threadlore verify --repair`"
-    rows = [safe_text(each) for each in event.differences]
+    rows = [safe_text(difference) for difference in event.differences]
     return Group(*rows, Text(f"{pluralize(len(rows), 'difference')} ({verdict}).", "" if event.repaired else "red"))
 
 
@@ -347,9 +354,9 @@ def render_listing(listing: Listing) -> RenderableType:
 
 def to_json(events: Sequence[OperationResult]) -> str:
     """Results as JSON: answers as text, sources and usage; other results by their fields."""
-    ends = [each for each in events if isinstance(each, AnswerEnd)]
+    ends = [event for event in events if isinstance(event, AnswerEnd)]
     if ends:
-        text = "".join(each.text for each in events if isinstance(each, AnswerDelta))
+        text = "".join(event.text for event in events if isinstance(event, AnswerDelta))
         return _dump_json({"text": text, **codec.dump_fields(ends[0])})
     return _dump_json(codec.dump_fields(events[-1])) if events else "{}"
 

@@ -45,9 +45,9 @@ def render_tokens(event: TokenList) -> RenderableType:
     table = Table(box=box.SIMPLE, pad_edge=False)
     for heading in ("id", "name", "for", "permits", "last used", "expires"):
         table.add_column(heading, overflow="fold")
-    for each in event.tokens:
-        words = (each.id, each.name, str(each.subject), ", ".join(each.permissions))
-        table.add_row(*map(strip_control_chars, words), _format_time(each.used_at), _format_time(each.expires_at))
+    for token in event.tokens:
+        words = (token.id, token.name, str(token.subject), ", ".join(token.permissions))
+        table.add_row(*map(strip_control_chars, words), _format_time(token.used_at), _format_time(token.expires_at))
     return table
 
 

@@ -71,7 +71,7 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
     """Have the documents at an address read, now and regularly; first say who finds how much."""
     from bot.capabilities.sources.requests import AddSource  # noqa: PLC0415  - keeps --help fast
 
-    options = tuple(parse_option(each) for each in option or ())
+    options = tuple(parse_option(text) for text in option or ())
     request = AddSource(resolve_address(address), into, name, source_kind=kind, minutes=every, options=options)
     rehearsed = Rehearsed(request, "Read it now and regularly?", "Nothing was added.", yes=yes)
     perform_rehearsed(context, rehearsed, space=space, as_json=as_json, exit_code=find_exit_code)
@@ -152,14 +152,14 @@ def find_exit_code(results: Sequence[OperationResult]) -> int:
     """Return 1 if a source was not read completely."""
     from bot.capabilities.results import SourceReport  # noqa: PLC0415  - keeps --help fast
 
-    return int(any(each.trouble for each in results if isinstance(each, SourceReport)))
+    return int(any(result.trouble for result in results if isinstance(result, SourceReport)))
 
 
 def parse_option(text: str) -> tuple[str, str]:
     """The name and the value of an option."""
     from bot.capabilities.sources.places import resolve_option  # noqa: PLC0415  - keeps --help fast
 
-    name, equals, value = (each.strip() for each in text.partition("="))
+    name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals):
         raise typer.BadParameter("Expected NAME=VALUE.")
     return name, resolve_option(name, value, str(Path.cwd()))

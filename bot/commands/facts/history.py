@@ -31,7 +31,7 @@ async def history_command(call: CommandContext) -> Card:
     if not found.steps:
         return Card(gettext(texts.NOTHING).format(subject=named))
     zone = await call.services.context.find_zone(call.location, call.person)
-    sources = {each.number: each for each in found.sources}
+    sources = {source.number: source for source in found.sources}
     lines = [_format_step(number, step, sources[step.number], zone) for number, step in enumerate(found.steps, 1)]
     heading = gettext(texts.HEADING).format(subject=named)
     notices = [gettext(texts.ONLY_LATEST)] if lines[:-MAX_SHOWN] or found.has_more else []

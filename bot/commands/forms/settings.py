@@ -47,8 +47,8 @@ async def build_form(call: CommandContext) -> Form | None:
 async def build_fields(call: PersonAtPlace, group: str) -> tuple[FormField, ...]:
     """The fields of a group that have more than one value, with their present values."""
     now = await call.services.context.get_channel_settings(call.location.room)
-    fields = [each for each in await list_fields(call) if each.group == group and _can_choose(call, each)]
-    return tuple([await _build_field(call, each, now) for each in fields])
+    fields = [field for field in await list_fields(call) if field.group == group and _can_choose(call, field)]
+    return tuple([await _build_field(call, field, now) for field in fields])
 
 
 def find_errors(answers: Mapping[str, str]) -> Mapping[str, str]:
@@ -100,7 +100,7 @@ async def _build_field(call: PersonAtPlace, field: SettingField, now: ChannelSet
     if name in SWITCHES:
         return FormField(name, label, "switch", value, list_switch_options(), hint, required=True)
     choices = list_choices(field, call.settings)
-    options = [FormOption(each, _label_choice(call, field, each)) for each in choices]
+    options = [FormOption(choice, _label_choice(call, field, choice)) for choice in choices]
     if value == NAMED_ASKERS:
         options.append(FormOption(NAMED_ASKERS, await format_askers(call, now.askers)))
     elif value not in choices:  # a model that whoever runs the bot has removed

@@ -44,8 +44,8 @@ async def list_actions(manager: Manager, request: GetAnswerActions) -> AnswerAct
         return AnswerActions()
     if not await manager.can_read_answer(stored):
         raise NotFound(gettext(texts.NO_ANSWER))
-    places = [] if is_verified(stored) else [each async for each in _list_places(manager)]
-    experts = [each async for each in _list_experts(manager)]
+    places = [] if is_verified(stored) else [place async for place in _list_places(manager)]
+    experts = [expert async for expert in _list_experts(manager)]
     has_sources = bool(stored.sources or source_keys_of(stored)) and not is_closest(stored.text)
     places.sort(key=lambda each: each.is_closed)  # open ones first
     return AnswerActions(stored.question, stored.text, has_sources, tuple(places), tuple(experts))
@@ -90,19 +90,19 @@ async def _list_places(manager: Manager) -> AsyncGenerator[ReviewPlace]:
 async def _list_experts(manager: Manager) -> AsyncGenerator[ExpertChoice]:
     """The experts of channels that they can read and the person may post in, each where they were named."""
     subject, context, found = manager.subject, manager.services.context, 0
-    for each in await context.store.experts.list_in_workspace(subject.platform, subject.workspace):
+    for expert in await context.store.experts.list_in_workspace(subject.platform, subject.workspace):
         if found >= MAX_EXPERTS:
             return
-        if each.person == subject.person:
+        if expert.person == subject.person:
             continue
         with suppress(NotFound, PlatformError):
-            location = (await manager.open_channel(each.location.room)).location
-            is_reached = await can_read_room(context, location.room, location, each.person)
+            location = (await manager.open_channel(expert.location.room)).location
+            is_reached = await can_read_room(context, location.room, location, expert.person)
             if is_reached and await _may_post(manager, location):
-                person = await context.audience.get_person(location.platform, location.workspace, each.person)
+                person = await context.audience.get_person(location.platform, location.workspace, expert.person)
                 found += 1
                 name = await _name_channel(manager, location)
-                yield ExpertChoice(each.person, person.name, each.topic, location.room, name)
+                yield ExpertChoice(expert.person, person.name, expert.topic, location.room, name)
 
 
 async def _name_channel(manager: Manager, location: Location) -> str:

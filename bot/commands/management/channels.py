@@ -30,7 +30,7 @@ async def list_channels(manager: Manager, _: ListChannels) -> WorkspaceChannels:
     counts = await call.engine.documents.count_by_room(scope)
     names = await store.channels.list_names(subject.platform, subject.workspace)
     found = [await _describe(call, Location.from_room(room), name, scope, counts) for room, name in names]
-    return WorkspaceChannels(tuple(each for each in found if each is not None))
+    return WorkspaceChannels(tuple(channel for channel in found if channel is not None))
 
 
 async def get_channel(manager: Manager, request: GetChannel) -> ChannelResult:

@@ -72,7 +72,7 @@ async def _list_unread(call: CommandContext, name: str) -> Card:
     if not listed.rows:
         return Card(gettext("All of it was read."))
     return Card(
-        "\n".join(f"- {': '.join(escape_markdown(each) for each in row if each)}" for row in listed.rows[:MAX_ROWS])
+        "\n".join(f"- {': '.join(escape_markdown(cell) for cell in row if cell)}" for row in listed.rows[:MAX_ROWS])
     )
 
 
@@ -80,5 +80,5 @@ async def _list_sources(call: CommandContext) -> Card:
     listed = await call.get_result(ListSources(), Listing)
     if not listed.rows:
         return Card(gettext("I read nothing outside of the chat for what you can read."))
-    lines = [f"- {' · '.join(escape_markdown(each) for each in row if each)}" for row in listed.rows]
+    lines = [f"- {' · '.join(escape_markdown(cell) for cell in row if cell)}" for row in listed.rows]
     return Card("\n".join(lines))

@@ -43,8 +43,8 @@ async def list_questions(manager: Manager, request: ListQuestions) -> QuestionLi
     """Questions without a good answer, as `/unanswered` lists them in that channel. Raises NotFound."""
     call = await manager.open_channel(request.room) if request.room else manager.stand()
     groups, withdrawn = await find_unanswered(call, MAX_GROUPS, outside_of_channels=True)
-    questions = [await _describe_group(call, each) for each in groups]
-    return QuestionList(tuple(questions), tuple([await _describe_verified(call, each) for each in withdrawn]))
+    questions = [await _describe_group(call, group) for group in groups]
+    return QuestionList(tuple(questions), tuple([await _describe_verified(call, answer) for answer in withdrawn]))
 
 
 async def verify_answer(manager: Manager, request: VerifyAnswer) -> Completed:
@@ -70,15 +70,15 @@ async def list_verified(manager: Manager, request: ListVerified) -> VerifiedList
         calls = [await manager.open_channel(request.room)]
         await require_reviewer(calls[0])
     else:
-        calls = [each async for each in _open_channels(manager) if await is_reviewer(each)]
+        calls = [channel async for channel in _open_channels(manager) if await is_reviewer(channel)]
         if not calls:
             raise NotAllowed(gettext(review_texts.CANNOT_VERIFY))
     found = list[VerifiedEntry]()
     for call in calls:
         answers = await call.store.verified_answers.list_in_room(call.location.room)
-        for each in answers[:MAX_VERIFIED]:
-            if await can_read_verified(call, each):
-                found.append(await _describe_verified(call, each))
+        for answer in answers[:MAX_VERIFIED]:
+            if await can_read_verified(call, answer):
+                found.append(await _describe_verified(call, answer))
     return VerifiedList(tuple(found))
 
 
@@ -121,7 +121,9 @@ def _verifier(manager: Manager) -> AnswerVerifier:
 
 async def _describe_group(call: PersonAtPlace, group: Group) -> QuestionEntry:
     newest = group.questions[0]
-    people = list(dict.fromkeys(each.asker for each in group.questions if each.location.channel))[:MAX_ASKERS]
+    people = list(dict.fromkeys(question.asker for question in group.questions if question.location.channel))[
+        :MAX_ASKERS
+    ]
     given = await list_reasons(call, group)
     return QuestionEntry(
         newest.answer,
@@ -131,9 +133,9 @@ async def _describe_group(call: PersonAtPlace, group: Group) -> QuestionEntry:
         newest.time,
         _link(call, newest.location, newest.message_id),
         len(group.questions),
-        sum(each.votes_down for each in group.questions),
-        tuple([await find_name(call, each) for each in people]),
-        tuple(review_texts.format_reason(*each) for each in given),
+        sum(question.votes_down for question in group.questions),
+        tuple([await find_name(call, person) for person in people]),
+        tuple(review_texts.format_reason(*reason) for reason in given),
         await _find_text(call, newest.answer),
     )
 

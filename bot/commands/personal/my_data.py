@@ -44,7 +44,7 @@ async def my_data_command(call: CommandContext) -> Card:
         *_format_counts(found.files, counts),
     ]
     if found.topics:
-        topics = format_list([escape_markdown(each) for each in found.topics])
+        topics = format_list([escape_markdown(topic) for topic in found.topics])
         lines.append(gettext("- You are asked as an expert about {topics}.").format(topics=topics))
     if len(lines) == 1:
         lines.append(gettext("Nothing."))
@@ -55,14 +55,14 @@ async def my_data_command(call: CommandContext) -> Card:
 
 def _format_channels(channels: Sequence[ChannelCount]) -> list[str]:
     """The messages by channel; those that the person cannot read now are not named."""
-    named = [each for each in channels if each.name][:MAX_CHANNELS]
-    others = sum(each.messages for each in channels) - sum(each.messages for each in named)
+    named = [channel for channel in channels if channel.name][:MAX_CHANNELS]
+    others = sum(channel.messages for channel in channels) - sum(channel.messages for channel in named)
     lines = [
         gettext("- {messages} in #{channel}").format(
-            messages=pluralize(each.messages, "{count} message", "{count} messages"),
-            channel=escape_markdown(each.name),
+            messages=pluralize(channel.messages, "{count} message", "{count} messages"),
+            channel=escape_markdown(channel.name),
         )
-        for each in named
+        for channel in named
     ]
     if others:
         counted = pluralize(others, "{count} message", "{count} messages")
@@ -110,7 +110,7 @@ def _format_reading(call: CommandContext, *, is_read: bool) -> str:
 async def _download(call: CommandContext) -> Card:
     """What is stored as a file, which the caller alone gets."""
     results = await call.perform(ExportMyData())
-    data = "".join(f"{each.text}\n" for each in results if isinstance(each, ExportLine)).encode()
+    data = "".join(f"{result.text}\n" for result in results if isinstance(result, ExportLine)).encode()
     if len(data) > MAX_BYTES:
         return Card(gettext("That is too much for a file here. The Documents page of my web address has it."))
     about = gettext("What I know about you, one record a line (JSON Lines).")

@@ -108,8 +108,8 @@ async def _list(call: CommandContext, _: str) -> Card:
 async def list_readable_experts(call: PersonAtPlace) -> list[tuple[Person, str]]:
     """The experts of this channel who were named where the caller can read, each with their topic."""
     experts = await list_experts(call.services.context, call.location)
-    shown = [each for each in experts if await call.can_read(each.location.room)]
-    return [(await _find_person(call, each.person), each.topic) for each in shown]
+    shown = [expert for expert in experts if await call.can_read(expert.location.room)]
+    return [(await _find_person(call, expert.person), expert.topic) for expert in shown]
 
 
 async def _ask(call: CommandContext, words: str) -> Card:

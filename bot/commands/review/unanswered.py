@@ -53,7 +53,7 @@ async def unanswered_command(call: CommandContext) -> Card:
     await call.require_manager(gettext("see unanswered questions"))
     since = call.now - PERIOD
     groups, withdrawn = await find_unanswered(call, outside_of_channels=not call.is_public)
-    lines = [line for each in groups for line in await _format_group(call, each)]
+    lines = [line for group in groups for line in await _format_group(call, group)]
     if lines:
         lines = [f"**{gettext('Questions without a good answer since {day}').format(day=format_day(since))}**", *lines]
         lines.append(
@@ -61,7 +61,7 @@ async def unanswered_command(call: CommandContext) -> Card:
                 verify=call.format_example("verify LINK"), pin=call.format_example("pin")
             )
         )
-    again = [_format_withdrawn(call, each) for each in withdrawn]
+    again = [_format_withdrawn(call, answer) for answer in withdrawn]
     lines += [f"**{gettext('Verified answers to look at again')}**", *again] if again else []
     return Card("\n".join(lines) or gettext("There is no unanswered question that I can show here."))
 
@@ -78,10 +78,14 @@ async def find_unanswered(
     found = await call.store.unanswered.list_since(
         *(place.platform, place.workspace, call.now - PERIOD, MAX_QUESTIONS), outside_of_channels=outside_of_channels
     )
-    asked = [each for each in found if each.question != texts.DIGEST_QUESTION and await shown.contains_question(each)]
+    asked = [
+        question
+        for question in found
+        if question.question != texts.DIGEST_QUESTION and await shown.contains_question(question)
+    ]
     groups = await _remove_verified(call, await _group(call, asked), limit)
     withdrawn = await call.store.verified_answers.list_withdrawn(place.platform, place.workspace)
-    return groups, [each for each in withdrawn if await shown.contains(each.location)]
+    return groups, [answer for answer in withdrawn if await shown.contains(answer.location)]
 
 
 @dataclass(slots=True)
@@ -116,7 +120,10 @@ class _Rooms:
 async def _group(call: PersonAtPlace, questions: list[UnansweredQuestion]) -> list[Group]:
     """Group questions by similarity, the most frequent first."""
     platform = call.services.context.platform_for(call.location)
-    plain = [await platform.to_plain_text(call.location.workspace, strip_mention(each.question)) for each in questions]
+    plain = [
+        await platform.to_plain_text(call.location.workspace, strip_mention(unanswered_question.question))
+        for unanswered_question in questions
+    ]
     similarities = None
     with suppress(ModelError):  # without vectors, only equal questions are grouped
         similarities = await call.engine.measure_similarities(plain)
@@ -150,7 +157,7 @@ async def _is_verified(call: PersonAtPlace, group: Group, verified: list[tuple[s
     audience, newest = call.services.context.audience, group.questions[0]
     reader = "" if newest.location.channel else newest.asker
     for id_, words in verified:
-        if any(each.min_similarity(words) is not None for each in asked):
+        if any(question.min_similarity(words) is not None for question in asked):
             found = await call.store.verified_answers.get(id_)
             if found is not None and await can_read(audience, provenance_of(found), newest.location, reader):
                 return True
@@ -161,23 +168,23 @@ async def _format_group(call: CommandContext, group: Group) -> list[str]:
     newest = group.questions[0]
     platform = call.services.context.platform_for(newest.location)
     link = platform.message_link(newest.location, newest.message_id) if newest.message_id else ""
-    down = sum(each.votes_down for each in group.questions)
+    down = sum(question.votes_down for question in group.questions)
     votes = f", {pluralize(down, '{count} vote down', '{count} votes down')}" if down else ""
     count = pluralize(len(group.questions), "{count} time", "{count} times")
     names = await _name_askers(call, group)
     reasons = await list_reasons(call, group)
-    lines = [f"  - {_format_reason(*each)}" for each in reasons[:MAX_REASONS]]
+    lines = [f"  - {_format_reason(*reason)}" for reason in reasons[:MAX_REASONS]]
     lines += [f"  - … (+{len(reasons) - MAX_REASONS})"] if len(reasons) > MAX_REASONS else []
     return [f"- {markdown_link(group.texts[0], link)} – {count}{votes}{f': {names}' if names else ''}", *lines]
 
 
 async def list_reasons(call: PersonAtPlace, group: Group) -> list[tuple[str, str]]:
     """Why the answers of a group did not help: reasons and comments, from forms and from replies in their threads."""
-    places, feedback = {each.answer: each.location for each in group.questions}, call.store.feedback
+    places, feedback = {question.answer: question.location for question in group.questions}, call.store.feedback
     given = await feedback.list_reasons(places.keys())
     for answer, reason, message in (await feedback.list_replies(places.keys()))[:MAX_REPLIES]:
         given.append((reason, await _read_reply(call, places[answer], message)))
-    return [each for each in given if any(each)]
+    return [row for row in given if any(row)]
 
 
 async def _read_reply(call: PersonAtPlace, location: Location, message: str) -> str:
@@ -202,7 +209,7 @@ def _format_reason(reason: str, comment: str) -> str:
 
 async def _name_askers(call: PersonAtPlace, group: Group) -> str:
     """Who asked in channels, the most frequent first."""
-    counted = Counter(each.asker for each in group.questions if each.location.channel)
+    counted = Counter(question.asker for question in group.questions if question.location.channel)
     names = []
     for person, count in counted.most_common(MAX_ASKERS):
         name = await find_name(call, person)

@@ -101,7 +101,7 @@ async def _list_verified(call: CommandContext) -> Card:
     """The verified answers of this channel whose sources the caller can read, for those who may verify."""
     await require_reviewer(call)
     found = await call.store.verified_answers.list_in_room(call.location.room)
-    lines = [await _format_line(call, each) for each in found[:MAX_LISTED] if await can_read_verified(call, each)]
+    lines = [await _format_line(call, answer) for answer in found[:MAX_LISTED] if await can_read_verified(call, answer)]
     if not lines:
         return Card(gettext("Nothing is verified in this channel yet."))
     older = len(found) - MAX_LISTED
@@ -125,7 +125,7 @@ async def _remove(call: CommandContext, words: str) -> Card:
     """Remove the verified answer whose id begins with the words. Raises NotFound, and InvalidQuestion for several."""
     await require_reviewer(call)
     start, found = words.strip("`").casefold(), await call.store.verified_answers.list_in_room(call.location.room)
-    chosen = [each.id for each in found if start and each.id.startswith(start)]
+    chosen = [answer.id for answer in found if start and answer.id.startswith(start)]
     hint = gettext("{command} shows them.").format(command=call.format_example("verify list"))
     if len(chosen) > 1:
         raise InvalidQuestion(gettext("Several verified answers have an id that begins like this."), hint=hint)
@@ -141,7 +141,7 @@ async def remove_verified(call: PersonAtPlace, id_: str) -> str:
     Raises NotAllowed and NotFound.
     """
     await require_reviewer(call)
-    if id_ not in {each.id for each in await call.store.verified_answers.list_in_room(call.location.room)}:
+    if id_ not in {answer.id for answer in await call.store.verified_answers.list_in_room(call.location.room)}:
         raise NotFound(gettext("There is no such verified answer here."), hint="The list shows their ids.")
     await call.store.verified_answers.delete(id_, call.location.room)
     return gettext("Removed. I answer that question from my sources again.")

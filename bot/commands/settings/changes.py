@@ -29,7 +29,7 @@ NO_ASKERS_HERE = N_("In direct messages only you can ask me.")
 async def list_fields(call: PersonAtPlace) -> list[SettingField]:
     """The fields that apply where a command was sent."""
     alone = (await call.services.context.audience.get_channel(call.location)).kind == "direct"
-    return [each for each in FIELDS.values() if not (alone and each.group == "reading")]
+    return [field for field in FIELDS.values() if not (alone and field.group == "reading")]
 
 
 async def change_settings(call: PersonAtPlace, values: Mapping[str, str]) -> Card:
@@ -56,7 +56,7 @@ async def change_settings(call: PersonAtPlace, values: Mapping[str, str]) -> Car
 
 async def parse_settings(call: PersonAtPlace, now: ChannelSettings, values: Mapping[str, str]) -> ChannelSettings:
     """The settings with these values, typed by a person. Raises InvalidQuestion."""
-    known = {each.name for each in await list_fields(call)}
+    known = {field.name for field in await list_fields(call)}
     for name, value in values.items():
         if name in FIELDS and name not in known:
             raise InvalidQuestion(NO_ASKERS_HERE if name == "askers" else NOT_IN_DIRECT_MESSAGES)

@@ -50,8 +50,8 @@ class SettingField:
 
 
 FIELDS: Mapping[str, SettingField] = {
-    each.name: each
-    for each in (
+    field.name: field
+    for field in (
         SettingField("mode", N_("how sources are searched"), (*get_args(RetrievalMode), DEFAULT_VALUE)),
         SettingField("style", N_("how answers are written, in your own words")),
         SettingField("language", N_("the language of answers")),
@@ -136,7 +136,7 @@ def apply_value(now: ChannelSettings, name: str, value: str, settings: Settings)
 
 
 def _parse_value(field: SettingField, value: str, choices: tuple[str, ...]) -> str:
-    chosen = next((each for each in choices if each.casefold() == value.casefold()), "")
+    chosen = next((choice for choice in choices if choice.casefold() == value.casefold()), "")
     if not choices and value.casefold() == DEFAULT_VALUE:
         chosen = DEFAULT_VALUE
     if chosen:

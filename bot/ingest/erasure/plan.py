@@ -41,7 +41,7 @@ class ErasurePlan:
     def list_parts(self) -> list[ErasedPart]:
         """The documents and passages of the engine that go."""
         single = [ErasedPart(document, ids) for (_, document), ids in sorted(self.single.items()) if document]
-        return [*(ErasedPart(each) for each in sorted(self.documents)), *single]
+        return [*(ErasedPart(document) for document in sorted(self.documents)), *single]
 
 
 class ErasurePlanner:
@@ -59,29 +59,29 @@ class ErasurePlanner:
     async def plan_message(self, room: str, id_: str) -> ErasurePlan:
         """The plan of forgetting a message, its files, and the answer to it."""
         records = await self._store.messages.list_by_ids(room, [id_])
-        files = [each.document for each in await self._store.files.list_by_messages(room, [id_])]
+        files = [file.document for file in await self._store.files.list_by_messages(room, [id_])]
         return await self._build(frozenset(files), records, questions={room: frozenset({id_})})
 
     async def plan_person(self, subject: Subject) -> ErasurePlan:
         """The plan of forgetting what a person wrote, shared and asked."""
         places = [Subject(subject.platform, each, subject.person) for each in dict.fromkeys((subject.workspace, ""))]
         messages, files = list["MessageRecord"](), set[str]()
-        for each in places:
-            who = (each.platform, each.workspace, each.person)
+        for place in places:
+            who = (place.platform, place.workspace, place.person)
             messages += await self._store.messages.list_by_author(*who)
             files |= {file.document for file in await self._store.files.list_by_author(*who)}
-        written = frozenset(author_key(each.platform, each.workspace, each.person) for each in places)
+        written = frozenset(author_key(place.platform, place.workspace, place.person) for place in places)
         return await self._build(frozenset(files), messages, keys=written, people=tuple(places))
 
     async def plan_workspace(self, platform: str, workspace: str) -> ErasurePlan:
         """The plan of forgetting everything of a workspace."""
         joined = await self._store.channels.list_joined(platform, workspace)
-        keys = {each.document for each in await self._store.files.list_by_workspace(platform, workspace)}
+        keys = {file.document for file in await self._store.files.list_by_workspace(platform, workspace)}
         if joined:
             scope = Scope(frozenset(), frozenset(each.room for each in joined))
             keys |= {each.key for each in await self._engine.documents.list(scope)}
         for source in await self._store.sources.list_in_workspace(platform, workspace):
-            keys |= {each.key for each in await list_stored(self._context, source)}
+            keys |= {info.key for info in await list_stored(self._context, source)}
         return await self._build(frozenset(keys), (), workspace=(platform, workspace))
 
     async def plan_expired(self, oldest: datetime) -> ErasurePlan:
@@ -101,16 +101,16 @@ class ErasurePlanner:
         workspace: tuple[str, str] | None = None,
         before: datetime | None = None,
     ) -> ErasurePlan:
-        contained = {each: await self._store.messages.list_by_document(each) for each in sorted(documents)}
+        contained = {document: await self._store.messages.list_by_document(document) for document in sorted(documents)}
         every = {*messages, *(record for records in contained.values() for record in records)}
         single = defaultdict[tuple[str, str], set[str]](set)
-        for each in messages:
-            if each.document not in documents:
-                single[each.room, each.document].add(each.id)
+        for message in messages:
+            if message.document not in documents:
+                single[message.room, message.document].add(message.id)
         asked = {message_key(room, id_) for room, ids in (questions or {}).items() for id_ in ids}
-        used = documents | keys | asked | {message_key(each.room, each.id) for each in every}
+        used = documents | keys | asked | {message_key(message.room, message.id) for message in every}
         changed = documents | {document for _, document in single if document}
-        named = {(each.room, each.id) for each in every}
+        named = {(message.room, message.id) for message in every}
         return ErasurePlan(
             documents,
             {place: frozenset(ids) for place, ids in single.items()},

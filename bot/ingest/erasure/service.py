@@ -81,11 +81,11 @@ class Erasures:
             **asdict(size),
             "messages": len(plan.messages),
             "answers": len(answers),
-            "posted_answers": sum(each.is_posted for each in answers),
+            "posted_answers": sum(answer.is_posted for answer in answers),
             "verified_answers": len(verified),
         }
-        questions = dict.fromkeys(strip_mention(each.question) for each in (*answers, *verified) if each.question)
-        return MeasuredErasure(plan, counts, tuple(questions)[:MAX_TITLES], tuple(each.id for each in answers))
+        questions = dict.fromkeys(strip_mention(answer.question) for answer in (*answers, *verified) if answer.question)
+        return MeasuredErasure(plan, counts, tuple(questions)[:MAX_TITLES], tuple(answer.id for answer in answers))
 
     async def give_receipt(
         self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject = NOBODY
@@ -133,9 +133,9 @@ class Erasures:
         now, head = self._context.clock.now(), await self._store.audit.get_head()
         plan = erasure.plan
         erased = {
-            "documents": sorted(key.compute_name("document", each) for each in plan.files),
-            "messages": sorted(key.compute_name("message", *each) for each in plan.messages),
-            "answers": sorted(key.compute_name("answer", each) for each in erasure.answers),
+            "documents": sorted(key.compute_name("document", file) for file in plan.files),
+            "messages": sorted(key.compute_name("message", *message) for message in plan.messages),
+            "answers": sorted(key.compute_name("answer", answer) for answer in erasure.answers),
         }
         gone_by = now + timedelta(seconds=self._context.engine_context.erasing_seconds)
         receipt = {
@@ -155,7 +155,7 @@ class Erasures:
         from bot.ingest.erasure.receipt import list_names  # noqa: PLC0415 - as above
 
         key, engine = self.load_key(), self._engine
-        documents, messages, answers = (list_names(receipt, each) for each in ("documents", "messages", "answers"))
+        documents, messages, answers = (list_names(receipt, name) for name in ("documents", "messages", "answers"))
         keys = await engine.maintenance.list_document_keys() if documents else []
         records = await self._store.receipts.list_message_ids() if messages else []
         known = await self._store.receipts.list_answer_ids() if answers else []
@@ -166,7 +166,7 @@ class Erasures:
                 for room, id_, document in records
                 if document and key.compute_name("message", room, id_) in messages
             ),
-            tuple(each for each in known if key.compute_name("answer", each) in answers),
+            tuple(answer_id for answer_id in known if key.compute_name("answer", answer_id) in answers),
         )
 
     async def _list_shown(
@@ -175,7 +175,7 @@ class Erasures:
         """Those of which the reader may know: their own, and those in places that they may read now."""
         if reader is None:
             return list(answers)
-        return [each for each in answers if await self._is_shown(each, reader)]
+        return [answer for answer in answers if await self._is_shown(answer, reader)]
 
     async def _is_shown(self, answer: AffectedAnswer, reader: ErasureReader) -> bool:
         subject, scope, place = reader.subject, reader.scope, answer.location

@@ -56,7 +56,11 @@ def parse_url(url: str, ports: frozenset[int] = frozenset(DEFAULT_PORTS.values()
         host = (parts.hostname or "").rstrip(".").encode("idna").decode("ascii").lower()
     except ValueError as error:
         raise PageNotRead("The address is not valid.") from error
-    if parts.scheme not in DEFAULT_PORTS or len(url) > MAX_LENGTH or any(each <= " " or each == "\x7f" for each in url):
+    if (
+        parts.scheme not in DEFAULT_PORTS
+        or len(url) > MAX_LENGTH
+        or any(character <= " " or character == "\x7f" for character in url)
+    ):
         raise PageNotRead("It is not a web address.")
     if "@" in parts.netloc or "\\" in url:
         raise PageNotRead("The address contains credentials.")
@@ -82,6 +86,8 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(found, IPv6Address):
-        return found.scope_id is None and found in _PUBLIC_IPV6 and not any(found in each for each in _EXCLUDED_IPV6)
-    excluded = found.is_multicast or found.is_reserved or any(found in each for each in _EXCLUDED_IPV4)
+        return (
+            found.scope_id is None and found in _PUBLIC_IPV6 and not any(found in network for network in _EXCLUDED_IPV6)
+        )
+    excluded = found.is_multicast or found.is_reserved or any(found in network for network in _EXCLUDED_IPV4)
     return found.is_global and not excluded

@@ -75,9 +75,9 @@ class LinkIngest:
             return
         urls = {_link_id(url): url for url in await self._list_urls(message)}
         files = await self._context.store.files.list_by_messages(room, [message.id])
-        stored = [each for each in files if each.upload_id.startswith(LINK_PREFIX)]
-        await self._forget(room, [each for each in stored if each.upload_id not in urls])
-        known = {each.upload_id for each in stored if each.is_applied}
+        stored = [file for file in files if file.upload_id.startswith(LINK_PREFIX)]
+        await self._forget(room, [file for file in stored if file.upload_id not in urls])
+        known = {file.upload_id for file in stored if file.is_applied}
         for key, url in urls.items():
             if is_recent and key not in known and self._count_if_below(room):
                 await self._ingest_page(message, Upload(key, url, 0, "text/html", url))
@@ -85,8 +85,8 @@ class LinkIngest:
     async def forget_all(self, location: Location) -> None:
         """Forget all pages that messages of a channel link to."""
         async with self._documents.lock(location.room):
-            for each in await self._context.store.files.list_by_prefix(location.room, LINK_PREFIX):
-                await self._documents.forget_document(each.document)
+            for file in await self._context.store.files.list_by_prefix(location.room, LINK_PREFIX):
+                await self._documents.forget_document(file.document)
 
     async def _list_urls(self, message: Message) -> tuple[str, ...]:
         """The addresses that may be read; none in a channel that does not allow it, or in a message to the bot."""
@@ -101,8 +101,8 @@ class LinkIngest:
     async def _forget(self, room: str, pages: Collection[FileRecord]) -> None:
         if pages:
             async with self._documents.lock(room):
-                for each in pages:
-                    await self._documents.forget_document(each.document)
+                for page in pages:
+                    await self._documents.forget_document(page.document)
 
     def _count_if_below(self, room: str) -> bool:
         """Count a page of a channel; false if it had too many in the last hour."""

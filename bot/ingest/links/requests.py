@@ -94,7 +94,7 @@ class _FixedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        kinds = ((each, socket.AF_INET6 if ":" in each else socket.AF_INET) for each in self._addresses)
+        kinds = ((address, socket.AF_INET6 if ":" in address else socket.AF_INET) for address in self._addresses)
         return [
             ResolveResult(hostname=host, host=each, port=port, family=kind, proto=0, flags=socket.AI_NUMERICHOST)
             for each, kind in kinds

@@ -49,7 +49,7 @@ def parse_place(into: str, platforms: Collection[str]) -> SourcePlace:
     """A place such as `chat:T0123` (the open channels of a workspace) or `chat:T0123:C0456`. Raises BadSetting."""
     match = _PLACE.fullmatch(into)
     if match is None or match[1] not in platforms or (match[3] or "").casefold() in {OPEN, "adult", "dm"}:
-        known = " or ".join(f"{each}:ID" for each in sorted(platforms))
+        known = " or ".join(f"{platform}:ID" for platform in sorted(platforms))
         raise BadSetting(f"“{into}” is no workspace or channel.", hint=f"Write {known}, and :ID for a single channel.")
     if match[3]:
         return SourcePlace(channel=Location(match[1], match[2], match[3]))

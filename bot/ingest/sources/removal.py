@@ -40,10 +40,10 @@ class SourceRemoval:
         """
         await self._store.sources.mark_removed(record.id)
         async with self._lock(record, is_locked):  # what is being added is there when the lock is free
-            keys = [each.key for each in await list_stored(self._context, record)]
-        for each in keys:
+            keys = [info.key for info in await list_stored(self._context, record)]
+        for key in keys:
             async with self._lock(record, is_locked):
-                await self._documents.forget_document(each)
+                await self._documents.forget_document(key)
         await self._store.unread_files.delete_by_uploads("", [record.id])
         if is_own_room(record):
             await self._context.engine_context.engine.documents.forget_room(record.room)
@@ -57,8 +57,8 @@ class SourceRemoval:
 
     async def finish(self) -> None:
         """Finish the removals that an ended process began."""
-        for each in await self._store.sources.list_removed():
-            await self.remove(each)
+        for record in await self._store.sources.list_removed():
+            await self.remove(record)
 
     async def list_copies(self) -> list[str]:
         """The ids of the sources for which connectors keep something on disk."""
@@ -71,13 +71,13 @@ class SourceRemoval:
 
     async def remove_of_room(self, room: str) -> None:
         """Remove the sources of a channel that is forgotten; the caller holds its lock."""
-        for each in await self._store.sources.list_in_room(room):
-            await self.remove(each, is_locked=True)
+        for source in await self._store.sources.list_in_room(room):
+            await self.remove(source, is_locked=True)
 
     async def remove_of_workspace(self, platform: str, workspace: str) -> None:
         """Remove the sources that people of a workspace read."""
-        for each in await self._store.sources.list_in_workspace(platform, workspace):
-            await self.remove(each)
+        for source in await self._store.sources.list_in_workspace(platform, workspace):
+            await self.remove(source)
 
     async def record_forgotten(self, document: str) -> None:
         """Record that a person had a document of a source forgotten, so that it is not stored again.
@@ -89,14 +89,14 @@ class SourceRemoval:
         if record is None:
             return
         item = document.partition("#")[0]
-        stored = {each.key: each.title for each in await list_stored(self._context, record)}
+        stored = {info.key: info.title for info in await list_stored(self._context, record)}
         await self._store.sources.add_forgotten(id_, build_forgotten_key(document, stored.get(document, "")))
-        if any(each.partition("#")[0] == item for each in stored.keys() - {document}):
+        if any(other.partition("#")[0] == item for other in stored.keys() - {document}):
             return
-        for each in await self._store.sources.list_items(id_):
-            if build_item_key(id_, each) == item:
-                await self._store.sources.forget_item(id_, each)
+        for text in await self._store.sources.list_items(id_):
+            if build_item_key(id_, text) == item:
+                await self._store.sources.forget_item(id_, text)
 
 
 def _list_folders(folder: Path) -> list[str]:
-    return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []

@@ -87,15 +87,15 @@ class SourceService:
 
     async def _find_free_name(self, draft: SourceDraft) -> str:
         """A name that no other source has. Raises BadSetting if somebody chose one that is taken."""
-        name, taken = clean_source_name(draft.name, draft.address), {each.name for each in await self.list_all()}
+        name, taken = clean_source_name(draft.name, draft.address), {source.name for source in await self.list_all()}
         if name in taken and draft.name:
             raise BadSetting(f"There is a source “{name}” already.", hint="Choose another name.")
         numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
-        return next(each for each in (name, *numbered) if each not in taken)
+        return next(text for text in (name, *numbered) if text not in taken)
 
     def check_allowed(self, kind: str) -> None:
         """Raise NotPermitted for a kind that managers and programs may not add: only the owner at the terminal may."""
-        allowed = {each.strip() for each in self._context.settings.chat_sources.split(",")}
+        allowed = {part.strip() for part in self._context.settings.chat_sources.split(",")}
         if kind not in allowed or not load_source_kind(kind).for_managers:
             raise NotPermitted(
                 gettext("Only the operator can add this kind of source."),
@@ -119,7 +119,7 @@ class SourceService:
 
     async def delete_unknown_copies(self) -> None:
         """Delete what sources have on disk that are not stored, and that nobody adds or reads now."""
-        known = {each.id for each in await self.list_all()}
+        known = {source.id for source in await self.list_all()}
         for name in await self._removal.list_copies():
             if name in known:
                 continue
@@ -168,7 +168,7 @@ class SourceService:
     async def rehearse_removal(self, record: SourceRecord, most: int) -> tuple[int, list[str]]:
         """How many documents go with a source when it is removed, and some of their titles."""
         stored = await list_stored(self._context, record)
-        return len(stored), [each.title for each in stored[:most]]
+        return len(stored), [info.title for info in stored[:most]]
 
     async def remove(self, record: SourceRecord) -> int:
         """Remove a source with its documents; returns their number."""
@@ -191,7 +191,7 @@ class SourceService:
     async def list_unread(self, record: SourceRecord) -> list[tuple[str, str]]:
         """What of a source was not read, by id, and why."""
         items = await self._store.sources.list_items(record.id)
-        return [(each.id, each.problem) for each in items.values() if each.problem]
+        return [(item.id, item.problem) for item in items.values() if item.problem]
 
     def describe_state(self, record: SourceRecord) -> str:
         """What happens to a source now, in the active language."""
@@ -253,11 +253,11 @@ class SourceService:
         await self.delete_unknown_copies()
         gate = asyncio.Semaphore(AT_ONCE)
         due = await self._store.sources.list_due(self._context.clock.time())
-        await gather_or_cancel(*(self._run_one(each, gate) for each in due))
+        await gather_or_cancel(*(self._run_one(source, gate) for source in due))
 
     async def list_problems(self) -> list[str]:
         """Why sources are not up to date, each as a sentence."""
-        return [f"Source {each.name}: {each.problem}" for each in await self.list_all() if each.problem]
+        return [f"Source {source.name}: {source.problem}" for source in await self.list_all() if source.problem]
 
     async def _run_one(self, record: SourceRecord, gate: asyncio.Semaphore) -> None:
         async with gate, self._processes.try_lease(f"periodic source {record.id}") as is_held:

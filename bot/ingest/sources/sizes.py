@@ -36,7 +36,7 @@ async def measure_source(
     source: DocumentSource, parser: FileParser | None, count_tokens: Callable[[str], int]
 ) -> SourceSize:
     """Count the documents, and the tokens of a sample; without a parser no tokens. Raises SourceUnavailable."""
-    found = [each for each in (await scan_source(source, "")).items.values() if not each.withheld]
+    found = [item for item in (await scan_source(source, "")).items.values() if not item.withheld]
     if parser is None or not found:
         return SourceSize(len(found))
     sample, tokens = found[:: -(-len(found) // SAMPLE)], list[int]()
@@ -59,7 +59,7 @@ async def _count(
             return 0
         async with aclosing(parser.stream(fetched.name, fetched.data)) as parts:
             async for parsed in parts:
-                total += sum(count_tokens(each.text) for each in parsed.passages)
+                total += sum(count_tokens(passage.text) for passage in parsed.passages)
     except SourceUnavailable:
         raise
     except (EngineError, OSError):

@@ -96,21 +96,21 @@ class ScannedSource:
 
     def find_withheld(self) -> set[str]:
         """The listed documents that are not read."""
-        return {each.id for each in self.items.values() if each.withheld}
+        return {item.id for item in self.items.values() if item.withheld}
 
 
 async def scan_source(source: DocumentSource, cursor: str) -> ScannedSource:
     """Everything that a scan yields. Raises SourceUnavailable."""
     found = ScannedSource()
     async with aclosing(source.scan(cursor)) as scan:
-        async for each in scan:
-            match each:
+        async for scanned in scan:
+            match scanned:
                 case SourceItem(id=id_):
-                    found.items[id_] = each
+                    found.items[id_] = scanned
                 case RemovedItem(id=id_):
                     found.removed.add(id_)
                 case ScanEnd():
-                    found.end = each
+                    found.end = scanned
     return found
 
 
@@ -183,12 +183,12 @@ class SourceSync:
 
     def _list_due(self, found: ScannedSource) -> list[SourceItem]:
         """The documents to read: new and changed ones, and those that failed for a reason that may have passed."""
-        due = [each for each in found.items.values() if self._is_due(each)]
+        due = [item for item in found.items.values() if self._is_due(item)]
         if found.end.is_complete:
             return due
-        unlisted = (each for each in self._known.values() if each.id not in found.items.keys() | found.removed)
-        again = (each for each in unlisted if each.problem and not (each.stamp or each.is_forgotten))
-        return due + [SourceItem(each.id, name=each.id) for each in again]
+        unlisted = (item for item in self._known.values() if item.id not in found.items.keys() | found.removed)
+        again = (item for item in unlisted if item.problem and not (item.stamp or item.is_forgotten))
+        return due + [SourceItem(item.id, name=item.id) for item in again]
 
     def _is_due(self, item: SourceItem) -> bool:
         known = self._known.get(item.id)
@@ -201,7 +201,7 @@ class SourceSync:
         for start in range(0, len(due), size):
             batch = due[start : start + size]
             yield SyncProgress(start, len(due), batch[0].name or batch[0].id)
-            await gather_or_cancel(*(self._read(each) for each in batch))
+            await gather_or_cancel(*(self._read(item) for item in batch))
         yield SyncProgress(len(due), len(due))
 
     async def _read(self, item: SourceItem) -> None:
@@ -241,14 +241,14 @@ class SourceSync:
                     placed = replace(document, space=await self._find_space())
                     changed |= await self._documents.replace_document(placed)
                 keys.add(document.key)
-        await self._forget_keys([each for each in before if each not in keys])
+        await self._forget_keys([former for former in before if former not in keys])
         self.report.changed += changed
         if skipped and not keys:
             raise ItemForgotten
 
     def _build_document(self, key: str, item: SourceItem, fetched: FetchedItem, parsed: ParsedFile) -> Document:
         title = fetched.title if fetched.title and not parsed.key else parsed.title
-        unread = () if parsed.key else tuple(Omission(*each) for each in fetched.omissions)
+        unread = () if parsed.key else tuple(Omission(*omission) for omission in fetched.omissions)
         return Document(
             key,
             self._record.space,
@@ -312,7 +312,7 @@ class SourceSync:
             return
         await self._forget_items(gone)
         if self._stored is not None and found.end.is_complete:
-            await self._forget_orphans({build_item_key(self._record.id, each) for each in found.items})
+            await self._forget_orphans({build_item_key(self._record.id, item) for item in found.items})
 
     async def _name_closed(self) -> None:
         """Name what may not be read any more; it is tried again each time. What is kept until confirmed is not."""
@@ -322,10 +322,10 @@ class SourceSync:
                 await self._save_unread(item, reason, f"{WITHHELD} {item.stamp}")
 
     async def _forget_items(self, items: Collection[str]) -> None:
-        for each in sorted(items):
-            await self._forget_documents(each)
-            await self._store.unread_files.delete(build_item_key(self._record.id, each))
-            await self._store.sources.delete_items(self._record.id, [each])
+        for item in sorted(items):
+            await self._forget_documents(item)
+            await self._store.unread_files.delete(build_item_key(self._record.id, item))
+            await self._store.sources.delete_items(self._record.id, [item])
             self.report.removed += 1
 
     async def _forget_documents(self, item: str) -> None:
@@ -333,22 +333,22 @@ class SourceSync:
         await self._forget_keys((await self._list_stored()).get(key, []))
 
     async def _forget_keys(self, keys: Iterable[str]) -> None:
-        for each in keys:
+        for key in keys:
             async with self._documents.lock(self._record.room):
-                await self._documents.forget_document(each)
+                await self._documents.forget_document(key)
 
     async def _forget_orphans(self, wanted: Collection[str]) -> None:
         """Forget documents of which a run that was cut off left nothing but themselves."""
         stored = await self._list_stored()
-        known = {build_item_key(self._record.id, each) for each in self._known}
+        known = {build_item_key(self._record.id, id_) for id_ in self._known}
         await self._forget_keys(key for item in stored.keys() - wanted - known for key in stored[item])
 
     async def _list_stored(self) -> dict[str, list[str]]:
         """The keys of the documents of the source that are stored at the beginning, by the key of their item."""
         if self._stored is None:
             self._stored = {}
-            for each in await list_stored(self._context, self._record):
-                self._stored.setdefault(each.key.partition("#")[0], []).append(each.key)
+            for info in await list_stored(self._context, self._record):
+                self._stored.setdefault(info.key.partition("#")[0], []).append(info.key)
         return self._stored
 
     async def _find_space(self) -> str:
@@ -367,14 +367,14 @@ class SourceSync:
         self.report.problems = end.problems
         items = await self._store.sources.list_items(self._record.id)
         self.report.known = len(items)
-        self.report.unread = {each.id: each.problem for each in items.values() if each.problem}
+        self.report.unread = {item.id: item.problem for item in items.values() if item.problem}
 
 
 async def list_stored(context: BotContext, record: SourceRecord) -> list[DocumentInfo]:
     """The documents of a source that the engine has."""
     scope = Scope(frozenset(), frozenset({record.room}))
     listed = await context.engine_context.engine.documents.list(scope)
-    return [each for each in listed if each.key.startswith(f"{PREFIX}{record.id}:")]
+    return [document for document in listed if document.key.startswith(f"{PREFIX}{record.id}:")]
 
 
 def describe_trouble(report: SyncReport) -> str:

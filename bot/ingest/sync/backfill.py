@@ -131,21 +131,23 @@ class Backfill:
             await self._missed.enqueue(messages)
         new = await self._select_new(location, messages)
         indexed = await self._render(new)
-        wordless = {each.id for each in new} - {each.message.id for each in indexed}
+        wordless = {message.id for message in new} - {message.message.id for message in indexed}
         stored = await self._render(await self._select_stored(location, messages)) if new else []
         async with self._documents.lock(location.room):
             unknown = await self._select_new(location, messages)
-            for each in unknown:
-                await self._record_pending_files(each)
-            ids = {each.id for each in unknown}
-            remaining = [each for each in indexed if each.message.id in ids]
+            for message in unknown:
+                await self._record_pending_files(message)
+            ids = {message.id for message in unknown}
+            remaining = [message for message in indexed if message.message.id in ids]
             runs = await self._build_runs(location, remaining, stored)
             await self._write_runs(location, [run for run in runs if not run.thread])
             await self._write_runs(location, [run for run in runs if run.thread])  # moves roots out of windows
-            silent = [each for each in messages if is_for_bot(each) or (each.uploads and each.id in wordless)]
-            await self._store.messages.insert([to_unindexed_record(each) for each in silent])
-        for each in unknown:
-            await self._ingest_links(each)
+            silent = [
+                message for message in messages if is_for_bot(message) or (message.uploads and message.id in wordless)
+            ]
+            await self._store.messages.insert([to_unindexed_record(message) for message in silent])
+        for message in unknown:
+            await self._ingest_links(message)
 
     async def _write_runs(self, location: Location, runs: Sequence[MessageRun]) -> None:
         """Write runs of different documents."""
@@ -168,14 +170,14 @@ class Backfill:
 
     async def _record_pending_files(self, message: Message) -> None:
         """Record the files of a message as pending, so that a crash does not lose them."""
-        for each in message.uploads:
-            await self._store.files.insert(SharedFiles(message).build_record(each))
+        for upload in message.uploads:
+            await self._store.files.insert(SharedFiles(message).build_record(upload))
 
     async def ingest_files(self, message: Message) -> None:
         """Ingest the files of a past message; unreadable attachments are ignored."""
         room = message.location.room
         known = await self._store.files.list_by_messages(room, [message.id])
-        missing = {each.id for each in message.uploads} - {each.upload_id for each in known if each.is_applied}
+        missing = {upload.id for upload in message.uploads} - {file.upload_id for file in known if file.is_applied}
         if missing and await self._messages.is_indexable(message):
             await self._files.ingest(message, quiet=True)
         async with self._documents.lock(room):
@@ -184,30 +186,33 @@ class Backfill:
                     await self._documents.forget_document(file.document)
 
     async def _select_new(self, location: Location, messages: Sequence[Message]) -> list[Message]:
-        known = await self._store.messages.list_by_ids(location.room, [each.id for each in messages])
-        settled = {each.id for each in known if each.is_applied}
-        return await self._messages.select_indexable(location, [each for each in messages if each.id not in settled])
+        known = await self._store.messages.list_by_ids(location.room, [message.id for message in messages])
+        settled = {message.id for message in known if message.is_applied}
+        return await self._messages.select_indexable(
+            location, [message for message in messages if message.id not in settled]
+        )
 
     async def _select_stored(self, location: Location, messages: Sequence[Message]) -> list[Message]:
         """The messages that are indexed already."""
-        known = await self._store.messages.list_by_ids(location.room, [each.id for each in messages])
-        indexed = {each.id for each in known if each.is_applied and each.document}
-        return [each for each in messages if each.id in indexed]
+        known = await self._store.messages.list_by_ids(location.room, [message.id for message in messages])
+        indexed = {message.id for message in known if message.is_applied and message.document}
+        return [message for message in messages if message.id in indexed]
 
     async def _render(self, messages: Sequence[Message]) -> list[IndexedMessage]:
-        return [found for each in messages if (found := await self._documents.render_message(each))]
+        return [found for message in messages if (found := await self._documents.render_message(message))]
 
     async def _build_runs(
         self, location: Location, indexed: Sequence[IndexedMessage], stored: Sequence[IndexedMessage]
     ) -> list[MessageRun]:
         """Group messages into documents; assignments from before a crash are kept."""
         page = [*indexed, *stored]
-        known = await self._store.messages.list_by_ids(location.room, [each.message.id for each in page])
-        assigned = {each.id: each.document for each in known}
-        roots = await self._store.messages.list_thread_roots(location.room, [each.message.id for each in page])
+        known = await self._store.messages.list_by_ids(location.room, [message.message.id for message in page])
+        assigned = {message.id: message.document for message in known}
+        roots = await self._store.messages.list_thread_roots(location.room, [message.message.id for message in page])
         runs = group_into_runs(page, location.room, roots, assigned)
         interrupted = sorted(
-            (each for each in indexed if assigned.get(each.message.id)), key=lambda each: assigned[each.message.id]
+            (message for message in indexed if assigned.get(message.message.id)),
+            key=lambda each: assigned[each.message.id],
         )
         for document, group in groupby(interrupted, key=lambda each: assigned[each.message.id]):
             spoken = tuple(group)

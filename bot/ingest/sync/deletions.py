@@ -52,11 +52,11 @@ class DeletionCheck:
 
         False if some are too recent to tell, or could not be checked.
         """
-        room, old = location.room, [each for each in lacking if not self._is_recent(each)]
-        await self._store.unconfirmed_deletions.add(room, [each.id for each in old])
+        room, old = location.room, [record for record in lacking if not self._is_recent(record)]
+        await self._store.unconfirmed_deletions.add(room, [message.id for message in old])
         existing, deleted, unanswered = await self._query_platform(location)
         await self._store.unconfirmed_deletions.record_checks(room, [*existing, *deleted, *unanswered])
-        await self._store.unconfirmed_deletions.delete(room, existing - {each.id for each in old})
+        await self._store.unconfirmed_deletions.delete(room, existing - {message.id for message in old})
         await self.remove_deleted(location, deleted)
         return len(old) == len(lacking) and not await self._store.unconfirmed_deletions.has_unchecked(room)
 
@@ -84,7 +84,7 @@ class DeletionCheck:
         False if some are too recent to tell.
         """
         latest, sure = await self._store.files.list_in_unindexed_channels(platform, MAX_FILES), True
-        for file in [each for each in latest if each.time >= latest[0].time - FILE_CHECK_WINDOW]:
+        for file in [stored for stored in latest if stored.time >= latest[0].time - FILE_CHECK_WINDOW]:
             try:
                 sure &= await self._check_file(file)
             except PlatformError as error:
@@ -121,10 +121,10 @@ def find_missing(listing: ThreadPage, known: Sequence[MessageRecord]) -> list[Me
 
     A complete listing should contain all of them; otherwise only those within its range.
     """
-    listed = {each.id for each in listing.messages}
-    lacking = [each for each in known if each.id not in listed]
+    listed = {message.id for message in listing.messages}
+    lacking = [record for record in known if record.id not in listed]
     if listing.is_complete:
         return lacking
-    replies = [each for each in listing.messages if each.location.thread not in {"", each.id}]
-    reach = min((each.time for each in replies), default=None)
-    return [each for each in lacking if reach is not None and each.time >= reach and each.id != each.thread]
+    replies = [message for message in listing.messages if message.location.thread not in {"", message.id}]
+    reach = min((reply.time for reply in replies), default=None)
+    return [record for record in lacking if reach is not None and record.time >= reach and record.id != record.thread]

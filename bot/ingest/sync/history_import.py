@@ -118,7 +118,7 @@ class HistoryImport:
     def _within_retention(self, channel: Channel, messages: Sequence[Message]) -> list[Message]:
         days = self._context.settings.retention_days
         oldest = self._context.clock.now() - timedelta(days=days) if days else EPOCH
-        kept = [each for each in messages if each.time >= oldest]
+        kept = [message for message in messages if message.time >= oldest]
         beyond = len(messages) - len(kept)
         self.stats.omissions.note("messages beyond the retention period", channel.name, count=beyond)
         return kept
@@ -126,15 +126,17 @@ class HistoryImport:
     async def _import_messages(self, channel: Channel, messages: Sequence[Message], *, edits: bool) -> None:
         """Ingest new messages, and apply edits."""
         location = channel.location
-        known = {each.id: each for each in await self._store.messages.list_by_ids(location.room, _ids(messages))}
-        new = [each for each in messages if each.id not in known or not known[each.id].is_applied]
+        known = {
+            message.id: message for message in await self._store.messages.list_by_ids(location.room, _ids(messages))
+        }
+        new = [message for message in messages if message.id not in known or not known[message.id].is_applied]
         self.stats.seen += len(messages)
         if new:
             await self._backfill.ingest_messages(location, messages)
             found = await self._store.messages.list_by_ids(location.room, _ids(new))
-            stored = {each.id for each in found if each.is_applied}
+            stored = {message.id for message in found if message.is_applied}
             self.stats.new += len(stored)
-            await self._note_unindexed(channel, [each for each in new if each.id not in stored])
+            await self._note_unindexed(channel, [message for message in new if message.id not in stored])
         for message in messages:
             before = known.get(message.id)
             if edits and before and message.edited and is_edited(message, before.digest):
@@ -146,17 +148,17 @@ class HistoryImport:
     async def _note_unindexed(self, channel: Channel, messages: Sequence[Message]) -> None:
         """Count the messages that did not become passages, by reason; files are read by themselves."""
         reads_bots = await self._context.indexes_bot_messages(channel.location.room)
-        for each in messages:
-            is_silent = not each.content.strip()
-            reason = OF_BOTS if each.by_bot and not reads_bots else WITHOUT_TEXT if is_silent else NOT_INDEXED
+        for message in messages:
+            is_silent = not message.content.strip()
+            reason = OF_BOTS if message.by_bot and not reads_bots else WITHOUT_TEXT if is_silent else NOT_INDEXED
             self.stats.omissions.note(reason, channel.name)
 
     async def _import_files(self, channel: Channel, message: Message) -> None:
         """Ingest the files of a message that are not documents yet."""
         room = message.location.room
         before = await self._store.files.list_by_messages(room, [message.id])
-        known = {each.upload_id for each in before if each.is_applied}
-        missing = tuple(each for each in message.uploads if each.id not in known)
+        known = {file.upload_id for file in before if file.is_applied}
+        missing = tuple(upload for upload in message.uploads if upload.id not in known)
         if not missing or not await self._messages.is_indexable(message):
             return
         try:
@@ -166,10 +168,10 @@ class HistoryImport:
             for upload in missing:
                 self.stats.omissions.note(UNFETCHED, channel.name, upload.name)
             return
-        refused = [each for each in outcomes if isinstance(each, RejectedFile)]
+        refused = [outcome for outcome in outcomes if isinstance(outcome, RejectedFile)]
         self.stats.files += len(outcomes) - len(refused)
-        for each in refused:
-            self.stats.omissions.note(f"files: {each.reason}", channel.name, each.name)
+        for outcome in refused:
+            self.stats.omissions.note(f"files: {outcome.reason}", channel.name, outcome.name)
         async with self._documents.lock(room):
             for file in await self._store.files.list_by_messages(room, [message.id]):
                 if not file.is_applied:
@@ -177,4 +179,4 @@ class HistoryImport:
 
 
 def _ids(messages: Sequence[Message]) -> list[str]:
-    return [each.id for each in messages]
+    return [message.id for message in messages]

@@ -73,11 +73,11 @@ class ImportTarget:
     async def _list_spaces(self, room: str) -> set[str]:
         """The spaces of what is known of a room."""
         known = await self._context.engine_context.engine.documents.list(Scope(frozenset(), frozenset({room})))
-        return {each.space for each in known}
+        return {channel.space for channel in known}
 
     async def _was_open(self, room: str) -> bool:
         """Whether everything that is known of a room is in a space of a workspace."""
-        return all(parse_workspace_space(each) for each in await self._list_spaces(room))
+        return all(parse_workspace_space(space) for space in await self._list_spaces(room))
 
     async def _is_closed(self, target: Location) -> bool:
         """Whether only its members can read a channel, as far as can be known: without a connection it stays unread."""

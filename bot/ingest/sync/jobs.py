@@ -127,7 +127,7 @@ class PeriodicJobs:
         With a time, only of those that were not compared since.
         """
         known = await self._context.store.channels.list_joined(platform, workspace, since)
-        here = [each for each in known if self._context.serves(each)]
+        here = [channel for channel in known if self._context.serves(channel)]
         self._sync_queue.enqueue([*here, Location(platform, "", "")], since)
 
     async def _run_if_due(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:

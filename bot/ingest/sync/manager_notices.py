@@ -38,7 +38,7 @@ class ManagerNotices:
         found = set[tuple[str, str]]()
         for platform in self._context.platforms:
             joined = await self._store.channels.list_joined(platform)
-            found |= {(platform, each.workspace) for each in joined if self._context.serves(each)}
+            found |= {(platform, channel.workspace) for channel in joined if self._context.serves(channel)}
         return sorted(found)
 
     async def tell(self, platform: str, workspace: str, name: str, word: Callable[[], str]) -> None:

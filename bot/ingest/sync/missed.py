@@ -41,8 +41,8 @@ class MissedMessages:
         Call it before the messages are stored. It may be called again.
         """
         since = self._context.clock.now() - MISSED_PERIOD
-        asked = [each for each in messages if is_for_bot(each) and each.time >= since]
-        await self._enqueue_unknown([each for each in asked if not (each.own or each.by_bot)])
+        asked = [message for message in messages if is_for_bot(message) and message.time >= since]
+        await self._enqueue_unknown([message for message in asked if not (message.own or message.by_bot)])
 
     async def check_direct(self, platform: str) -> None:
         """Queue what people wrote in their direct messages with the bot. What cannot be read is left out."""
@@ -58,15 +58,17 @@ class MissedMessages:
     async def _check_direct(self, location: Location) -> None:
         since = self._context.clock.now() - MISSED_PERIOD
         async for page in self._context.platform_for(location).history(location, since):
-            await self._enqueue_unknown([each for each in page if not (each.own or each.by_bot)])
+            await self._enqueue_unknown([message for message in page if not (message.own or message.by_bot)])
 
     async def _enqueue_unknown(self, messages: Sequence[Message]) -> None:
         if not messages:
             return
         room = messages[0].location.room
-        known = {each.id for each in await self._store.messages.list_by_ids(room, [each.id for each in messages])}
-        gone = await self._store.messages.find_tombstones(room, [each.id for each in messages])
-        location, authors = messages[0].location, {each.author for each in messages}
+        known = {
+            message.id for message in await self._store.messages.list_by_ids(room, [message.id for message in messages])
+        }
+        gone = await self._store.messages.find_tombstones(room, [message.id for message in messages])
+        location, authors = messages[0].location, {message.author for message in messages}
         ends = await self._store.opt_outs.find_ends(location.platform, location.workspace, authors)
         for message in sorted(messages, key=lambda each: (each.time, each.id)):
             until = ends.get(message.author, EPOCH)

@@ -62,7 +62,7 @@ class RetryQueue:
 
     def list_due(self, now: float) -> list[PendingSync]:
         """The syncs that are due now."""
-        return [each for each in self._pending.values() if each.due_at <= now]
+        return [sync for sync in self._pending.values() if sync.due_at <= now]
 
     def is_current(self, sync: PendingSync) -> bool:
         """Whether a sync is still pending and unchanged."""
@@ -160,8 +160,8 @@ class SyncQueue:
 
     async def _list_due_workspaces(self) -> set[WorkspaceKey]:
         due = {
-            (each.location.platform, each.location.workspace)
-            for each in self._pending.list_due(self._clock.monotonic())
+            (sync.location.platform, sync.location.workspace)
+            for sync in self._pending.list_due(self._clock.monotonic())
         }
         return due | await self._backfill.list_due_workspaces()
 
@@ -173,9 +173,9 @@ class SyncQueue:
     async def _run_due(self, platform: str, workspace: str) -> None:
         """Synchronize what is due; first what no other process synchronizes now."""
         due = [
-            each
-            for each in self._pending.list_due(self._clock.monotonic())
-            if (each.location.platform, each.location.workspace) == (platform, workspace)
+            sync
+            for sync in self._pending.list_due(self._clock.monotonic())
+            if (sync.location.platform, sync.location.workspace) == (platform, workspace)
         ]
         elsewhere = list[PendingSync]()
         for sync in due:

@@ -86,9 +86,9 @@ class Reconciler:
         scan = ChannelScan(location, _digests_by_id(before), await self._get_oldest(room))
         await self._scan_channel(scan, until - OVERLAP)
         lacking = await self._scan_threads(scan, until - ACTIVE_THREAD_WINDOW)
-        lacking += [each for each in before if each.thread in {"", each.id}]
+        lacking += [record for record in before if record.thread in {"", record.id}]
         sure = await self._deletion_check.check_messages(
-            location, [each for each in lacking if each.id not in scan.seen_ids]
+            location, [thread for thread in lacking if thread.id not in scan.seen_ids]
         )
         had = await self._ingest_pending_files(scan)
         await self._store.channels.record_synced_until(room, began)
@@ -116,7 +116,7 @@ class Reconciler:
         """Compare the messages of a channel since a time with the stored ones."""
         open_run: list[Message] = []
         async for page in self._context.platform_for(scan.location).history(scan.location, since):
-            scan.seen_ids.update(each.id for each in page)
+            scan.seen_ids.update(message.id for message in page)
             finished, open_run = split_at_silence([*open_run, *page])
             await self._apply_changes(scan, finished)
         await self._apply_changes(scan, open_run)
@@ -127,14 +127,14 @@ class Reconciler:
         for window in await self._store.conversations.list_active_since(room, since, MAX_THREADS):
             inside = await self._store.messages.list_by_thread(room, window.thread)
             root = await self._store.messages.list_by_ids(room, [window.thread])
-            known = list({each.id: each for each in [*inside, *root]}.values())
+            known = list({message.id: message for message in [*inside, *root]}.values())
             location = replace(scan.location, thread=window.thread)
             listing = await self._scan_thread(replace(scan, location=location, stored_digests=_digests_by_id(known)))
             if listing.thread_exists:
                 lacking += find_missing(listing, known)
             else:
                 lacking += root
-                await self._deletion_check.remove_deleted(scan.location, [each.id for each in inside])
+                await self._deletion_check.remove_deleted(scan.location, [message.id for message in inside])
         return lacking
 
     async def _scan_thread(self, scan: ChannelScan) -> ThreadPage:
@@ -146,7 +146,7 @@ class Reconciler:
         except PermissionDenied as error:
             log.warning("sync.thread_access_denied", channel=scan.location.room, error=type(error).__name__)
             return ThreadPage(is_complete=False)
-        scan.seen_ids.update(each.id for each in listing.messages)
+        scan.seen_ids.update(message.id for message in listing.messages)
         await self._apply_changes(replace(scan, location=scan.location.without_thread), listing.messages)
         return listing
 
@@ -156,15 +156,17 @@ class Reconciler:
             stored = scan.stored_digests.get(message.id, "")
             if stored and is_edited(message, stored):
                 await self._backfill.apply_edit(message, stored)
-        await self._backfill.ingest_messages(scan.location, [each for each in messages if each.time >= scan.oldest])
-        scan.messages_with_files.update({each.id: each for each in messages if each.uploads})
+        await self._backfill.ingest_messages(
+            scan.location, [message for message in messages if message.time >= scan.oldest]
+        )
+        scan.messages_with_files.update({message.id: message for message in messages if message.uploads})
 
     async def _ingest_pending_files(self, scan: ChannelScan) -> bool:
         """Ingest pending files; false if some could not be fetched."""
         had, after = True, ""
         while pending := await self._store.files.list_pending(scan.location.room, FILE_BATCH, after):
             after = pending[-1].document
-            for file in {each.message_id: each for each in pending}.values():
+            for file in {record.message_id: record for record in pending}.values():
                 had &= await self._ingest_file(scan, file)
         return had
 
@@ -191,4 +193,4 @@ class Reconciler:
 
 
 def _digests_by_id(known: Sequence[MessageRecord]) -> dict[str, str]:
-    return {each.id: each.digest for each in known}
+    return {record.id: record.digest for record in known}

@@ -106,7 +106,7 @@ class Retention:
         Many files have times of the same clock, so they count only if nothing else is known.
         """
         newest = await self._store.retention.find_newest_message(now)
-        known = [each for each in (newest, record.last_run) if each and each <= now]
+        known = [time for time in (newest, record.last_run) if time and time <= now]
         if not known and (file := await self._store.retention.find_newest_file(now)):
             known = [file]
         return bool(known) and now - max(known) > MAX_LEAP

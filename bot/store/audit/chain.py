@@ -92,14 +92,14 @@ def follow_chain(
     `last`: an entry of the chain by its number, with the hash that it had when it was added.
     """
     point = start
-    for each in entries:
-        if each.number != point.number + 1:
+    for entry in entries:
+        if entry.number != point.number + 1:
             return point, f"entry {point.number + 1} is missing"
-        if each.hash != compute_hash(list_content(each), point.hash):
-            return point, f"entry {each.number} was changed"
-        if last is not None and each.number == last.number and each.hash != last.hash:
-            return point, f"entry {each.number} was changed, or one before it"
-        point = ChainPoint(each.number, each.hash)
+        if entry.hash != compute_hash(list_content(entry), point.hash):
+            return point, f"entry {entry.number} was changed"
+        if last is not None and entry.number == last.number and entry.hash != last.hash:
+            return point, f"entry {entry.number} was changed, or one before it"
+        point = ChainPoint(entry.number, entry.hash)
     return point, ""
 
 

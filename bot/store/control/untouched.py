@@ -29,7 +29,9 @@ class UntouchedText:
     @property
     def keys(self) -> frozenset[str]:
         """The keys of the documents and messages that the sentences rest on."""
-        return frozenset().union(*(source_keys(each.document, each.room, each.passage) for each in self.sources))
+        return frozenset().union(
+            *(source_keys(source.document, source.room, source.passage) for source in self.sources)
+        )
 
 
 def find_untouched(db: Connection, answers: Collection[str], removed: Collection[str]) -> list[UntouchedText]:
@@ -45,20 +47,20 @@ def find_untouched(db: Connection, answers: Collection[str], removed: Collection
 
 def save_untouched(db: Connection, found: Collection[UntouchedText]) -> None:
     """Store what stays of redacted answers, with its keys, so that a later removal finds it."""
-    for each in found:
+    for text in found:
         kept = db.execute_fetchall(
             "UPDATE answer SET text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ? AND state = 'redacted'"
             " RETURNING id",
             (
-                *(each.text, ANSWER_SOURCES.dump_json(each.sources).decode()),
-                json.dumps(sorted(set(json.loads(each.spaces)) & {source.space for source in each.sources})),
-                json.dumps(sorted({source.room for source in each.sources})),
-                each.answer,
+                *(text.text, ANSWER_SOURCES.dump_json(text.sources).decode()),
+                json.dumps(sorted(set(json.loads(text.spaces)) & {source.space for source in text.sources})),
+                json.dumps(sorted({source.room for source in text.sources})),
+                text.answer,
             ),
         )
         db.executemany(
             "INSERT INTO answer_provenance (answer, key, used) VALUES (?, ?, ?)",
-            [(each.answer, key, True) for key in sorted(each.keys) if kept],
+            [(text.answer, key, True) for key in sorted(text.keys) if kept],
         )
 
 

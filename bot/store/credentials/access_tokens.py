@@ -63,7 +63,7 @@ def _to_token(row: Row) -> AccessToken:
         id_,
         name,
         Subject(platform, workspace, person, space),
-        tuple(each for each in PERMISSIONS if each in permissions.split()),
+        tuple(permission for permission in PERMISSIONS if permission in permissions.split()),
         limit,
         cast("datetime", from_micros(created)),
         None if expires is None else from_micros(expires),

@@ -52,8 +52,8 @@ class AnswerDemand:
     @property
     def all_keys(self) -> frozenset[str]:
         """The keys, and those of unknown parts of the documents."""
-        asked = {message_key(room, each) for room, ids in (self.questions or {}).items() for each in ids}
-        return self.keys | asked | {unknown_part_key(each) for each in self.documents}
+        asked = {message_key(room, id_) for room, ids in (self.questions or {}).items() for id_ in ids}
+        return self.keys | asked | {unknown_part_key(document) for document in self.documents}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ def _list_answers(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]:
     for room, ids in (demand.questions or {}).items():
         condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
         found |= _select(db, condition, room, text_list(sorted(ids)), posted=None) | found
-    for each in demand.people:
+    for person in demand.people:
         condition = "platform = ? AND workspace = ? AND asker = ?"
-        found = _select(db, condition, each.platform, each.workspace, each.person, posted={}) | found
+        found = _select(db, condition, person.platform, person.workspace, person.person, posted={}) | found
     if demand.workspace is not None:
         found = _select(db, "platform = ? AND workspace = ?", *demand.workspace, posted={}) | found
     if demand.before:
@@ -128,9 +128,9 @@ def _list_verified(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]
     conditions += [
         (
             "platform = ?1 AND workspace = ?2 AND ?3 IN (asker, author, verifier)",
-            (each.platform, each.workspace, each.person),
+            (person.platform, person.workspace, person.person),
         )
-        for each in demand.people
+        for person in demand.people
     ]
     conditions += [("platform = ? AND workspace = ?", demand.workspace)] if demand.workspace else []
     conditions += [("verified_at < ?", (to_micros(demand.before),))] if demand.before else []

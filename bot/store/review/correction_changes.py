@@ -54,7 +54,9 @@ class CorrectionChanges:
 
 
 def _dump(corrections: Iterable[ManualCorrection]) -> str:
-    return json.dumps([[each.kind, each.name, each.other, each.description] for each in corrections])
+    return json.dumps(
+        [[correction.kind, correction.name, correction.other, correction.description] for correction in corrections]
+    )
 
 
 def _parse(space: str, text: str) -> tuple[ManualCorrection, ...]:

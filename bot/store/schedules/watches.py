@@ -83,8 +83,8 @@ class Watches:
 
     async def delete(self, ids: Collection[str]) -> None:
         """End standing requests."""
-        for each in ids:
-            await self._database.execute("DELETE FROM watch WHERE id = ?", (each,))
+        for id_ in ids:
+            await self._database.execute("DELETE FROM watch WHERE id = ?", (id_,))
 
     async def delete_person(self, platform: str, workspace: str, person: str) -> None:
         """End the standing requests of a person."""
@@ -108,7 +108,7 @@ class Watches:
         """Note messages to compare with standing requests."""
         await self._database.execute_many(
             "INSERT INTO watch_candidate VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            [(room, each, to_micros(now)) for each in messages],
+            [(room, message, to_micros(now)) for message in messages],
         )
 
     async def list_candidates(self, limit: int) -> list[tuple[str, str]]:
@@ -141,7 +141,7 @@ class Watches:
     async def _set(self, notices: Sequence[WatchNotice], column: str, value: str) -> None:
         await self._database.execute_many(
             f"UPDATE watch_notice SET {column} = ? WHERE watch = ? AND room = ? AND message = ?",
-            [(value, each.watch, each.room, each.message) for each in notices],
+            [(value, notice.watch, notice.room, notice.message) for notice in notices],
         )
 
     async def _select(self, where: str, *parameters: str) -> list[Watch]:

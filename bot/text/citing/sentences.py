@@ -66,5 +66,5 @@ def _is_explained(words: str, cited: frozenset[int], sources: Mapping[int, str])
     """Whether sources have almost all words of a sentence, and all of its names and numbers."""
     bare = _CITATION.sub("", words).strip()
     new = content_words(bare) - content_words(" ".join(sources[number] for number in cited))
-    decisive = content_words(" ".join(_NAME.findall(bare))) | {each for each in new if any(map(str.isdigit, each))}
+    decisive = content_words(" ".join(_NAME.findall(bare))) | {word for word in new if any(map(str.isdigit, word))}
     return len(new) <= MAX_UNEXPLAINED_WORDS and new.isdisjoint(decisive)

@@ -210,7 +210,7 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     if not is_direct and passing_mentions.speaks_of_bot(text, body):
         return "aside"
     ends_with_period = without.endswith(".") and not without.endswith("..")
-    stated = [_is_declarative(each, ends_with_period=ends_with_period) for each in sentences]
+    stated = [_is_declarative(sentence, ends_with_period=ends_with_period) for sentence in sentences]
     may_explain = all(map(_may_explain, sentences))
     return "statement" if all(stated) or (any(stated) and may_explain) else "question"
 
@@ -244,7 +244,7 @@ def is_told(text: str) -> bool:
     found = _CONTRADICTION.match(text) or _CONTRADICTION_UNSPACED.match(text)
     goes_on = split_sentences(text[found.end() :]) if found else []
     is_clear = found is not None and len(found[0]) >= _CLEAR_LENGTH
-    return bool(goes_on) and all(_corrects(each, is_clear=is_clear) for each in goes_on)
+    return bool(goes_on) and all(_corrects(goe, is_clear=is_clear) for goe in goes_on)
 
 
 def _corrects(sentence: Sentence, *, is_clear: bool) -> bool:
@@ -329,7 +329,7 @@ def _is_declarative(sentence: Sentence, *, ends_with_period: bool = False) -> bo
     """Whether a sentence has a subject before a finite verb, and no word that asks between them (rule 6)."""
     together = "".join(sentence.words)
     if is_unspaced(together):
-        return states_unspaced(together) or any(states_unspaced("".join(each)) for each in sentence.clauses[:-1])
+        return states_unspaced(together) or any(states_unspaced("".join(clause)) for clause in sentence.clauses[:-1])
     words = sentence.words
     if _forbids(words) or fragments.reports(sentence):
         return True

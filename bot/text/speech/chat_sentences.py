@@ -53,7 +53,7 @@ def split_sentences(text: str) -> list[Sentence]:
             raw = []
         else:
             raw.append(token)
-    return [each for each in sentences if set(each.words) != {_PLACEHOLDER}]
+    return [sentence for sentence in sentences if set(sentence.words) != {_PLACEHOLDER}]
 
 
 def _truncate(text: str) -> str:

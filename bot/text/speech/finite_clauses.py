@@ -60,7 +60,7 @@ def states(sentence: Sentence, *, ends_with_period: bool = False) -> bool:
     if len(words) < _MIN_WORDS or len(raw) != len(words):
         return False
     grammars = _find_grammars(words)
-    at, ambiguous = 0, frozenset[str]().union(*(each.links for each in grammars))
+    at, ambiguous = 0, frozenset[str]().union(*(grammar.links for grammar in grammars))
     for clause in sentence.clauses:
         view = _Clause(clause, raw[at : at + len(clause)], ambiguous, has_period=ends_with_period)
         depends = GERMAN in grammars and _is_subordinate(clause, at, raw)
@@ -137,7 +137,7 @@ class _Clause:
         """Whether a subject pronoun stands before, and no noun before it: "from today we keep", "keys we lost"."""
         if self.words[at - 1] not in SUBJECTS:
             return False
-        return at == 1 or any(self.words[at - 2] in each.adverbs for each in GRAMMARS.values())
+        return at == 1 or any(self.words[at - 2] in grammar.adverbs for grammar in GRAMMARS.values())
 
     def _may_be_verb(self, at: int, grammar: Grammar) -> bool:
         """Whether a word can be a verb: none that names the language's structure, and not after a preposition."""
@@ -159,7 +159,7 @@ class _Clause:
             return True
         if grammar is not ENGLISH and first in grammar.adverbs and at == 1:
             return True
-        return any(self._is_content(each, grammar) for each in range(at))
+        return any(self._is_content(number, grammar) for number in range(at))
 
     def _opens_object(self, at: int, grammar: Grammar) -> bool:
         """Whether a new noun phrase or an unstressed pronoun follows without a preposition."""
@@ -219,12 +219,14 @@ class _Clause:
     def _follows_relative(self, at: int, grammar: Grammar) -> bool:
         """Whether a relative pronoun behind a noun stands before: "o muro que a Rita pintou", not "Ana disse que"."""
         if grammar is GERMAN and at + 1 == len(self.words):  # "der Plan den Anna hochgeladen hat", without a comma
-            return any(self.words[each] in _SUBORDINATORS and self.raw[each - 1][0].isupper() for each in range(1, at))
+            return any(
+                self.words[number] in _SUBORDINATORS and self.raw[number - 1][0].isupper() for number in range(1, at)
+            )
         return grammar in (FRENCH, SPANISH, PORTUGUESE) and any(
-            self.words[each] in _RELATIVES
-            and self._is_content(each - 1, grammar)
-            and (each == 1 or not self._is_content(each - 2, grammar))
-            for each in range(1, at)
+            self.words[number] in _RELATIVES
+            and self._is_content(number - 1, grammar)
+            and (number == 1 or not self._is_content(number - 2, grammar))
+            for number in range(1, at)
         )
 
     def _has_name_before(self, at: int) -> bool:
@@ -236,7 +238,9 @@ class _Clause:
         """Whether a second noun phrase stands before a word: "the plan the board rejected"."""
         if self.words[0] in ENGLISH.links:
             return False  # "on Monday the crane broke"
-        return any(self.words[each] in ENGLISH.openers and self._is_content(each - 1, ENGLISH) for each in range(1, at))
+        return any(
+            self.words[number] in ENGLISH.openers and self._is_content(number - 1, ENGLISH) for number in range(1, at)
+        )
 
     def _is_german(self, at: int) -> bool:
         word, after = self.words[at], self.words[at + 1 : at + 2]

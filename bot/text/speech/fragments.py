@@ -123,7 +123,7 @@ def reports(sentence: Sentence) -> bool:
         or _holds_now(words)
         or bool(_INSTEAD.fullmatch(" ".join(words)))
         or _replaces(sentence)
-        or any(_MISSING.fullmatch(" ".join(each)) for each in sentence.clauses)
+        or any(_MISSING.fullmatch(" ".join(clause)) for clause in sentence.clauses)
     )
 
 
@@ -201,5 +201,5 @@ def _replaces(sentence: Sentence) -> bool:
 
 def _is_value(word: str, sentence: Sentence) -> bool:
     """Whether a word is a number, or written like a name."""
-    written: Sequence[str] = [each for each in sentence.tokens if each.casefold() == word]
-    return any(map(str.isdigit, word)) or any(each[0].isupper() for each in written)
+    written: Sequence[str] = [token for token in sentence.tokens if token.casefold() == word]
+    return any(map(str.isdigit, word)) or any(text[0].isupper() for text in written)

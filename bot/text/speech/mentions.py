@@ -21,7 +21,7 @@ def calls_another(text: str, bot_ids: Collection[str]) -> bool:
         if found[1] in bot_ids:
             return False
         at, called = found.end(), True
-    return called and any(f"<@{mark}{each}" in text[at:] for each in bot_ids for mark in ("", "!"))
+    return called and any(f"<@{mark}{bot_id}" in text[at:] for bot_id in bot_ids for mark in ("", "!"))
 
 
 def strip_mention(text: str) -> str:

@@ -368,7 +368,7 @@ def _is_incomplete_question(words: Words, *, continues: bool, marked: bool) -> b
 
 def _opens_in_laughter(sentences: Sequence[Sentence]) -> bool:
     """Whether a message laughs first and asks without a question mark: "lol who writes that"."""
-    return bool(_LAUGHTER.fullmatch(sentences[0].words[0])) and not any(each.is_question for each in sentences)
+    return bool(_LAUGHTER.fullmatch(sentences[0].words[0])) and not any(sentence.is_question for sentence in sentences)
 
 
 def _ends_in_laughter(text: str, sentences: Sequence[Sentence]) -> bool:

@@ -116,7 +116,7 @@ def _read(text: str, at: int, now: datetime, *, is_english: bool) -> tuple[AsOf,
         if not _FILLER.match(typed[0].word):
             break
         at, typed = typed[0].stop + 1, typed[1:]
-    words = [each.word for each in typed]
+    words = [word.word for word in typed]
     length, period = _read_number(words, now)
     if period is None:
         length, period = parse_leading_period(words, now) if not length else (length, None)
