@@ -280,10 +280,10 @@ class StoreMaintenance:
         ledger = self.runtime.ledger
         await self.runtime.graph.replace_all(await ledger.stats.list_nodes(), await ledger.stats.list_edges())
         for kind, table in verifying.TABLES_BY_KIND:
-            ids = {each.id for each in report.differences if each.kind == kind}
+            ids = {difference.id for difference in report.differences if difference.kind == kind}
             if ids:
                 await self.runtime.vectors.delete(table, ids)
-        await ledger.work.requeue_keys([(each.kind, each.id) for each in report.differences])
+        await ledger.work.requeue_keys([(difference.kind, difference.id) for difference in report.differences])
 
     async def _watch_disk(self) -> None:
         while True:

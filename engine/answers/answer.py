@@ -86,13 +86,13 @@ class Answer:
     def is_truncated(self) -> bool:
         """Whether the answer was cut off; final when the stream has ended."""
         return self._answer_filter.is_full or any(
-            each.cut_off for each in self._meter.items if each.purpose == "answer"
+            item.cut_off for item in self._meter.items if item.purpose == "answer"
         )
 
     @property
     def is_filtered(self) -> bool:
         """Whether the provider's content filter stopped the answer; final when the stream has ended."""
-        return any(each.filtered for each in self._meter.items if each.purpose == "answer")
+        return any(item.filtered for item in self._meter.items if item.purpose == "answer")
 
     @property
     def usage(self) -> tuple[Usage, ...]:
@@ -101,7 +101,7 @@ class Answer:
 
     @property
     def _model_name(self) -> str:
-        return next((each.model for each in self._meter.items if each.purpose == "answer"), "The model")
+        return next((item.model for item in self._meter.items if item.purpose == "answer"), "The model")
 
     async def collect_text(self) -> str:
         """Wait for the whole answer and return its text."""
@@ -238,7 +238,7 @@ class AnswerService:
                 yield delta
                 delta = await next_answer_delta(stream)
         reply = "".join(pieces)
-        is_whole = gives_text(reply) and not any(each.cut_off for each in meter.items)
+        is_whole = gives_text(reply) and not any(item.cut_off for item in meter.items)
         if keep and has_visible_uncited_text(reply) and is_whole:
             entry = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
             await keep_if_possible(runtime.ledger.cache.save_answer(entry, runtime.clock.time()))

@@ -191,7 +191,7 @@ class CitationRewriter(StreamRewriter):
         if not spans or not NUMBER_LIST.fullmatch(seen):
             return self.parse_labeled(seen)
         year = YEAR_OR_DATE.fullmatch(seen.strip())
-        if year and not {int(each) for each in year.groups() if each} <= self.given_numbers:
+        if year and not {int(group) for group in year.groups() if group} <= self.given_numbers:
             return None
         return self.list_given(spans)
 

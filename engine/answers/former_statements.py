@@ -30,10 +30,10 @@ async def add_former_statements(
         return recalled
     found = [await _search(retriever, question, text, meter) for text in changes]
     former = {
-        (each.document, each.passage): each
+        (source.document, source.passage): source
         for result in found
-        for each in result.context.sources
-        if each.time is not None and each.time < since
+        for source in result.context.sources
+        if source.time is not None and source.time < since
     }
     widened = await asyncio.to_thread(_add_sources, context, list(former.values()))
     chunks = recalled.chunks.union(*(result.chunks for result in found))
@@ -52,9 +52,9 @@ async def _as_query(text: str) -> SearchQuery:
 
 def _add_sources(context: Context, former: list[Source]) -> Context:
     """The context with those of the former sources that its own replace, numbered after these."""
-    last = max((each.number for each in context.sources), default=0)
+    last = max((source.number for source in context.sources), default=0)
     numbered = [replace(each, number=number, position=number) for number, each in enumerate(former, last + 1)]
     replacements = find_replaced_sources((*context.sources, *numbered), newest=True)
-    used = {each.older for each in replacements}
-    kept = tuple(each for each in numbered if each.number in used)
+    used = {replacement.older for replacement in replacements}
+    kept = tuple(source for source in numbered if source.number in used)
     return replace(context, sources=(*context.sources, *kept), replacements=replacements) if kept else context

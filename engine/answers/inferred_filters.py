@@ -114,7 +114,7 @@ async def infer_filters(
         return None
     if not (within.rooms or within.documents) and (rooms := await _find_rooms(ledger, question, lookup, proposed)):
         within = replace(within, rooms=rooms)
-        inferred = replace(inferred, channels=tuple(each.removeprefix("#") for each in proposed.channels))
+        inferred = replace(inferred, channels=tuple(channel.removeprefix("#") for channel in proposed.channels))
     if not (within.authors or within.documents) and (authors := await _find_authors(ledger, question, proposed)):
         within, inferred = replace(within, authors=frozenset(authors)), replace(inferred, authors=authors)
     if not (within.since or within.until) or (within.as_of and not within.since):
@@ -179,7 +179,7 @@ async def _find_authors(ledger: LedgerStore, question: Question, proposed: Propo
         return ()
     authors = await ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(question.scope)))
     found = [match_authors(name, authors) for name in proposed.authors]
-    return tuple(each[0] for each in found) if all(len(each) == 1 for each in found) else ()
+    return tuple(values[0] for values in found) if all(len(values) == 1 for values in found) else ()
 
 
 def _all_stand_in(names: Iterable[str], text: str) -> bool:

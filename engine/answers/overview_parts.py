@@ -46,20 +46,20 @@ def _group_sources(context: Context) -> list[tuple[Source, ...]]:
     """The sources, each with the former ones that it replaces, itself or by another one of these."""
     is_digest = context.overview is not None and context.overview.kind == "digest"
     news, former = split_former(context.sources) if is_digest else (context.sources, ())
-    newer = {each.older: each.newer for each in context.replacements}
-    groups = {each.number: [each] for each in news}
-    for each in former:
-        number = each.number
+    newer = {replacement.older: replacement.newer for replacement in context.replacements}
+    groups = {item.number: [item] for item in news}
+    for statement in former:
+        number = statement.number
         while number not in groups and number in newer:
             number = newer.pop(number)
         if number in groups:
-            groups[number].append(each)
+            groups[number].append(statement)
     return [tuple(group) for group in groups.values()]
 
 
 def _list_sources(groups: Sequence[tuple[Source, ...]]) -> tuple[Source, ...]:
     """The first source of each group, followed by all others."""
-    return (*(group[0] for group in groups), *(each for group in groups for each in group[1:]))
+    return (*(group[0] for group in groups), *(item for group in groups for item in group[1:]))
 
 
 def build_combined_prompt(

@@ -45,7 +45,7 @@ async def correct_spelling(
 
 def _find_written(word: str, text: str) -> str:
     """A word as it stands in a text."""
-    return next((each for each in _WORD.findall(text) if each.casefold() == word), word)
+    return next((written for written in _WORD.findall(text) if written.casefold() == word), word)
 
 
 async def _find_correction(runtime: Runtime, word: str, scope_ids: ScopeIds) -> str:
@@ -63,7 +63,7 @@ def is_correctable(word: str, tokenizer: Tokenizer) -> bool:
     return (
         MIN_LENGTH <= len(word) <= MAX_LENGTH
         and bool(_WORD.fullmatch(word))
-        and all(tokenizer.count(each) > 1 for each in (f" {folded}", f" {folded.title()}", folded))
+        and all(tokenizer.count(spelling) > 1 for spelling in (f" {folded}", f" {folded.title()}", folded))
     )
 
 
@@ -72,7 +72,13 @@ def list_starts(word: str) -> list[str]:
     folded = word.casefold()
     swapped = [folded[:at] + folded[at + 1] + folded[at] + folded[at + 2 :] for at in range(min(3, len(word) - 1))]
     dropped = [folded[:at] + folded[at + 1 :] for at in range(3)]
-    starts = [folded[:5], folded[:4], folded[:3], *(each[:4] for each in swapped), *(each[:4] for each in dropped)]
+    starts = [
+        folded[:5],
+        folded[:4],
+        folded[:3],
+        *(spelling[:4] for spelling in swapped),
+        *(spelling[:4] for spelling in dropped),
+    ]
     return list(dict.fromkeys([*starts, *([folded[:2]] if len(folded) < LONG_WORD else [])]))
 
 
@@ -84,9 +90,9 @@ def choose_correction(word: str, texts: Iterable[str]) -> str:
     most = 2 if len(folded) >= LONG_WORD else 1
     counts: dict[str, Counter[str]] = {}
     for text in texts:
-        for each in _WORD.findall(text):
-            if abs(len(each) - len(folded)) <= most:
-                counts.setdefault(each.casefold(), Counter())[each] += 1
+        for written in _WORD.findall(text):
+            if abs(len(written) - len(folded)) <= most:
+                counts.setdefault(written.casefold(), Counter())[written] += 1
     distances = {key: measure_distance(folded, key, most) for key in counts}
     near = [key for key, distance in distances.items() if 0 < distance <= most and len(key) >= MIN_LENGTH]
     near = [key for key in near if distances[key] == 1 or key[0] == folded[0]]

@@ -167,29 +167,29 @@ class ExtractStep:
     async def _skip_small_talk(self, found: Sequence[UnextractedChunk]) -> list[UnextractedChunk]:
         """Take what states nothing as read, without a call; returns the other chunks."""
         counts = self.runtime.indexing_budget.limits.counts
-        idle = {each.id for each in found if counts(each.kind) and is_idle_chunk(each)}
+        idle = {chunk.id for chunk in found if counts(chunk.kind) and is_idle_chunk(chunk)}
         if idle:
             await self.ledger.facts.save_extractions(dict.fromkeys(sorted(idle), (SMALL_TALK_KEY, Extraction((), ()))))
             self.wake()
-        return await self._read_notices([each for each in found if each.id not in idle])
+        return await self._read_notices([chunk for chunk in found if chunk.id not in idle])
 
     async def _read_notices(self, found: Sequence[UnextractedChunk]) -> list[UnextractedChunk]:
         """Let rules read messages that repeat a template, without a call; returns the other chunks."""
         counts = self.runtime.indexing_budget.limits.counts
         repeated = [
-            each
-            for each in found
-            if each.kind == "conversation"
-            and counts(each.kind)
-            and self._notices.is_repeated(each.space, each.id, each.text)
+            chunk
+            for chunk in found
+            if chunk.kind == "conversation"
+            and counts(chunk.kind)
+            and self._notices.is_repeated(chunk.space, chunk.id, chunk.text)
         ]
         if repeated:
-            facts = await asyncio.to_thread(lambda: [extract_by_rules(_build_excerpt(each)) for each in repeated])
-            keys = [notice_key(self._cache_key(each)) for each in repeated]
-            ids = [each.id for each in repeated]
+            facts = await asyncio.to_thread(lambda: [extract_by_rules(_build_excerpt(chunk)) for chunk in repeated])
+            keys = [notice_key(self._cache_key(chunk)) for chunk in repeated]
+            ids = [chunk.id for chunk in repeated]
             await self.ledger.facts.save_extractions(dict(zip(ids, zip(keys, facts, strict=True), strict=True)))
             self.wake()
-        return [each for each in found if each not in repeated]
+        return [chunk for chunk in found if chunk not in repeated]
 
     async def _list_unextracted(self, free_slots: int, turn: SpaceTurn, least: int) -> list[UnextractedChunk]:
         """Chunks for the next calls; for a test only those that were not tried, if one of them may be at fault."""

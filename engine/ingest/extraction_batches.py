@@ -86,7 +86,7 @@ def build_batches(
             batches.append(open_batches[chunk.space])
         else:
             batch.append(chunk)
-    return [ExtractionBatch(tuple(each), is_full=_is_full(each, open_batches, shared_tokens)) for each in batches]
+    return [ExtractionBatch(tuple(row), is_full=_is_full(row, open_batches, shared_tokens)) for row in batches]
 
 
 def shared_extraction_key(reading_key: bytes, space: int) -> bytes:

@@ -39,7 +39,9 @@ async def check_readings(runtime: Runtime) -> None:
 
 def find_outdated(chunks: Sequence[ReadChunk], language: LanguageModel) -> set[int]:
     """The ids of those that were not read as they would be today. Small talk is read by nothing."""
-    return {each.id for each in chunks if each.key != SMALL_TALK_KEY and each.key not in _list_keys(each, language)}
+    return {
+        chunk.id for chunk in chunks if chunk.key != SMALL_TALK_KEY and chunk.key not in _list_keys(chunk, language)
+    }
 
 
 def _list_keys(chunk: ReadChunk, language: LanguageModel) -> set[bytes]:

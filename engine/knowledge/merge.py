@@ -130,13 +130,13 @@ def merge_across_spaces(entities: Iterable[Entity]) -> Entity:
     """Combine the entities of one name in several spaces for a question: counts add up, descriptions are collected."""
     entities = list(entities)
     names, types = Counter[str](), Counter[str]()
-    for each in entities:
-        names[each.name] += each.mentions
-        if each.type != UNKNOWN_TYPE:
-            types[each.type] += each.mentions
+    for entity in entities:
+        names[entity.name] += entity.mentions
+        if entity.type != UNKNOWN_TYPE:
+            types[entity.type] += entity.mentions
     return Entity(
         most_frequent(names),
         most_frequent(types) or UNKNOWN_TYPE,
-        sum(each.mentions for each in entities),
-        distinct_fragments(chain.from_iterable(each.fragments for each in entities)),
+        sum(entity.mentions for entity in entities),
+        distinct_fragments(chain.from_iterable(entity.fragments for entity in entities)),
     )

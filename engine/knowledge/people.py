@@ -37,8 +37,10 @@ _SEPARATOR = re.compile(r"[\W_]+")
 
 def is_listed(space: str, prefixes: Collection[str]) -> bool:
     """Whether a space's name begins with one of these prefixes, and with none that has a "!" before it."""
-    but = tuple(each[1:] for each in prefixes if each.startswith("!"))
-    return space.startswith(tuple(each for each in prefixes if not each.startswith("!"))) and not space.startswith(but)
+    but = tuple(prefix[1:] for prefix in prefixes if prefix.startswith("!"))
+    return space.startswith(
+        tuple(prefix for prefix in prefixes if not prefix.startswith("!"))
+    ) and not space.startswith(but)
 
 
 class Evidence(IntEnum):
@@ -126,10 +128,10 @@ def drop_people(extraction: Extraction, people: Collection[str]) -> Extraction:
     """The extraction without mentions of these canonical names, and without links to them."""
     if not people:
         return extraction
-    ends = ((each, {normalize_name(each.source), normalize_name(each.target)}) for each in extraction.links)
+    ends = ((link, {normalize_name(link.source), normalize_name(link.target)}) for link in extraction.links)
     return replace(
         extraction,
-        mentions=tuple(each for each in extraction.mentions if normalize_name(each.name) not in people),
+        mentions=tuple(mention for mention in extraction.mentions if normalize_name(mention.name) not in people),
         links=tuple(each for each, names in ends if names.isdisjoint(people)),
     )
 
@@ -151,14 +153,22 @@ def _is_handle(name: str) -> bool:
 def _build_name(name: str) -> PersonName:
     words = split_name(name)
     spelled = {normalize_name(name), " ".join(words), " ".join([*words[-1:], *words[:-1]])}
-    spelled |= {f"@{each}" for each in spelled} | {f"@{'.'.join(words)}", "_".join(words), f"@{'_'.join(words)}"}
+    spelled |= {f"@{spelling}" for spelling in spelled} | {
+        f"@{'.'.join(words)}",
+        "_".join(words),
+        f"@{'_'.join(words)}",
+    }
     return PersonName(name_keys(name), frozenset(map(spelling_key, spelled)))
 
 
 def split_name(name: str) -> tuple[str, ...]:
     """The words of a name without accents and signs, and without titles if more is left."""
     plain = _POSSESSIVE.sub("", name.strip().removeprefix("@"))
-    plain = "".join(each for each in unicodedata.normalize("NFKD", plain.casefold()) if not unicodedata.combining(each))
+    plain = "".join(
+        character
+        for character in unicodedata.normalize("NFKD", plain.casefold())
+        if not unicodedata.combining(character)
+    )
     words = tuple(filter(None, _SEPARATOR.split(unicodedata.normalize("NFKC", plain))))
     rest = tuple(word for word in words if word not in HONORIFICS)
     return rest or words

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _TITLES = ("Dr", "Mr", "Mrs", "Ms", "Prof", "St", "Sr", "Sra", "Hr", "Fr", "Mme", "M", "Jr", "[A-Z]")
 # The end of a sentence, but not after an initial or a title: "J. Berg", "Dr. Berg".
-_END = re.compile("".join(rf"(?<!\b{each}\.)" for each in _TITLES) + r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_END = re.compile("".join(rf"(?<!\b{title}\.)" for title in _TITLES) + r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _WORD = re.compile(r"[\w'’`-]+(?:\.\w+)*")
 _KEYWORDS = re.compile(r"\s*,\s*")
 MAX_WORDS = 4  # of a name
@@ -36,8 +36,8 @@ class NamedPeople:
 
 def list_keys(extraction: Extraction, kept: Collection[str]) -> set[str]:
     """The keys of everything in the descriptions that may be the name of a person, but not of what is kept."""
-    others = {"".join(split_name(each)) for each in kept}
-    texts = {each.description for each in extraction.mentions} | {each.description for each in extraction.links}
+    others = {"".join(split_name(text)) for text in kept}
+    texts = {mention.description for mention in extraction.mentions} | {link.description for link in extraction.links}
     return {key for text in texts for window in _list_windows(text) for key in _join(window)} - others
 
 
@@ -46,39 +46,41 @@ def drop_sentences(extraction: Extraction, people: NamedPeople) -> Extraction:
     if not (people.names or people.keys):
         return extraction
     kept = {word for each in people.kept for word in split_name(each)}
-    wholes = {key for each in people.names for key in _join(split_name(each))} | set(people.keys)
-    parts = {word for each in people.names for word in split_name(each) if len(word) >= MIN_PART} - kept
+    wholes = {key for name in people.names for key in _join(split_name(name))} | set(people.keys)
+    parts = {word for name in people.names for word in split_name(name) if len(word) >= MIN_PART} - kept
     wholes -= {"".join(split_name(each)) for each in people.kept}
 
     def names_somebody(text: str) -> bool:
         windows = [*_list_windows(text)]
-        return any(not wholes.isdisjoint(_join(each)) for each in windows) or any(
-            len(each) == 1 and each[0] in parts for each in windows
+        return any(not wholes.isdisjoint(_join(window)) for window in windows) or any(
+            len(window) == 1 and window[0] in parts for window in windows
         )
 
     def clean(text: str) -> str:
         sentences = _END.split(text)
-        left = [each for each in sentences if not names_somebody(each)]
-        return text if len(left) == len(sentences) else " ".join(each.strip() for each in left if each.strip())
+        left = [sentence for sentence in sentences if not names_somebody(sentence)]
+        return (
+            text if len(left) == len(sentences) else " ".join(sentence.strip() for sentence in left if sentence.strip())
+        )
 
     def clean_keywords(text: str) -> str:
         if not names_somebody(text):
             return text
-        return ", ".join(each for each in _KEYWORDS.split(text) if not names_somebody(each))
+        return ", ".join(part for part in _KEYWORDS.split(text) if not names_somebody(part))
 
     return replace(
         extraction,
-        mentions=tuple(replace(each, description=clean(each.description)) for each in extraction.mentions),
+        mentions=tuple(replace(mention, description=clean(mention.description)) for mention in extraction.mentions),
         links=tuple(
-            replace(each, description=clean(each.description), keywords=clean_keywords(each.keywords))
-            for each in extraction.links
+            replace(link, description=clean(link.description), keywords=clean_keywords(link.keywords))
+            for link in extraction.links
         ),
     )
 
 
 def _list_windows(text: str) -> Iterator[tuple[str, ...]]:
     """Up to MAX_WORDS words that follow each other, begin and end like a name, in the form of names."""
-    words = [(each[0], split_name(each[0])) for each in _WORD.finditer(text)]
+    words = [(match[0], split_name(match[0])) for match in _WORD.finditer(text)]
     for start in range(len(words)):
         if not _looks_like_name(words[start][0]):
             continue

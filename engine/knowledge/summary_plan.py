@@ -82,8 +82,8 @@ def summary_steps(
         if len(groups) == len(texts):  # no group has two texts: summarize pairs
             groups = [range(i, min(i + 2, len(texts))) for i in range(0, len(texts), 2)]
         inputs = [tuple(texts[i] for i in group) for group in groups]
-        summaries = iter((yield [each for each in inputs if len(each) > 1]))
-        texts = _newest_fitting([next(summaries) if len(each) > 1 else each[0] for each in inputs], count, limits)
+        summaries = iter((yield [input_ for input_ in inputs if len(input_) > 1]))
+        texts = _newest_fitting([next(summaries) if len(input_) > 1 else input_[0] for input_ in inputs], count, limits)
         hashes = [description_hash(text) for text in texts]
     return SEPARATOR.join(texts)
 

@@ -209,9 +209,9 @@ def render_replacements(context: Context) -> str:
     """The statements of the sources that newer ones replace, one line of JSON each; empty if there are none."""
     shown = {source.number for source in context.sources}
     rows = [
-        _json({"replaced": _shorten(each.older_text), "in": each.older, "by": each.newer})
-        for each in context.replacements
-        if {each.older, each.newer} <= shown
+        _json({"replaced": _shorten(replacement.older_text), "in": replacement.older, "by": replacement.newer})
+        for replacement in context.replacements
+        if {replacement.older, replacement.newer} <= shown
     ]
     return (
         "\n".join(["", "", "Replaced statements, one JSON object per line:", *rows[:MAX_REPLACEMENTS]]) if rows else ""

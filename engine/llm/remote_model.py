@@ -227,7 +227,7 @@ class LiteLLMModel:
             if held.strip():  # what came before the stream broke
                 yield held if has_text else f"{days}{held}"
             raise
-        cut_off = any(each.cut_off for each in meter.items)
+        cut_off = any(item.cut_off for item in meter.items)
         known.record_answer(model, thinking, is_whole=not cut_off)
         rest = thinking.finish(hide_head=cut_off and known.may_be_thinking(model))
         if rest:
@@ -372,9 +372,9 @@ class PartlyRuledModel(LiteLLMModel):
 
     async def extract_batch(self, excerpts: Sequence[Excerpt], meter: UsageMeter) -> list[Extraction | None]:
         """Extract from those that a model reads in one call; None for each excerpt that must be extracted alone."""
-        rest = [each for each in excerpts if not self._is_for_rules(each)]
+        rest = [excerpt for excerpt in excerpts if not self._is_for_rules(excerpt)]
         found = iter(await super().extract_batch(rest, meter) if len(rest) > 1 else [None] * len(rest))
-        return [None if self._is_for_rules(each) else next(found) for each in excerpts]
+        return [None if self._is_for_rules(excerpt) else next(found) for excerpt in excerpts]
 
     def _is_for_rules(self, excerpt: Excerpt) -> bool:
         chosen = self.config.rules_extract

@@ -175,9 +175,9 @@ def stream_passages(title: str, pieces: Iterable[Passage | Omission]) -> ParsedF
     """A file whose first passages are parsed now, and the others while they are taken."""
     rest = iter(pieces)
     head = list(islice(rest, _HEAD_PASSAGES))
-    passages = tuple(each for each in head if isinstance(each, Passage))
+    passages = tuple(piece for piece in head if isinstance(piece, Passage))
     return ParsedFile(
-        title, passages, further=rest, omissions=tuple(each for each in head if isinstance(each, Omission))
+        title, passages, further=rest, omissions=tuple(piece for piece in head if isinstance(piece, Omission))
     )
 
 

@@ -131,8 +131,8 @@ def parse(name: str, data: bytes) -> ParsedFile:
     if not has_chat_messages(data):
         return json_records.parse(name, data)
     read = list(_read_messages(data))
-    omissions = tuple(Omission("a line", word_reason(each)) for each in read if isinstance(each, CorruptFile))
-    messages = {each.id: each for each in read if isinstance(each, ChatMessage) and each.text.strip()}
+    omissions = tuple(Omission("a line", word_reason(message)) for message in read if isinstance(message, CorruptFile))
+    messages = {message.id: message for message in read if isinstance(message, ChatMessage) and message.text.strip()}
     ordered = sorted(messages.values(), key=_sort_key)
     parsed = stream_passages(name, (_build_claim(name, position, each) for position, each in enumerate(ordered)))
     return replace(parsed, omissions=omissions)
@@ -203,9 +203,9 @@ def _split_windows(
 ) -> list[list[ChatMessage]]:
     windows = ConversationWindows(gap, budget)
     groups: dict[str, list[ChatMessage]] = {}
-    for each in messages:
-        utterance = Utterance(each.id, each.user, each.text, each.time)
-        groups.setdefault(windows.assign(utterance, count(_render_line(each))), []).append(each)
+    for message in messages:
+        utterance = Utterance(message.id, message.user, message.text, message.time)
+        groups.setdefault(windows.assign(utterance, count(_render_line(message))), []).append(message)
     return list(groups.values())
 
 

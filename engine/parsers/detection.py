@@ -185,7 +185,7 @@ def _check_method(part: zipfile.ZipInfo) -> None:
 
 def _format_by_types(types: bytes) -> str:
     """The format of an OpenXML archive with unusual folders, by the type of its main part."""
-    return next((kind for words, kind in _MAIN_TYPES.items() if any(each + b"." in types for each in words)), "")
+    return next((kind for words, kind in _MAIN_TYPES.items() if any(word + b"." in types for word in words)), "")
 
 
 def _has_folder(names: set[str], folder: str) -> bool:

@@ -54,8 +54,8 @@ def _read_records(text: str) -> Iterator[Block | Omission]:
 def _record_passages(pieces: Iterator[Block | Omission]) -> Iterator[Passage | Omission]:
     count = 0
     while batch := list(islice(pieces, _BATCH)):
-        yield from (each for each in batch if isinstance(each, Omission))
-        for group in group_blocks(each for each in batch if isinstance(each, Block)):
+        yield from (piece for piece in batch if isinstance(piece, Omission))
+        for group in group_blocks(piece for piece in batch if isinstance(piece, Block)):
             start, stop = group[0].start, group[-1].stop
             yield Passage(
                 f"R{start}-{stop}.{count}", clean_multiline(join_blocks(group)), format_span("record", start, stop)
@@ -76,7 +76,7 @@ def parse_json_line(line: str, number: int) -> Any:
 def flatten_value(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
     """`name: value` for every nested value; nested names are joined with dots, plain lists with commas."""
     if isinstance(value, dict | list) and depth < MAX_DEPTH:
-        plain = isinstance(value, list) and not any(isinstance(each, dict | list) for each in value)
+        plain = isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
         if plain:
             yield from flatten_value(", ".join(filter(None, map(_render_value, value))), path, MAX_DEPTH)
             return

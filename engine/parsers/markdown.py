@@ -159,7 +159,7 @@ def _join_tables(text: str) -> str:
         start = start if depth else number
         depth += sum(-1 if tag[1] else 1 for tag in _TABLE_TAG.finditer(line))
         if depth <= 0:
-            lines[start:number] = [each if each.strip() else _NO_LINE for each in lines[start:number]]
+            lines[start:number] = [inner if inner.strip() else _NO_LINE for inner in lines[start:number]]
             depth = 0
     return "\n".join(lines)
 

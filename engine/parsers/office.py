@@ -56,14 +56,14 @@ def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
     except CorruptFile:
         blocks, saved = [], None
     passages = passages_by_section(blocks, "paragraph")
-    extras = read_extras(data, (each.text for each in blocks), len(passages))
+    extras = read_extras(data, (block.text for block in blocks), len(passages))
     return ParsedFile(
         find_first_heading(blocks) or name,
         (*passages, *extras.passages),
         saved_at=saved,
         embedded=list_docx_pictures(data),
         attachments=extras.attachments,
-        omissions=(*unread, *(each for each in extras.omissions if each not in unread)),
+        omissions=(*unread, *(omission for omission in extras.omissions if omission not in unread)),
     )
 
 

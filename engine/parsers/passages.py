@@ -101,7 +101,7 @@ def group_blocks(blocks: Iterable[Block]) -> list[list[Block]]:
     """Groups of about 100 to 250 words, in order; longer blocks are split, a short last group joins the one before."""
     groups: list[list[Block]] = []
     total = 0
-    for block in (part for each in blocks for part in split_block(each)):
+    for block in (part for block_ in blocks for part in split_block(block_)):
         words = word_count(block.text)
         if not groups or total >= TARGET_WORDS or total + words > MAX_WORDS:
             groups.append([])

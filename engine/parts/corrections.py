@@ -108,8 +108,8 @@ class EngineCorrections:
         InvalidQuestion without rules or if both names mean the same.
         """
         check_place(space, room)
-        rules = [build_rule(TYPE_RULE, clean_type(each)) for each in types]
-        rules += [build_rule(DOCUMENT_RULE, each) for each in documents]
+        rules = [build_rule(TYPE_RULE, clean_type(type_)) for type_ in types]
+        rules += [build_rule(DOCUMENT_RULE, document) for document in documents]
         if not rules:
             raise InvalidQuestion(NO_RULE, hint=RULE_HINT)
         return await self._wake_after(self._corrections.split(space, name, part, rules, room))
@@ -143,11 +143,11 @@ class EngineCorrections:
         Raises CorrectionChanged if somebody corrected or undid the same meanwhile, NotFound as `merge` does, and
         InvalidQuestion if a split that was removed is none.
         """
-        for each in change.removed:
-            if each.kind == "split":
-                _check_split(each)
-            elif each.kind in {"merge", "separate"} and not allow_unknown:
-                await self._require_known(space, (each.name, each.other))
+        for record in change.removed:
+            if record.kind == "split":
+                _check_split(record)
+            elif record.kind in {"merge", "separate"} and not allow_unknown:
+                await self._require_known(space, (record.name, record.other))
         return await self._wake_after(self._corrections.undo(space, change, room))
 
     async def add_facts(self, space: str, room: str, facts: Extraction, *, time: datetime | None = None) -> str:

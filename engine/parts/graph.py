@@ -61,7 +61,7 @@ class EngineGraph:
     async def has_people(self, scope: Scope) -> bool:
         """Whether people can be entities in all of the scope's spaces."""
         prefixes = await self._ledger.people.load_prefixes()
-        return not any(is_listed(each, prefixes) for each in scope.spaces)
+        return not any(is_listed(space, prefixes) for space in scope.spaces)
 
     async def find_names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
         """Names of entities that start with the prefix, the most mentioned first, within the scope's spaces."""

@@ -58,12 +58,12 @@ class DuplicateFinder:
             vectors = await self._fetch_vectors(entities)
             near = await self._find_nearest(entities, vectors)
             names = await duplicates.load_names(list({id_ for ids in near.values() for id_ in ids}))
-            named = {each.id: each for each in names}
-            others = await self._fetch_vectors([each for found in spelled.values() for each in found])
+            named = {name.id: name for name in names}
+            others = await self._fetch_vectors([entity_found for found in spelled.values() for entity_found in found])
             pairs = list[tuple[int, int, float, float]]()
             for entity in entities:
                 await self.runtime.priority.yield_to_foreground()
-                found = {each.id: each for each in spelled[entity.id]}
+                found = {text.id: text for text in spelled[entity.id]}
                 found |= {id_: named[id_] for id_ in near.get(entity.id, {}) if id_ in named}
                 similar = _measure(vectors.get(entity.id), found, others) | near.get(entity.id, {})
                 pairs += _select_pairs(entity, found.values(), similar)
@@ -76,22 +76,22 @@ class DuplicateFinder:
             pass
 
     async def _fetch_vectors(self, entities: Collection[ComparedEntity]) -> dict[int, np.ndarray]:
-        spaces = {each.space for each in entities}
-        rows = await self.runtime.vectors.fetch("entities", {each.id for each in entities}, spaces)
+        spaces = {entity.space for entity in entities}
+        rows = await self.runtime.vectors.fetch("entities", {entity.id for entity in entities}, spaces)
         return {id_: unit_vectors(parts)[0] for id_, parts in rows.items()}
 
     async def _find_nearest(
         self, entities: Sequence[ComparedEntity], vectors: Mapping[int, np.ndarray]
     ) -> dict[int, dict[int, float]]:
         """The similarity of the nearest entities of the same space, by id."""
-        spaces, store = {each.space for each in entities}, self.runtime.vectors
+        spaces, store = {entity.space for entity in entities}, self.runtime.vectors
         rows = await self.runtime.ledger.search.count_by_space(spaces)
-        known = [each for each in entities if each.id in vectors]
+        known = [entity for entity in entities if entity.id in vectors]
         hits = []
-        for each in known:  # in turn, because a search in memory does not give way to others
+        for entity in known:  # in turn, because a search in memory does not give way to others
             await self.runtime.priority.yield_to_foreground()
-            within = VectorFilter(frozenset({each.space}), rows_by_space=rows[KeyKind.NAME])
-            hits.append(await store.search("entities", vectors[each.id], NEAREST_VECTORS + 1, within))
+            within = VectorFilter(frozenset({entity.space}), rows_by_space=rows[KeyKind.NAME])
+            hits.append(await store.search("entities", vectors[entity.id], NEAREST_VECTORS + 1, within))
             await asyncio.sleep(0)
         return {
             each.id: {hit.id: hit.similarity for hit in found if hit.id != each.id}
@@ -105,13 +105,13 @@ class DuplicateFinder:
         uncompared = await ledger.duplicates.count_uncompared(scope_ids)  # first: what is compared later is then listed
         pairs = await ledger.duplicates.list_candidates(scope_ids, MAX_RANKED_PAIRS)
         scored = [(score_pair(_build_features(pair)), pair) for pair in pairs]
-        best = nlargest(limit, (each for each in scored if each[0] >= SUGGESTION_SCORE), key=lambda each: each[0])
+        best = nlargest(limit, (row for row in scored if row[0] >= SUGGESTION_SCORE), key=lambda each: each[0])
         joined = await ledger.duplicates.list_joined_names(scope_ids, limit)
-        wanted = {id_ for _, pair in best for id_ in (pair.a, pair.b)} | {each.target for each in joined}
-        texts = await self._load_evidence(wanted, [each.chunk for each in joined if each.chunk], scope_ids)
+        wanted = {id_ for _, pair in best for id_ in (pair.a, pair.b)} | {name.target for name in joined}
+        texts = await self._load_evidence(wanted, [name.chunk for name in joined if name.chunk], scope_ids)
         return DuplicateReport(
             tuple(_describe_pair(score, pair, texts) for score, pair in best),
-            tuple(_describe_join(each, texts) for each in joined),
+            tuple(_describe_join(name, texts) for name in joined),
             uncompared,
             await self._find_homonyms(scope_ids, limit),
         )
@@ -119,7 +119,7 @@ class DuplicateFinder:
     async def _find_homonyms(self, scope_ids: ScopeIds, limit: int) -> tuple[Homonym, ...]:
         """At most `limit` names of the scope's spaces that may mean two things."""
         typed = await self.runtime.ledger.duplicates.list_typed_names(scope_ids)
-        found = [(each, senses) for each in typed if (senses := find_senses(each.types))]
+        found = [(name, senses) for name in typed if (senses := find_senses(name.types))]
         best = nlargest(limit, found, key=lambda each: each[1][-1].sources)
         chunks = sorted({sense.chunk for _, senses in best for sense in senses})
         loaded = await self.runtime.ledger.search.load_chunk_texts(chunks, scope_ids)

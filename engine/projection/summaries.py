@@ -100,17 +100,19 @@ class Summarizer:
         errors = dict[bytes, ModelError]()
         while under_way := [work for work in works if work.summary is None]:
             summaries_by_key = await self._load_or_create(
-                {each.key: each for work in under_way for each in work.pending}, meter, errors
+                {summary.key: summary for work in under_way for summary in work.pending}, meter, errors
             )
             async for work in iterate_cooperatively(under_way, self.priority):
-                summaries = [summaries_by_key[each.key] for each in work.pending if each.key in summaries_by_key]
+                summaries = [
+                    summaries_by_key[summary.key] for summary in work.pending if summary.key in summaries_by_key
+                ]
                 if len(summaries) == len(work.pending):
                     self._advance(work, summaries)
                 else:
                     text = join_newest(
                         select_newest(work.request.fragments, self.limits), self.count_tokens, self.limits
                     )
-                    failed = next((errors[each.key] for each in work.pending if each.key in errors), None)
+                    failed = next((errors[summary.key] for summary in work.pending if summary.key in errors), None)
                     work.summary = Summary(text, frozenset(work.cache_keys), is_complete=False, error=failed)
         return [work.summary for work in works if work.summary is not None]
 
@@ -122,7 +124,7 @@ class Summarizer:
             work.summary = Summary(end.value, frozenset(work.cache_keys))
             return
         work.pending = [self._plan_summary(work.request, texts) for texts in inputs]
-        work.cache_keys |= {each.key for each in work.pending}
+        work.cache_keys |= {summary.key for summary in work.pending}
 
     def _plan_summary(self, request: SummaryRequest, texts: Texts) -> _PlannedSummary:
         key = hash_parts((self.language.summary_model, str(request.space), request.name, *texts))
@@ -143,15 +145,15 @@ class Summarizer:
     ) -> dict[bytes, str]:
         summaries_by_key: dict[bytes, str] = {}
         if self.budget is not None and (refusal := self.budget.find_refusal(call[0].space)) is not None:
-            errors.update(dict.fromkeys((each.key for each in call), refusal))
+            errors.update(dict.fromkeys((summary.key for summary in call), refusal))
             return summaries_by_key
         try:
             with guard_plugin_call(MODEL_LABEL):
-                texts = await self.language.summarize([each.fragments for each in call], meter)
+                texts = await self.language.summarize([summary.fragments for summary in call], meter)
             summaries_by_key = {each.key: text for each, text in zip(call, texts, strict=True) if text is not None}
             await self.cache.save_summaries(summaries_by_key)
         except ModelError as error:
-            errors.update(dict.fromkeys((each.key for each in call), error))
+            errors.update(dict.fromkeys((summary.key for summary in call), error))
         return summaries_by_key
 
 
@@ -159,15 +161,16 @@ def group_calls(planned: Sequence[_PlannedSummary], limits: SummaryLimits) -> It
     """Group summaries by call: of one space, in order, up to the limits, at least one each."""
     calls: dict[int, list[_PlannedSummary]] = {}
     call_characters: dict[int, int] = {}
-    for each in planned:
-        characters = sum(map(len, each.fragments.texts))
-        call = calls.setdefault(each.space, [])
+    for summary in planned:
+        characters = sum(map(len, summary.fragments.texts))
+        call = calls.setdefault(summary.space, [])
         if call and (
-            len(call) == limits.keys_per_call or call_characters[each.space] + characters > limits.characters_per_call
+            len(call) == limits.keys_per_call
+            or call_characters[summary.space] + characters > limits.characters_per_call
         ):
             yield call
-            call = calls[each.space] = []
-            call_characters[each.space] = 0
-        call.append(each)
-        call_characters[each.space] = call_characters.get(each.space, 0) + characters
+            call = calls[summary.space] = []
+            call_characters[summary.space] = 0
+        call.append(summary)
+        call_characters[summary.space] = call_characters.get(summary.space, 0) + characters
     yield from calls.values()

@@ -68,7 +68,9 @@ async def verify_projections(
     if first.is_clean:
         return first
     again = frozenset((await _compare_stores(ledger, graph, vectors, embedder)).differences)
-    return VerificationReport(tuple(each for each in first.differences if each in again), first.compared)
+    return VerificationReport(
+        tuple(difference for difference in first.differences if difference in again), first.compared
+    )
 
 
 async def _compare_stores(
@@ -87,7 +89,8 @@ async def _compare_stores(
         differences += [Difference(kind, id_, f"vectors: {table} {id_} has another vector") for id_ in sorted(wrong)]
         compared += len(locations)
     return VerificationReport(
-        tuple(each for each in differences if (each.kind, each.id) not in expected.stale), compared
+        tuple(difference for difference in differences if (difference.kind, difference.id) not in expected.stale),
+        compared,
     )
 
 

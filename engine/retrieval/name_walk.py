@@ -65,7 +65,7 @@ class NameWalk:
         facts = await self._find_seed_facts(named, profiles)
         degrees: dict[GraphNode, float] = {}
         degrees |= {entity.canonical: float(entity.mentions + entity.degree) for entity in named.entities}
-        degrees |= {each.canonical: float(each.mentions + each.degree) for each in profiles.entities.values()}
+        degrees |= {entity.canonical: float(entity.mentions + entity.degree) for entity in profiles.entities.values()}
         return WalkStarts(build_name_seeds(named.entities, facts, named.titled_chunks), degrees)
 
     async def rank_chunks(self, starts: WalkStarts, similarity: Mapping[int, float]) -> tuple[int, ...]:
@@ -91,7 +91,7 @@ class NameWalk:
         """The entities and files that the question names, without names that are part of longer ones."""
         walks, scope = self.searcher.runtime.ledger.walks, self.searcher.scope
         spans = find_name_spans(self.query.question)
-        keywords = {normalize_name(each) for each in self.query.low if " " in each or is_name_like(each)} - {""}
+        keywords = {normalize_name(text) for text in self.query.low if " " in text or is_name_like(text)} - {""}
         names = {span.name for span in spans}
         limit = self._options.max_titled_chunks
         entities, titled = await gather_or_cancel(
@@ -102,7 +102,7 @@ class NameWalk:
         chosen = {span.name for span in longest_spans(spans, known)}
         rare = max_seed_mentions(scope.count_chunks(), self._options)
         return NamedNodes(
-            [each for each in entities if each.alias in chosen | keywords and each.mentions <= rare],
+            [entity for entity in entities if entity.alias in chosen | keywords and entity.mentions <= rare],
             {title: chunks for title, chunks in titled.items() if title in chosen and len(chunks) < limit},
         )
 

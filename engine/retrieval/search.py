@@ -262,7 +262,7 @@ class Searcher:
         await self.load_entities(profiles, {end for edge in edges for end in (edge.source, edge.target)})
         await self.load_relations(profiles, [edge.id for edge in edges])
         found = [profiles.relations[edge.id] for edge in edges if edge.id in profiles.relations]
-        return tuple(rank_relations([profiles.describe_relation(each, similar) for each in found], options))
+        return tuple(rank_relations([profiles.describe_relation(relation, similar) for relation in found], options))
 
     async def global_leg(self, vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
         """The global leg: relations for the high keywords, and the entities at their ends."""

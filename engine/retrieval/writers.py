@@ -23,7 +23,7 @@ MAX_LISTED = 5  # candidates listed in the message about an ambiguous name
 
 def hides_authors(scope: Scope, hidden: Collection[str]) -> bool:
     """Whether a scope has spaces or rooms in which nothing is searched by who wrote it; `hidden`: their prefixes."""
-    return any(is_listed(each, hidden) for each in (*scope.spaces, *scope.rooms))
+    return any(is_listed(space, hidden) for space in (*scope.spaces, *scope.rooms))
 
 
 async def restrict_to_writers(ledger: LedgerStore, question: Question, hidden: Collection[str] = ()) -> Question:
@@ -59,6 +59,6 @@ def _single_author(name: str, found: Sequence[str]) -> str:
             f"I can't find any messages by “{shown}” here.", hint="Use the name shown above their messages."
         )
     if len(found) > 1:
-        listed = ", ".join(f"“{each}”" for each in found[:MAX_LISTED]) + (", …" if len(found) > MAX_LISTED else "")
+        listed = ", ".join(f"“{text}”" for text in found[:MAX_LISTED]) + (", …" if len(found) > MAX_LISTED else "")
         raise InvalidQuestion(f"“{shown}” matches several people: {listed}.", hint="Ask again with the full name.")
     return found[0]

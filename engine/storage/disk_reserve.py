@@ -164,4 +164,4 @@ def _allocate(number: int, size: int) -> None:
 
 def list_disk_problems(reserve: DiskReserve, refusal: DiskError | None) -> list[str]:
     """What an operator should know about the disk of a data directory."""
-    return [each for each in (str(refusal or ""), reserve.problem) if each]
+    return [problem for problem in (str(refusal or ""), reserve.problem) if problem]

@@ -18,8 +18,8 @@ def remove_tree(path: Path, *, ignore_errors: bool = False) -> None:
     Raises OSError, unless errors are ignored.
     """
     if path.is_dir() and path.is_symlink():
-        for each in list(path.iterdir()):
-            _remove(each, ignore_errors=ignore_errors)
+        for inner in list(path.iterdir()):
+            _remove(inner, ignore_errors=ignore_errors)
     else:
         _remove(path, ignore_errors=ignore_errors)
 

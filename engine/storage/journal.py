@@ -165,7 +165,7 @@ def _create_locked(path: Path) -> int:
 
 def _list_files(folder: Path) -> list[Path]:
     try:
-        return [each for each in folder.iterdir() if each.is_file() and not each.is_symlink()]
+        return [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
     except OSError:
         return []
 
@@ -203,8 +203,8 @@ def _remove_ours(path: Path) -> None:
 
 def _write_manifest(folder: Path, files: list[str], remove: list[str]) -> None:
     (folder / MANIFEST).write_text(json.dumps({"files": files, "remove": remove}), encoding="utf-8")
-    for each in [*(folder / name for name in files), folder / MANIFEST, folder]:
-        _sync(each)
+    for path in [*(folder / name for name in files), folder / MANIFEST, folder]:
+        _sync(path)
 
 
 def _replace(new: Path, old: Path) -> None:

@@ -103,7 +103,7 @@ def may_become_list(text: str, labels: Collection[str] = LABELS) -> bool:
         return False
     if last[0] != "word":
         return len(text) <= MAX_LIST_LENGTH
-    return any(each.startswith(last[1]) for group in (labels, _LIST_WORDS) for each in group)
+    return any(label.startswith(last[1]) for group in (labels, _LIST_WORDS) for label in group)
 
 
 class _ListReader:

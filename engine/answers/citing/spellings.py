@@ -140,8 +140,8 @@ class SpellingRewriter(StreamRewriter):
     @cached_property
     def _copied(self) -> frozenset[str]:
         """Words with numbers that the sources contain; they are quoted, and cite nothing."""
-        found = {_squeeze(f"{each[1]}{each[2]}") for text in self._texts for each in _COPIED.finditer(text)}
-        labels = {_squeeze(each[0]) for text in self._texts for each in _COPIED_LABEL.finditer(text)}
+        found = {_squeeze(f"{match[1]}{match[2]}") for text in self._texts for match in _COPIED.finditer(text)}
+        labels = {_squeeze(match[0]) for text in self._texts for match in _COPIED_LABEL.finditer(text)}
         return frozenset(found | labels)
 
     def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
@@ -223,7 +223,7 @@ class SpellingRewriter(StreamRewriter):
         assert found is not None  # noqa: S101  - the caller saw one
         if not final and len(self.buffer) - found.end() < LOOKAHEAD:
             return None
-        numbers = [CIRCLED.index(each) + 1 for each in found[0] if each in CIRCLED]
+        numbers = [CIRCLED.index(digit) + 1 for digit in found[0] if digit in CIRCLED]
         behind = self.buffer[found.end() :]
         fits = can_end_clause(self.tail, numbers[0], behind, has_citation=self._has_citation)
         if fits and not self._has_counter and self._given.issuperset(numbers):

@@ -187,19 +187,19 @@ _FIRST_WORDS = LABELS | _words("used consulted cited list verwendete genutzte zi
 
 def may_become_heading(words: str) -> bool:
     """Whether a line with these folded words, of which the last may be incomplete, may become such a heading."""
-    if any(each.startswith(words) for each in HEADINGS):
+    if any(heading.startswith(words) for heading in HEADINGS):
         return True
     *known, last = words.split() or [""]
     if len(known) >= MAX_HEADING_WORDS or (known and known[0] not in _FIRST_WORDS):
         return False
     group = LABELS | HEADING_WORDS if known else _FIRST_WORDS
-    return all(each in LABELS | HEADING_WORDS for each in known) and any(each.startswith(last) for each in group)
+    return all(word in LABELS | HEADING_WORDS for word in known) and any(label.startswith(last) for label in group)
 
 
 def is_heading(words: str) -> bool:
     """Whether the folded words of a line are those of a heading of sources: "sources consulted", "cited sources"."""
     parts = words.split()
-    is_named = any(each in LABELS for each in parts) and all(each in LABELS | HEADING_WORDS for each in parts)
+    is_named = any(part in LABELS for part in parts) and all(part in LABELS | HEADING_WORDS for part in parts)
     return words in HEADINGS or (1 < len(parts) <= MAX_HEADING_WORDS and parts[0] in _FIRST_WORDS and is_named)
 
 

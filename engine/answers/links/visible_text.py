@@ -22,8 +22,8 @@ PARTIAL_ENTITY = re.compile(r"&[#0-9A-Za-z;]{0,80}\Z")
 
 def _bracket_forms(brackets: str, names: str) -> str:
     """A pattern of brackets as they are, and as entities."""
-    decimal = "|".join(str(ord(each)) for each in brackets)
-    hexadecimal = "|".join(f"{ord(each):x}" for each in brackets)
+    decimal = "|".join(str(ord(bracket)) for bracket in brackets)
+    hexadecimal = "|".join(f"{ord(bracket):x}" for bracket in brackets)
     entity = rf"{_AMPERSAND}(?:#0{{0,8}}(?:{decimal})|#x0{{0,8}}(?:{hexadecimal})|{names})(?:;|(?![0-9A-Za-z;]))"
     return rf"[{re.escape(brackets)}]|{entity}"
 

@@ -30,7 +30,7 @@ def find_definitions(text: str) -> list[Definition]:
     articles, conjunctions and second parts of hyphenated words may be passed over.
     """
     found = [Definition(match[2], expand(match[1], match[2])) for match in _DEFINITION.finditer(text)]
-    return [each for each in dict.fromkeys(found) if each.long]
+    return [abbreviation for abbreviation in dict.fromkeys(found) if abbreviation.long]
 
 
 def is_abbreviation(short: str, long: str) -> bool:

@@ -49,7 +49,7 @@ class TypeEvidence(NamedTuple):
 def find_senses(types: Iterable[TypeEvidence]) -> tuple[TypeEvidence, ...]:
     """The two most frequent types that one thing does not have at once; () if there are none with enough sources."""
     ranked = sorted(
-        (each for each in types if each.sources >= MIN_SOURCES), key=lambda each: (-each.sources, each.type)
+        (type_ for type_ in types if type_.sources >= MIN_SOURCES), key=lambda each: (-each.sources, each.type)
     )
     for place, one in enumerate(ranked):
         for other in ranked[place + 1 :]:

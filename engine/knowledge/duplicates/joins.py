@@ -132,7 +132,7 @@ def _is_plural_pair(a: NameEvidence, b: NameEvidence) -> bool:
     if a.types & b.types & COMMON_NOUN_TYPES and not words & (STOP_WORDS | GENERIC_WORDS | COMMON_WORDS):
         return True
     # Single words in lower case, such as "farm" and "farms", are seldom the same.
-    return all(" " in each.name and any(map(_ends_in_lower_case, each.surfaces)) for each in (a, b))
+    return all(" " in name.name and any(map(_ends_in_lower_case, name.surfaces)) for name in (a, b))
 
 
 def _is_possessive(name: str) -> bool:
@@ -178,10 +178,14 @@ def _may_join(a: NameEvidence, b: NameEvidence, manual: ManualAliases) -> bool:
 
 
 def _join_cluster(cluster: list[NameEvidence], manual: ManualAliases, rank: _Rank) -> Iterable[Join]:
-    target = min((manual.ends.get(each.name, each.name) for each in cluster), key=rank)
-    source = next(each for each in cluster if manual.ends.get(each.name, each.name) == target)
-    for each in cluster:
-        if each.name not in manual.ends and each.name != target and not manual.are_distinct(each.name, target):
-            reason = find_join_reason(each, source)
+    target = min((manual.ends.get(evidence.name, evidence.name) for evidence in cluster), key=rank)
+    source = next(evidence for evidence in cluster if manual.ends.get(evidence.name, evidence.name) == target)
+    for evidence in cluster:
+        if (
+            evidence.name not in manual.ends
+            and evidence.name != target
+            and not manual.are_distinct(evidence.name, target)
+        ):
+            reason = find_join_reason(evidence, source)
             assert reason is not None  # noqa: S101  - every two of a cluster have one
-            yield Join(each.name, target, reason)
+            yield Join(evidence.name, target, reason)

@@ -156,7 +156,7 @@ class Breakers:
 
     def is_open(self, model: ModelConfig) -> bool:
         """Whether the last calls of a model failed."""
-        return any(each.is_open for each in self._find(model))
+        return any(breaker.is_open for breaker in self._find(model))
 
     @asynccontextmanager
     async def admit(self, model: ModelConfig, *, urgent: bool, is_repeated: bool) -> AsyncIterator[float | None]:
@@ -166,7 +166,7 @@ class Breakers:
             provider.admit(urgent=urgent, is_repeated=is_repeated) as first,
             name.admit(urgent=urgent, is_repeated=is_repeated) as second,
         ):
-            limits = [each.time_limit for each in (first, second) if each.time_limit is not None]
+            limits = [options.time_limit for options in (first, second) if options.time_limit is not None]
             yield min(limits, default=None)
 
     def _find(self, model: ModelConfig) -> tuple[CircuitBreaker, CircuitBreaker]:

@@ -308,7 +308,9 @@ class ModelClient:
 
     def _chat_parameters(self, request: ChatRequest) -> CallParameters:
         response_format = {"response_format": {"type": "json_object"}} if request.json else {}
-        messages = [{"role": each.role, "content": render_content(each, request.model)} for each in request.messages]
+        messages = [
+            {"role": message.role, "content": render_content(message, request.model)} for message in request.messages
+        ]
         return {**request.model.chat_parameters(), **self._limit_parameters(), **response_format, "messages": messages}
 
     def _limit_parameters(self) -> CallParameters:

@@ -19,7 +19,7 @@ CACHE_MARK = {"cache_control": {"type": "ephemeral"}}
 
 def render_content(message: LLMMessage, model: ModelConfig) -> str | list[dict[str, Any]]:
     """The text, followed by the pictures as data URLs if there are any; parts if the beginning is to be cached."""
-    addresses = [f"data:image/jpeg;base64,{base64.b64encode(each).decode()}" for each in message.pictures]
+    addresses = [f"data:image/jpeg;base64,{base64.b64encode(picture).decode()}" for picture in message.pictures]
     pictures = [{"type": "image_url", "image_url": {"url": address}} for address in addresses]
     if message.shared >= MIN_CACHED_CHARACTERS and MARKED_FAMILY in model.model.casefold():
         return [*_split_text(message.content, message.shared), *pictures]

@@ -161,7 +161,7 @@ def _connection_error(error: Exception, model: str, base: str) -> ModelError | N
     if reason := unreachable_reason(error):
         host = provider_host(error, base)
         return ModelUnreachable(f"Cannot reach the model {model}{f' at {host}' if host else ''}: {reason}.")
-    names = [type(each).__name__ for each in exception_chain(error)]
+    names = [type(exception).__name__ for exception in exception_chain(error)]
     if status == REQUEST_TIMEOUT or any("Timeout" in name for name in names):
         return ModelTimeout(f"The model {model} did not answer in time.")
     if any(name.startswith(_CONNECTION_LOST) for name in names):
@@ -307,9 +307,9 @@ def exception_chain(error: BaseException) -> list[BaseException]:
 def unreachable_reason(error: BaseException) -> str:
     """Why the request could not be sent, "" if it was sent."""
     chain = exception_chain(error)
-    if any(type(each).__name__ in _INVALID_ADDRESS_ERRORS for each in chain):
+    if any(type(exception).__name__ in _INVALID_ADDRESS_ERRORS for exception in chain):
         return "the address is invalid; it must begin with http:// or https://"
-    if not any(type(each).__name__.startswith(_CONNECT_ERRORS) for each in chain):
+    if not any(type(exception).__name__.startswith(_CONNECT_ERRORS) for exception in chain):
         return ""
     return next(filter(None, map(_connection_reason, reversed(chain))), "no connection")
 
@@ -329,8 +329,8 @@ def _connection_reason(error: BaseException) -> str:
 
 def provider_host(error: BaseException, base: str) -> str:
     """The provider's host:port, from the library's error, else from the address in the settings."""
-    for each in exception_chain(error):
-        name, port = getattr(each, "host", None), getattr(each, "port", None)
+    for exception in exception_chain(error):
+        name, port = getattr(exception, "host", None), getattr(exception, "port", None)
         if isinstance(name, str) and name:
             return f"{name}:{port}" if port else name
     return urlsplit(base).netloc.rpartition("@")[2] or base

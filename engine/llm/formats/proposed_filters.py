@@ -32,6 +32,6 @@ def parse_proposed_filters(reply: str) -> ProposedFilters | None:
 def _parse_names(value: object) -> tuple[str, ...]:
     """The names in a list; none if any is no text or if they are very many, because all of them count."""
     names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or len(names) > MAX_NAMES or not all(isinstance(each, str) for each in names):
+    if not isinstance(names, list) or len(names) > MAX_NAMES or not all(isinstance(name, str) for name in names):
         return ()
     return tuple(dict.fromkeys(filter(None, map(clean_text, names))))

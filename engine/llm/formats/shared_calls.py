@@ -165,7 +165,7 @@ def parse_summaries(reply: str, count: int) -> dict[int, str]:
             summaries[-1][1].append(row)
     if not after:
         summaries = summaries[:-1]
-    summaries = [each for each in summaries if each is not _INVALID_ROW]
+    summaries = [summary for summary in summaries if summary is not _INVALID_ROW]
     numbers = [number for number, _ in summaries]
     if any(not 1 <= number <= count for number in numbers):
         return {}

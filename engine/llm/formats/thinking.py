@@ -31,10 +31,14 @@ _BLANKS = f"{whitespace}\ufeff\u200b"  # before a mark at the start of a reply
 _QUOTES = "`\"'“”‘’«»„"
 
 
-_OPENINGS = {opening: each for each in NOTATIONS for opening in (*each.opening, *each.heads)}
-_INNER_OPENINGS = tuple(opening for each in NOTATIONS for opening in each.opening)
+_OPENINGS = {opening: notation for notation in NOTATIONS for opening in (*notation.opening, *notation.heads)}
+_INNER_OPENINGS = tuple(opening for notation in NOTATIONS for opening in notation.opening)
 _LONE_CLOSINGS = tuple(
-    closing for each in NOTATIONS if each.opening for closing in each.closing if closing not in AMBIGUOUS_CLOSINGS
+    closing
+    for notation in NOTATIONS
+    if notation.opening
+    for closing in notation.closing
+    if closing not in AMBIGUOUS_CLOSINGS
 )
 _HEAD = Marks(_OPENINGS)
 _CHANNEL = "analysis"  # also a word with which an answer may begin
@@ -50,8 +54,8 @@ _LAST_MARK = Marks((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
 _LAST_MARK_START = Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
 _MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *ANSWER_OPENINGS, *ANSWER_CLOSINGS)))
 _NEVER = Marks(())
-_CLOSING_OF = {each: Marks(each.closing) for each in NOTATIONS}
-_EDGE_OF = {each: Marks((*each.opening, *each.closing)) for each in NOTATIONS}
+_CLOSING_OF = {notation: Marks(notation.closing) for notation in NOTATIONS}
+_EDGE_OF = {notation: Marks((*notation.opening, *notation.closing)) for notation in NOTATIONS}
 
 
 def strip_thinking(reply: str) -> str:

@@ -100,9 +100,9 @@ def _closing_tags(name: str) -> tuple[str, ...]:
 def _headings(words: tuple[str, ...]) -> tuple[str, ...]:
     """The ways to write a heading of a part of a reply, in Markdown or without it."""
     return tuple(
-        each
+        text
         for word in words
-        for each in (
+        for text in (
             *(
                 f"**{word}:**",
                 f"**{word} :**",
@@ -130,8 +130,8 @@ def _inline(words: tuple[str, ...]) -> tuple[str, ...]:
 
 NOTATIONS = (
     Notation(
-        tuple(each for name in _MIXED_TAGS for each in _opening_tags(name)),
-        tuple(each for name in _MIXED_TAGS for each in _closing_tags(name)),
+        tuple(tag for name in _MIXED_TAGS for tag in _opening_tags(name)),
+        tuple(tag for name in _MIXED_TAGS for tag in _closing_tags(name)),
     ),
     *(Notation(_opening_tags(name), _closing_tags(name)) for name in _TAGS.split()),
     *(
@@ -159,7 +159,7 @@ NOTATIONS = (
     Notation((), ("-->",), _COMMENTS),
     Notation(
         (),
-        tuple(f"\n{each}" for each in (*_headings(_ANSWER_HEADINGS), *_inline(_ANSWER_HEADINGS))),
+        tuple(f"\n{heading}" for heading in (*_headings(_ANSWER_HEADINGS), *_inline(_ANSWER_HEADINGS))),
         (*_headings(_THOUGHT_HEADINGS), *_inline(_THOUGHT_HEADINGS)),
         nests=False,
         needs_end=True,
@@ -237,8 +237,8 @@ class Marks:
         if not self._literals:
             return re.compile(r"(?!)")
         depth = min(3, *map(len, self._literals))
-        firsts = ("".join(sorted({each[place] for each in self._literals})) for place in range(depth))
-        ahead = "".join(f"[{re.escape(each)}]" for each in firsts)
+        firsts = ("".join(sorted({literal[place] for literal in self._literals})) for place in range(depth))
+        ahead = "".join(f"[{re.escape(first)}]" for first in firsts)
         return re.compile(rf"(?={ahead})(?:{_any_of(self._literals)})", re.IGNORECASE)
 
     def search(self, text: str, start: int = 0) -> re.Match[str] | None:
@@ -262,11 +262,11 @@ class Beginnings:
     """The beginnings of marks, among which that of a text is looked up: to compile a pattern of all takes 60 ms."""
 
     def __init__(self, literals: Iterable[str]) -> None:
-        starts = {each[:length] for each in literals for length in range(1, len(each))}
-        cased = {each for each in starts if each.startswith("[")}  # as `_escape` says
-        self._exact = frozenset(cased | {each.upper() for each in cased})
+        starts = {literal[:length] for literal in literals for length in range(1, len(literal))}
+        cased = {start for start in starts if start.startswith("[")}  # as `_escape` says
+        self._exact = frozenset(cased | {start.upper() for start in cased})
         self._lower = frozenset(starts - cased)
-        self._firsts = frozenset(form for each in starts for form in (each[0], each[0].upper()))
+        self._firsts = frozenset(form for start in starts for form in (start[0], start[0].upper()))
 
     def __contains__(self, text: str) -> bool:
         return text in self._exact or text.lower() in self._lower

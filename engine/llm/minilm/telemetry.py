@@ -26,8 +26,8 @@ def remove_telemetry_files() -> None:
     with suppress(OSError):
         for name in FILES:
             (folder / name).unlink(missing_ok=True)
-        for each in (folder, *folder.parents[: len(FOLDERS) - 1]):
+        for parent in (folder, *folder.parents[: len(FOLDERS) - 1]):
             with suppress(OSError):  # it holds other files, or does not exist
-                each.rmdir()
+                parent.rmdir()
         cache.mkdir(parents=True, exist_ok=True)
         done.touch()

@@ -145,7 +145,7 @@ def find_returned(question: str, exchanges: Sequence[Exchange]) -> tuple[str, Ex
     topic = {stem(word) for word in content_words(found["topic"])} if found else set()
     if found is None or not topic:
         return None
-    about = [each for each in exchanges if topic & {stem(word) for word in split_words(each.question)}]
+    about = [exchange for exchange in exchanges if topic & {stem(word) for word in split_words(exchange.question)}]
     return (found["rest"] or question, about[-1]) if about else None
 
 
@@ -342,8 +342,8 @@ class Topics:
     def choose_person(self, question: str) -> str:
         """The person whom a pronoun means: named, else a new name of the answer, else who is quoted."""
         known = question.casefold()
-        told = [each for each in self.people if each.casefold() not in known]
-        new = [each for each in self.things if each[:1].isupper() and each.isalpha() and each not in question]
+        told = [person for person in self.people if person.casefold() not in known]
+        new = [thing for thing in self.things if thing[:1].isupper() and thing.isalpha() and thing not in question]
         return next(iter([*told, *self.people, *new, *self.speakers]), "")
 
 

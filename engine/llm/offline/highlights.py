@@ -85,8 +85,8 @@ def _find_digest(sources: Sequence[Source], zone: tzinfo) -> str:
     everything = build_candidates(sources)
     replaced = find_replaced(everything, newest=True)
     news, _ = split_former(sources)
-    candidates = build_candidates([each for each in news if each.author])
-    files = {each.document: each for each in reversed(news) if not each.author}
+    candidates = build_candidates([item for item in news if item.author])
+    files = {item.document: item for item in reversed(news) if not item.author}
     gone = {(everything[at].source.number, everything[at].text) for at in replaced if says_one_thing(everything[at])}
     left_out = {at for at, one in enumerate(candidates) if (one.source.number, one.text) in gone}
     points = {
@@ -99,7 +99,7 @@ def _find_digest(sources: Sequence[Source], zone: tzinfo) -> str:
     for heading, positions in points.items():
         sections[heading] = render_quotations(build_quotations(positions, candidates)).splitlines()
     sections[CHANGES_SECTION] = _find_changes(everything, replaced, zone)
-    sections[FILES_SECTION] = [f"{each.title} [{each.number}]" for each in [*files.values()][::-1][:MAX_FILES]]
+    sections[FILES_SECTION] = [f"{file.title} [{file.number}]" for file in [*files.values()][::-1][:MAX_FILES]]
     return _render_sections(sections)
 
 
@@ -152,7 +152,7 @@ def merge_digests(notes: Sequence[str]) -> str:
 
 def format_date_range(sources: Sequence[Source], zone: tzinfo = UTC) -> str:
     """The date range of the highlights in a time zone, as the first line of a summary; empty if they have no times."""
-    days = sorted(each.time.astimezone(zone).date() for each in sources if each.time)
+    days = sorted(source.time.astimezone(zone).date() for source in sources if source.time)
     if not days:
         return ""
     first, last = days[0], days[-1]
@@ -168,7 +168,7 @@ def merge_highlights(notes: Sequence[str]) -> str:
     """The first lines of each of the notes, with the same maximum in all as for a single one."""
     share = max(1, MAX_HIGHLIGHTS // max(1, len(notes)))
     quoted = ([line.removeprefix("- ") for line in text.splitlines() if line.rstrip().endswith("]")] for text in notes)
-    lines = [line for each in quoted for line in each[:share]][-MAX_HIGHLIGHTS:]
+    lines = [line for lines_of_one in quoted for line in lines_of_one[:share]][-MAX_HIGHLIGHTS:]
     return "\n".join(f"- {line}" for line in lines) if len(lines) > 1 else "".join(lines)
 
 

@@ -99,7 +99,7 @@ class OfflineModel:
         return await self.rewrite_query(text, history, meter, today=today, asker=asker)
 
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:  # noqa: ARG002  - as above
-        return [merge_lead_sentences(each.texts) for each in inputs]
+        return [merge_lead_sentences(input_.texts) for input_ in inputs]
 
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         return render_answer(prompt)

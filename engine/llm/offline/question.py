@@ -229,7 +229,7 @@ def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset(
         return has_price(text) or (None if any(map(str.isdigit, text)) else False)
     if kind == "quantity" and of and (any(numbers) or timed):
         near = (words[max(0, at - 2) : at + 3] for at, is_number in enumerate(numbers) if is_number)
-        fits = any(not of.isdisjoint(map(stem, each)) for each in near) or (timed and _HOUR in of)
+        fits = any(not of.isdisjoint(map(stem, phrase)) for phrase in near) or (timed and _HOUR in of)
         return fits or (False if of <= _UNITS else None)
     if kind == "time":
         at_time = any(numbers[at] and words[at - 1] in _TIME_PREPOSITIONS for at in range(1, len(words)))

@@ -83,7 +83,7 @@ def complete_answers(
     positions = [at for clause in clauses for at in find_list(clause, candidates)]
     for at in chosen:
         positions += complete_list(
-            at, candidates, whole=whole or any(_asks_for_list(at, each, candidates) for each in clauses)
+            at, candidates, whole=whole or any(_asks_for_list(at, clause, candidates) for clause in clauses)
         )
         reply = find_reply(at, candidates) if candidates[at].is_question else None
         positions += [reply] if reply is not None else []
@@ -204,7 +204,7 @@ def build_quotation(run: Sequence[Candidate]) -> Quotation:
 def render_quotations(quoted: Sequence[Quotation]) -> str:
     """One line per quotation; several form a list."""
     bullet = "- " if len(quoted) > 1 else ""
-    return "\n".join(f"{bullet}{_render_quote(each)}" for each in quoted)
+    return "\n".join(f"{bullet}{_render_quote(quotation)}" for quotation in quoted)
 
 
 def _render_quote(quotation: Quotation) -> str:

@@ -100,7 +100,7 @@ async def rank_sentences(
     ]
     alike = await find_similar_words(scored, candidates, embedder, meter) if candidates else {}
     if alike:
-        scored = [score_clause(each.text, each.terms, candidates, each.similarity, alike) for each in scored]
+        scored = [score_clause(clause.text, clause.terms, candidates, clause.similarity, alike) for clause in scored]
     return candidates, scored
 
 

@@ -68,7 +68,7 @@ class ModelCheck:
     @property
     def works(self) -> bool:
         """Whether nothing was found that keeps the model from working."""
-        return all(each.is_warning for each in self.problems)
+        return all(problem.is_warning for problem in self.problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ async def check_chat(client: ModelClient, role: CheckedRole, probe: WindowProbe 
         "output_limit": traits.output_limit,
         "reasons": traits.reasons,
         "reasoning_effort": traits.effort if model.reasoning_effort == "lowest" else model.reasoning_effort,
-        "price_known": traits.price_known or any(each.cost for each in meter.items),
+        "price_known": traits.price_known or any(item.cost for item in meter.items),
         "input_price": traits.input_price,
         "output_price": traits.output_price,
     }

@@ -141,6 +141,6 @@ def _find_removable(error: RequestRejected, sent: CallParameters, kept: Collecti
         messages = list(sent.get("messages", ()))
         return name if fold_system_messages(messages) != messages else ""
     if name == ANY_PARAMETER:
-        return name if not all(_is_needed(each) or each in kept for each in sent) else ""
+        return name if not all(_is_needed(parameter) or parameter in kept for parameter in sent) else ""
     other = REPLACED.get(name, "")
-    return next((each for each in (name, other) if each and each in sent), "")
+    return next((candidate for candidate in (name, other) if candidate and candidate in sent), "")

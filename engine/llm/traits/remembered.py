@@ -59,9 +59,9 @@ def load_facts(data_dir: Path) -> RememberedFacts:
 def save_facts(data_dir: Path, found: Mapping[str, Mapping[str, Any]]) -> None:
     """Add what was found out to the file, which is replaced as a whole. Raises OSError."""
     kept = {**load_facts(data_dir).by_model, **found}
-    for each in data_dir.glob(f".{FILE_NAME}.*"):
-        if not _is_running(each.suffix[1:]):
-            each.unlink(missing_ok=True)  # a process was killed while it wrote it
+    for path in data_dir.glob(f".{FILE_NAME}.*"):
+        if not _is_running(path.suffix[1:]):
+            path.unlink(missing_ok=True)  # a process was killed while it wrote it
     new = data_dir / f".{FILE_NAME}.{os.getpid()}"
     try:
         new.write_text(json.dumps(kept, ensure_ascii=False, indent=1, sort_keys=True), encoding="utf-8")
@@ -98,4 +98,4 @@ def save_check(data_dir: Path, found: Mapping[str, Mapping[str, Any]], roles: Ma
 
 def list_checked_roles(data_dir: Path) -> list[Mapping[str, Any]]:
     """The results of the last check, one of each role with its model, facts, problems and time."""
-    return [each for each in load_facts(data_dir).by_model.get(ROLES_KEY, {}).values() if isinstance(each, dict)]
+    return [fact for fact in load_facts(data_dir).by_model.get(ROLES_KEY, {}).values() if isinstance(fact, dict)]

@@ -292,7 +292,7 @@ def _read_settings(text: str) -> Rejection | None:
         name = find_parameter(text, CHAT_PARAMETERS)
         if name or not (_CONTENT.search(text) or _FILE_SIZE.search(text)):
             return Rejection("settings", name or ANY_PARAMETER)
-    is_settings = any(each.search(text) for each in (_ACCOUNT, _PLACE, _MACHINE))
+    is_settings = any(pattern.search(text) for pattern in (_ACCOUNT, _PLACE, _MACHINE))
     return Rejection("settings") if is_settings else None
 
 
@@ -306,5 +306,5 @@ def find_parameter(text: str, sent: Collection[str]) -> str:
 
 def _first_place(words: str, name: str) -> int:
     names = (name, *_ALIASES.get(name, ()))
-    found = (re.search(rf"(?<![a-z]){re.escape(each)}(?![a-z])", words) for each in names)
-    return min((each.start() for each in found if each), default=-1)
+    found = (re.search(rf"(?<![a-z]){re.escape(parameter)}(?![a-z])", words) for parameter in names)
+    return min((match.start() for match in found if match), default=-1)

@@ -51,25 +51,29 @@ def _add(parts: MailParts, part: MIMEPart, *, is_form: bool) -> None:
     elif kind == "multipart/alternative" and inner:
         _add_alternatives(parts, inner, is_form=is_form)
     elif inner:
-        for each in inner:
-            _add(parts, each, is_form=is_form)
+        for inner_part in inner:
+            _add(parts, inner_part, is_form=is_form)
     else:
         _add_leaf(parts, part, kind, is_form=is_form)
 
 
 def _add_alternatives(parts: MailParts, inner: Sequence[MIMEPart], *, is_form: bool) -> None:
     chosen = None if is_form else _choose(inner)
-    for each in inner:
-        _add(parts, each, is_form=is_form or (chosen is not None and each is not chosen))
+    for inner_part in inner:
+        _add(parts, inner_part, is_form=is_form or (chosen is not None and inner_part is not chosen))
 
 
 def _choose(inner: Sequence[MIMEPart]) -> MIMEPart | None:
     """The form that is read: the first one that is not empty, plain before HTML before one of several parts."""
     for kind in (_PLAIN, _HTML):
-        for each in inner:
-            if each.get_content_type() == kind and not each.is_attachment() and part_text(each).strip():
-                return each
-    return next((each for each in inner if each.is_multipart()), None)
+        for inner_part in inner:
+            if (
+                inner_part.get_content_type() == kind
+                and not inner_part.is_attachment()
+                and part_text(inner_part).strip()
+            ):
+                return inner_part
+    return next((inner_part for inner_part in inner if inner_part.is_multipart()), None)
 
 
 def _add_leaf(parts: MailParts, part: MIMEPart, kind: str, *, is_form: bool) -> None:
@@ -101,7 +105,7 @@ def part_text(part: MIMEPart) -> str:
 def part_bytes(part: MIMEPart) -> bytes:
     """The decoded bytes of a part; those of the messages within it."""
     if part.get_content_maintype() == "message" and part.is_multipart():
-        return b"\n".join(each.as_bytes(policy=_UNCHANGED) for each in part.iter_parts())
+        return b"\n".join(inner_part.as_bytes(policy=_UNCHANGED) for inner_part in part.iter_parts())
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""
 

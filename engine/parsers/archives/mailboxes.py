@@ -54,12 +54,14 @@ class _MailboxReader:
     def _read_mail(self, number: int, mail: bytes) -> Iterator[Passage | Omission]:
         parsed = parse_eml("", mail)
         title = f"e-mail {number}: {parsed.title}".rstrip(": ")
-        self.attachments += [replace(each, name=f"{title} › {each.name}") for each in parsed.attachments]
-        self._pictures += sum(len(each.data) >= _MIN_PICTURE for each in parsed.embedded)
-        yield from (Omission(f"e-mail {number}, {each.part}", each.reason) for each in parsed.omissions)
+        self.attachments += [
+            replace(attachment, name=f"{title} › {attachment.name}") for attachment in parsed.attachments
+        ]
+        self._pictures += sum(len(picture.data) >= _MIN_PICTURE for picture in parsed.embedded)
+        yield from (Omission(f"e-mail {number}, {omission.part}", omission.reason) for omission in parsed.omissions)
         label = shorten_label(title)
-        for each in parsed.passages:
-            yield replace(each, key=f"m{number}.{each.key}", label=label, position=next(self._positions))
+        for passage in parsed.passages:
+            yield replace(passage, key=f"m{number}.{passage.key}", label=label, position=next(self._positions))
 
 
 def split_mails(data: bytes) -> Iterator[bytes]:

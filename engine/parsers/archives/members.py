@@ -26,8 +26,8 @@ _SYSTEM_FILES = re.compile(r"(?:\A|/)(?:__MACOSX/|\.DS_Store\Z|\._|Thumbs\.db\Z|
 def clean_path(name: str) -> str:
     """The path of a member within its archive, whatever folder outside of it the name leads to; shortened if long."""
     path = _DRIVE.sub("", name.replace("\\", "/"))
-    parts = (clean_single_line(each) for each in path.split("/"))
-    return shorten_name("/".join(each for each in parts if each not in {"", ".", ".."}))
+    parts = (clean_single_line(part) for part in path.split("/"))
+    return shorten_name("/".join(part for part in parts if part not in {"", ".", ".."}))
 
 
 def is_system_file(path: str) -> bool:
@@ -40,15 +40,15 @@ def list_members(name: str, members: Sequence[PackedFile], omissions: Sequence[O
 
     Raises EncryptedFile if all are locked, and EmptyDocument if there is none.
     """
-    if not members and omissions and all(each.reason == LOCKED for each in omissions):
+    if not members and omissions and all(omission.reason == LOCKED for omission in omissions):
         raise EncryptedFile("The archive is locked with a password.")
     if not members and not omissions:
         raise EmptyDocument(f"There are no files in {name}.", hint="Check that it was packed completely.")
     late = tuple(
-        Omission(each.name, f"only the first {MAX_MEMBERS} files of an archive are read")
-        for each in members[MAX_MEMBERS:]
+        Omission(member.name, f"only the first {MAX_MEMBERS} files of an archive are read")
+        for member in members[MAX_MEMBERS:]
     )
-    names = [*(each.name for each in members), *(each.part for each in omissions)]
+    names = [*(member.name for member in members), *(omission.part for omission in omissions)]
     return ParsedFile(name, _list_names(names), attachments=tuple(members[:MAX_MEMBERS]), omissions=(*omissions, *late))
 
 

@@ -25,7 +25,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
     """The files of an archive whose limits were checked. Raises CorruptFile, EncryptedFile and EmptyDocument."""
     try:
         archive = zipfile.ZipFile(BytesIO(data))
-        entries = [each for each in archive.infolist() if not each.is_dir()]
+        entries = [member for member in archive.infolist() if not member.is_dir()]
     except ZIP_ERRORS as error:
         raise CorruptFile("The file is a damaged or incomplete archive.") from error
     members, omissions = list[PackedFile](), list[Omission]()

@@ -22,7 +22,7 @@ ATTACHMENT = "attachment"  # how keys of files within a file, and their omission
 def source_of(name: str, converted: ConvertedDocument) -> tuple[str, bytes] | None:
     """The name and bytes of what a service made of a file; None if it made nothing."""
     if converted.pages:
-        return f"{name}.{ENDING}", PAGE_END.join(each.replace(PAGE_END, "\n") for each in converted.pages).encode()
+        return f"{name}.{ENDING}", PAGE_END.join(page.replace(PAGE_END, "\n") for page in converted.pages).encode()
     return (f"{name}.md", converted.markdown.encode()) if converted.markdown.strip() else None
 
 
@@ -44,9 +44,13 @@ class OwnFindings:
         if document.key.startswith(ATTACHMENT):
             self.attachments.append(document)
             return
-        known = {each.key for each in self.passages}
-        self.passages += [each for each in document.passages if TYPED.fullmatch(each.key) and each.key not in known]
-        self.omissions |= {each.part: each for each in document.omissions if each.part.startswith(ATTACHMENT)}
+        known = {passage.key for passage in self.passages}
+        self.passages += [
+            passage for passage in document.passages if TYPED.fullmatch(passage.key) and passage.key not in known
+        ]
+        self.omissions |= {
+            omission.part: omission for omission in document.omissions if omission.part.startswith(ATTACHMENT)
+        }
 
     def add_to(self, document: ParsedFile) -> ParsedFile:
         """The document of the service with the findings, in the order of its pages."""

@@ -34,7 +34,7 @@ def read_docling(reply: Row) -> ConvertedDocument:
 def read_mineru(reply: Row) -> ConvertedDocument:
     """The reply of MinerU, which names the results by their files. Raises KeyError, TypeError, ValueError."""
     results = list(reply["results"].values())
-    markdown = "\n\n".join(text for each in results if (text := str(each.get("md_content") or "")).strip())
+    markdown = "\n\n".join(text for result in results if (text := str(result.get("md_content") or "")).strip())
     pages = tuple(_read_content_list(results[0].get("content_list"))) if len(results) == 1 else ()
     return _build(markdown, pages, "")
 
@@ -73,7 +73,7 @@ def _render_block(row: Row) -> str:
     items = [f"- {each}" for each in _texts(row, "list_items")]
     code = "\n".join(_texts(row, "code_body"))
     body = [*_texts(row, "table_body", "content"), "\n".join(items), f"```\n{code}\n```" if code else ""]
-    words = [each for each in (*captions, *body, *notes) if each.strip()]
+    words = [caption for caption in (*captions, *body, *notes) if caption.strip()]
     return "\n\n".join(words) if words else PICTURE if kind in {"image", "chart", "table"} else ""
 
 

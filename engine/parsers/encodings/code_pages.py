@@ -75,7 +75,7 @@ def _detect(sample: bytes) -> CodePage:
     score, name, text = ranked[0] if ranked else (0.0, "cp1252", sample.decode("cp1252", "replace"))
     plausibility = judge_plausibility(text)
     other = next((other for other, _, its_text in ranked if its_text != text), 0.0)
-    least = _MIN_OF_SHORT if sum(each > "\x7f" for each in text) < _SHORT else _MIN_OF_LONG
+    least = _MIN_OF_SHORT if sum(character > "\x7f" for character in text) < _SHORT else _MIN_OF_LONG
     return CodePage(name, plausibility > least, is_certain=other < _NEAR * score and plausibility > _MIN_OF_LONG)
 
 

@@ -105,8 +105,8 @@ def _decode_declared(data: bytes) -> DecodedText | None:
 def _decode_damaged(data: bytes) -> DecodedText | None:
     """UTF-8 with a few other bytes in it, which are read as Windows-1252; None if it is something else."""
     text = data.decode("utf-8", _DAMAGED)
-    damaged = sum(len(each) for each in _ESCAPED.findall(text))
-    whole = sum(each > "\x7f" for each in text) - damaged
+    damaged = sum(len(escape) for escape in _ESCAPED.findall(text))
+    whole = sum(character > "\x7f" for character in text) - damaged
     if damaged > _MAX_DAMAGED_SHARE * whole:
         return None
     repaired = _ESCAPED.sub(lambda match: _read_stray(match[0]), text)

@@ -33,7 +33,7 @@ def _mark(character: str, before: str, after: str) -> float:
         return 0.0
     if character in _LIGATURES or (before.isalpha() and after.isalpha()):
         return 0.9 if character in _APOSTROPHES else 0.1
-    is_frame = all("─" <= each <= "▟" for each in (character, before if before > "\x7f" else after))
+    is_frame = all("─" <= frame <= "▟" for frame in (character, before if before > "\x7f" else after))
     return 0.9 if is_frame or character in _USUAL_SIGNS or character == "\xa0" else 0.4
 
 
@@ -41,7 +41,7 @@ def _mark_letter(character: str, before: str, after: str) -> float:
     script = _script(character)
     if script == "HALFWIDTH" or unicodedata.category(character) == "Lm":
         return 0.3
-    near = [_script(each) for each in (before, after) if each.isalpha()]
+    near = [_script(neighbor) for neighbor in (before, after) if neighbor.isalpha()]
     if any(other != script for other in near):
         return 0.3 if script == "IDEOGRAPH" else 0.0
     if before.islower() and character.isupper():

@@ -40,18 +40,22 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - th
     """Passages labeled with the chapter and its headings. Raises EncryptedFile or CorruptFile."""
     archive = XmlArchive(data)
     _check_encryption(archive)
-    package_path = next((attribute(each, "full-path") for each in find_all(archive.parse(_CONTAINER), "rootfile")), "")
+    package_path = next(
+        (attribute(element, "full-path") for element in find_all(archive.parse(_CONTAINER), "rootfile")), ""
+    )
     package = archive.parse(package_path)
     if package is None:
         raise CorruptFile("The book is damaged or incomplete.")
     parts = list(_list_parts(archive, package_path, package))
-    read = [_read_chapter(archive, each) if isinstance(each, _Chapter) else each for each in parts]
-    found = (passage for each in read if not isinstance(each, Omission) for passage in each)
+    read = [_read_chapter(archive, part) if isinstance(part, _Chapter) else part for part in parts]
+    found = (passage for part in read if not isinstance(part, Omission) for passage in part)
     passages = tuple(replace(passage, position=position) for position, passage in enumerate(found))
-    omissions = tuple(each for each in read if isinstance(each, Omission))
-    title = next((clean_single_line(each.text or "") for each in find_all(package, "title")), "")
+    omissions = tuple(part for part in read if isinstance(part, Omission))
+    title = next((clean_single_line(element.text or "") for element in find_all(package, "title")), "")
     chapters = [part for part, each in zip(parts, read, strict=True) if not isinstance(each, Omission)]
-    pictures = (each for part in chapters if isinstance(part, _Chapter) for each in _chapter_pictures(archive, part))
+    pictures = (
+        picture for part in chapters if isinstance(part, _Chapter) for picture in _chapter_pictures(archive, part)
+    )
     return ParsedFile(
         title or name,
         passages,
@@ -63,14 +67,14 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - th
 
 
 def _check_encryption(archive: XmlArchive) -> None:
-    methods = [attribute(each, "Algorithm") for each in find_all(archive.parse(_ENCRYPTION), "EncryptionMethod")]
+    methods = [attribute(element, "Algorithm") for element in find_all(archive.parse(_ENCRYPTION), "EncryptionMethod")]
     if any(method not in _FONT_OBFUSCATION for method in methods):
         raise EncryptedFile("The book is protected against copying.", hint="Add a copy without protection.")
 
 
 def _list_parts(archive: XmlArchive, package_path: str, package: Element) -> Iterator[_Chapter | Omission]:
     """The chapters in reading order, without the table of contents, and those that the book lacks."""
-    items = {attribute(each, "id"): each for each in find_all(package, "item")}
+    items = {attribute(element, "id"): element for element in find_all(package, "item")}
     titles = _chapter_titles(archive, package_path, list(items.values()))
     title = ""
     for number, reference in enumerate(find_all(package, "itemref"), 1):
@@ -98,7 +102,8 @@ def _read_chapter(archive: XmlArchive, chapter: _Chapter) -> list[Passage] | Omi
     except InvalidDocument as error:
         return Omission(_name_chapter(chapter), word_reason(error))
     return [
-        replace(each, key=f"c{chapter.number}.{each.key}", label=_label(chapter.title, each.label)) for each in passages
+        replace(passage, key=f"c{chapter.number}.{passage.key}", label=_label(chapter.title, passage.label))
+        for passage in passages
     ]
 
 
@@ -138,11 +143,11 @@ def _chapter_titles(archive: XmlArchive, package_path: str, items: list[Element]
 
 
 def _contents_entries(tree: Element) -> Iterator[tuple[str, str]]:
-    for each in tree.iter():
-        if local_name(each) == "a" and attribute(each, "href"):
-            yield attribute(each, "href"), clean_single_line("".join(each.itertext()))
-        elif local_name(each) == "navPoint":
-            labels, targets = next(find_all(each, "text"), None), next(find_all(each, "content"), None)
+    for element in tree.iter():
+        if local_name(element) == "a" and attribute(element, "href"):
+            yield attribute(element, "href"), clean_single_line("".join(element.itertext()))
+        elif local_name(element) == "navPoint":
+            labels, targets = next(find_all(element, "text"), None), next(find_all(element, "content"), None)
             if labels is not None and targets is not None:
                 yield attribute(targets, "src"), clean_single_line(labels.text or "")
 
@@ -150,7 +155,9 @@ def _contents_entries(tree: Element) -> Iterator[tuple[str, str]]:
 def _publication_time(package: Element) -> datetime | None:
     """The time of the last change, else the first date of the book."""
     stated = [
-        each.text or "" for each in find_all(package, "meta") if attribute(each, "property") == "dcterms:modified"
+        element.text or ""
+        for element in find_all(package, "meta")
+        if attribute(element, "property") == "dcterms:modified"
     ]
-    times = map(parse_date, stated + [each.text or "" for each in find_all(package, "date")])
+    times = map(parse_date, stated + [element.text or "" for element in find_all(package, "date")])
     return next((time for time in times if time and not is_default_time(time)), None)

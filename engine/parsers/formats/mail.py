@@ -57,7 +57,7 @@ def parse_msg(name: str, data: bytes, mime: str) -> ParsedFile:
         fields = {
             "Subject": message.subject or "",
             "From": message.sender or "",
-            "To": ", ".join(f"{each.name} <{each.email_address}>" for each in message.recipients),
+            "To": ", ".join(f"{recipient.name} <{recipient.email_address}>" for recipient in message.recipients),
             "Date": sent.isoformat(" ", "minutes") if sent else "",
         }
         plain, html = message.body or "", message.html_body or ""
@@ -76,7 +76,10 @@ def parse_msg(name: str, data: bytes, mime: str) -> ParsedFile:
 
 def _build_file(name: str, mail: _Mail) -> ParsedFile:
     parts = mail.parts
-    fields = {**mail.fields, "Attachments": ", ".join(clean_single_line(each.name) for each in parts.attachments)}
+    fields = {
+        **mail.fields,
+        "Attachments": ", ".join(clean_single_line(attachment.name) for attachment in parts.attachments),
+    }
     header = "\n".join(f"{field}: {clean_single_line(value)}" for field, value in fields.items() if value.strip())
     head = (Passage("head", header, "e-mail header"),) if header else ()
     return ParsedFile(
@@ -93,9 +96,9 @@ def _list_passages(name: str, texts: Iterable[tuple[str, bool]]) -> Iterator[Pas
     """The passages of all texts, after that of the header; plain ones that follow each other are one text."""
     position = count(1)
     for number, (is_html, group) in enumerate(groupby(texts, key=itemgetter(1)), 1):
-        for each in _parse_text(name, (text for text, _ in group), is_html=is_html):
-            key = each.key if number == 1 else f"t{number}.{each.key}"
-            yield replace(each, key=key, position=next(position))
+        for passage in _parse_text(name, (text for text, _ in group), is_html=is_html):
+            key = passage.key if number == 1 else f"t{number}.{passage.key}"
+            yield replace(passage, key=key, position=next(position))
 
 
 def _parse_text(name: str, texts: Iterable[str], *, is_html: bool) -> tuple[Passage, ...]:

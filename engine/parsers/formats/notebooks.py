@@ -26,8 +26,10 @@ def parse(name: str, data: bytes) -> ParsedFile:
         raise CorruptFile(f"{name} is not a notebook: it is not JSON.") from error
     if not isinstance(notebook, dict):
         raise CorruptFile(f"{name} is not a notebook.")
-    worksheets = [each for each in _list(notebook.get("worksheets")) if isinstance(each, dict)]  # format version 3
-    cells = _list(notebook.get("cells")) or [cell for each in worksheets for cell in _list(each.get("cells"))]
+    worksheets = [
+        worksheet for worksheet in _list(notebook.get("worksheets")) if isinstance(worksheet, dict)
+    ]  # format version 3
+    cells = _list(notebook.get("cells")) or [cell for worksheet in worksheets for cell in _list(worksheet.get("cells"))]
     parts = [(f"cell {at}", list(_cell_blocks(cell))) for at, cell in enumerate(cells, 1) if isinstance(cell, dict)]
     title = find_first_heading([block for _, blocks in parts for block in blocks])
     return ParsedFile(title or name, passages_by_part(parts))

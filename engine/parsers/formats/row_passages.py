@@ -34,11 +34,11 @@ def table_passages(rows: Iterable[NumberedRow], key_prefix: str = "", label_pref
 def number_passages(pieces: Iterable[Passage | Omission]) -> Iterator[Passage | Omission]:
     """The passages with their positions in this order; empty ones are left out."""
     at = 0
-    for each in pieces:
-        if isinstance(each, Omission):
-            yield each
-        elif each.text:
-            yield replace(each, position=at)
+    for piece in pieces:
+        if isinstance(piece, Omission):
+            yield piece
+        elif piece.text:
+            yield replace(piece, position=at)
             at += 1
 
 

@@ -38,14 +38,14 @@ def parse_pptx(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001
     """Passages labeled "slide 7: Title". Raises CorruptFile."""
     parts = PartReader(XmlArchive(data))
     slides = [_read_slide(parts, number, part) for number, part in enumerate(_pptx_slides(parts.archive), 1)]
-    passages = passages_by_part(_label_all(slides, (text for each in slides for text in each.repeated)))
-    if not any(each.has_picture for each in slides):
+    passages = passages_by_part(_label_all(slides, (text for slide in slides for text in slide.repeated)))
+    if not any(slide.has_picture for slide in slides):
         parts.raise_if_empty(passages)
     return replace(
         _with_unread(ParsedFile(name, passages, omissions=tuple(parts.omissions)), slides),
         saved_at=read_saved_time(parts.archive, "docProps/core.xml"),
         embedded=_pptx_pictures(parts.archive),
-        attachments=tuple(file for each in slides for file in each.files),
+        attachments=tuple(file for slide in slides for file in slide.files),
     )
 
 
@@ -83,9 +83,9 @@ class _Slide(NamedTuple):
 
 def _with_unread(parsed: ParsedFile, slides: Sequence[_Slide]) -> ParsedFile:
     """The file with the slides that are nothing but a picture as omissions."""
-    pictures = [each.number for each in slides if not each.blocks and each.has_picture]
+    pictures = [slide.number for slide in slides if not slide.blocks and slide.has_picture]
     omissions = (*parsed.omissions, *(Omission(f"slide {number}", IS_PICTURE) for number in pictures))
-    damaged = sum(each.part.startswith("slide ") and "," not in each.part for each in parsed.omissions)
+    damaged = sum(omission.part.startswith("slide ") and "," not in omission.part for omission in parsed.omissions)
     return replace(
         parsed,
         omissions=omissions,
@@ -95,7 +95,7 @@ def _with_unread(parsed: ParsedFile, slides: Sequence[_Slide]) -> ParsedFile:
 
 def _label_all(slides: Iterable[_Slide], repeated: Iterable[str]) -> Iterator[tuple[str, list[Block]]]:
     """The slides with their labels, then each header and footer once."""
-    yield from ((_label_slide(each.number, each.title), each.blocks) for each in slides)
+    yield from ((_label_slide(slide.number, slide.title), slide.blocks) for slide in slides)
     yield _REPEATED, [Block(text, 0, 0, "item") for text in dict.fromkeys(repeated)]
 
 
@@ -145,12 +145,14 @@ def _read_slide(parts: PartReader, number: int, part: str) -> _Slide:
     relations = parts.relations(part)
     blocks = [*_shape_blocks(slide), *drawing_blocks(parts, relations, place)]
     repeated = [*_repeated_texts(slide)]
-    for each in relations:
-        if each.type == "notesSlide" and (notes := parts.read(each.target, f"{place}, notes")) is not None:
+    for relation in relations:
+        if relation.type == "notesSlide" and (notes := parts.read(relation.target, f"{place}, notes")) is not None:
             text = "\n".join(block.text for block in _shape_blocks(notes, skipped=_REPEATED_TYPES | {"sldImg"}))
             blocks += [Block(f"Notes: {text}", 0, 0)] if text else []
             repeated += _repeated_texts(notes)
-        elif each.type == "comments" and (comments := parts.read(each.target, f"{place}, comments")) is not None:
+        elif (
+            relation.type == "comments" and (comments := parts.read(relation.target, f"{place}, comments")) is not None
+        ):
             blocks += [Block(text, 0, 0, "item") for text in slide_comments(parts, comments)]
     files = tuple(embedded_files(parts, relations, place))
     has_picture = any(True for _ in find_all(slide, "blip"))
@@ -178,7 +180,7 @@ def _shape_blocks(element: Element, skipped: frozenset[str] = _REPEATED_TYPES) -
 
 
 def _placeholder(shape: Element) -> str:
-    return next((attribute(each, "type") for each in find_all(shape, "ph")), "")
+    return next((attribute(element, "type") for element in find_all(shape, "ph")), "")
 
 
 def _pptx_title(slide: Element | None) -> str:
@@ -187,23 +189,25 @@ def _pptx_title(slide: Element | None) -> str:
 
 
 def _odp_blocks(reader: ContentReader, page: Element) -> Iterator[Block]:
-    notes = [each for each in page if local_name(each) == "notes"]
-    for each in notes:
-        page.remove(each)
+    notes = [child for child in page if local_name(child) == "notes"]
+    for note in notes:
+        page.remove(note)
     for block in reader.read(page):
         is_line = block.type in {"text", "heading"}
         yield replace(block, start=0, stop=0, type="item" if is_line else block.type)
-    for each in notes:
-        if text := "\n".join(block.text for block in reader.read(each)):
+    for note in notes:
+        if text := "\n".join(block.text for block in reader.read(note)):
             yield Block(f"Notes: {text}", 0, 0)
 
 
 def _odp_repeated(archive: XmlArchive, omissions: list[Omission]) -> Iterator[str]:
     """The declared headers and footers, and those of master slides; not the names of their fields, such as <footer>."""
-    declared = (each for tag in _DECLARED for each in find_all(archive.parse("content.xml"), tag))
+    declared = (element for tag in _DECLARED for element in find_all(archive.parse("content.xml"), tag))
     masters = find_all(read_part(archive, "styles.xml", omissions), "master-page")
-    frames = (each for page in masters for each in find_all(page, "frame") if attribute(each, "class") in _CLASSES)
-    for text in (*("".join(each.itertext()).strip() for each in declared), *map(_text_of, frames)):
+    frames = (
+        element for page in masters for element in find_all(page, "frame") if attribute(element, "class") in _CLASSES
+    )
+    for text in (*("".join(element.itertext()).strip() for element in declared), *map(_text_of, frames)):
         if any(map(str.isalpha, text)) and not _FIELD.fullmatch(text):
             yield text
 

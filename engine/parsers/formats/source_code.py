@@ -75,7 +75,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
 def _spans(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Path, first line and line after the last: short definitions together, long ones in parts."""
     found = _find_definitions(lines)
-    starts = [*(each.line for each in found), len(lines)]
+    starts = [*(definition_.line for definition_ in found), len(lines)]
     path, first, total = "", 0, sum(map(_words, lines[: starts[0]]))
     for definition, stop in zip(found, starts[1:], strict=True):
         words = sum(map(_words, lines[definition.line : stop]))
@@ -111,7 +111,7 @@ def _find_definitions(lines: Sequence[str]) -> list[_Definition]:
         if not (match := _match_definition(line[:_MAX_LINE])):
             continue
         indent, title = match
-        outer = [each for each in outer if each[0] < indent]
+        outer = [row for row in outer if row[0] < indent]
         outer.append((indent, title))
         floor = found[-1].line + 1 if found else 0
         found.append(_Definition(_attached_start(lines, number, floor), indent, " › ".join(each for _, each in outer)))

@@ -65,7 +65,7 @@ def _parse_binary(name: str, data: bytes, parts: Collection[str]) -> ParsedFile:
     """The cells of an XLSB file, whose other parts are named."""
     beside = sorted({found[1] for part in parts if (found := _BESIDE_CELLS.match(part))})
     parsed = stream_passages(name, number_passages(_workbook_passages(data, None)))
-    return replace(parsed, omissions=(*parsed.omissions, *(Omission(each, _ONLY_CELLS) for each in beside)))
+    return replace(parsed, omissions=(*parsed.omissions, *(Omission(text, _ONLY_CELLS) for text in beside)))
 
 
 def _list_pictures(data: bytes) -> Iterator[EmbeddedPicture]:
@@ -80,7 +80,7 @@ def _opendocument_passages(data: bytes) -> Iterator[Passage | Omission]:
     check_encryption(archive)
     reader = SheetReader(archive)
     pieces = reader.read()
-    number, name = 0, next((each for each in pieces if isinstance(each, str)), "")
+    number, name = 0, next((piece for piece in pieces if isinstance(piece, str)), "")
     while name:
         number, following = number + 1, list[str]()
         label = f"sheet {clean_single_line(name)}"
@@ -92,7 +92,7 @@ def _opendocument_passages(data: bytes) -> Iterator[Passage | Omission]:
                 text = clean_multiline(join_blocks(group))
                 yield Passage(f"t{number}.{kind}{part}", text, f"{label}, {kind}")
     styles = read_part(archive, "styles.xml", reader.content.omissions)
-    repeated = [each for each in reader.content.read_repeated(styles) if _WORDS.search(each.text.partition(": ")[2])]
+    repeated = [block for block in reader.content.read_repeated(styles) if _WORDS.search(block.text.partition(": ")[2])]
     for part, group in enumerate(group_blocks(repeated), 1):
         yield Passage(f"header{part}", clean_multiline(join_blocks(group)), _REPEATED)
     yield from reader.content.omissions
@@ -102,11 +102,11 @@ def _rows_until_name(
     pieces: Iterator[str | tuple[int, list[str]]], following: list[str]
 ) -> Iterator[tuple[int, list[str]]]:
     """The rows of a sheet; the name of the next one is put into `following`."""
-    for each in pieces:
-        if isinstance(each, str):
-            following.append(each)
+    for piece in pieces:
+        if isinstance(piece, str):
+            following.append(piece)
             return
-        yield each
+        yield piece
 
 
 def _workbook_passages(data: bytes, parts: WorkbookParts | None) -> Iterator[Passage | Omission]:

@@ -74,7 +74,7 @@ def _passages(values: list[Any]) -> tuple[Passage, ...]:
 def _units(value: Any, document: int) -> Iterator[Unit]:
     """The records of a list, the lists of records and the other values of an object, or the value itself."""
     prefix = f"document {document}" if document else ""
-    if isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
+    if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
         yield from ((prefix, number, _render(each)) for number, each in enumerate(value, 1))
     elif isinstance(value, dict):
         for key, each in value.items():

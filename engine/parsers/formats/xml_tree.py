@@ -64,7 +64,7 @@ def attribute(element: Element, name: str) -> str:
 
 def find_all(element: Element | None, name: str) -> Iterator[Element]:
     """The descendants with a local name, in document order."""
-    return (each for each in (element.iter() if element is not None else ()) if local_name(each) == name)
+    return (node for node in (element.iter() if element is not None else ()) if local_name(node) == name)
 
 
 def resolve_path(base: str, target: str) -> str:
@@ -78,4 +78,4 @@ def related_parts(archive: XmlArchive, part: str) -> dict[str, str]:
     """The parts that a part of an OpenXML archive refers to, by the id of the relation."""
     folder, _, file = part.rpartition("/")
     relations = find_all(archive.parse(f"{folder}/_rels/{file}.rels"), "Relationship")
-    return {attribute(each, "Id"): resolve_path(part, attribute(each, "Target")) for each in relations}
+    return {attribute(relation, "Id"): resolve_path(part, attribute(relation, "Target")) for relation in relations}

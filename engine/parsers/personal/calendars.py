@@ -49,18 +49,18 @@ def parse(name: str, data: bytes) -> ParsedFile:
             raise EmptyDocument(f"There are no events in {name}.")
         return parsed
     calendars = read_components(data)
-    title = next((text for each in calendars if (text := each.find("X-WR-CALNAME", "NAME"))), "")
+    title = next((text for calendar in calendars if (text := calendar.find("X-WR-CALNAME", "NAME"))), "")
     attachments = tuple(_list_attachments(components))
     parsed = stream_passages(clean_single_line(title) or name, _build_passages(components))
     return replace(parsed, attachments=attachments)
 
 
 def _find_components(components: Iterable[Component]) -> Iterator[Component]:
-    for each in components:
-        if each.name in _KINDS:
-            yield each
+    for component in components:
+        if component.name in _KINDS:
+            yield component
         else:
-            yield from _find_components(each.components)
+            yield from _find_components(component.components)
 
 
 def _build_passages(components: Iterable[Component]) -> Iterator[Passage]:
@@ -84,24 +84,28 @@ def _describe(component: Component) -> str:
     place = clean_single_line(component.find("LOCATION"))
     what = ", ".join(filter(None, [f"{_name(component)}: {_describe_time(component)}".rstrip(": "), place]))
     lines = [f"{what}."]
-    lines += [f"It repeats {words}." for each in component.find_all("RRULE") if (words := describe_rule(each.value))]
+    lines += [
+        f"It repeats {words}." for element in component.find_all("RRULE") if (words := describe_rule(element.value))
+    ]
     lines += _describe_exceptions(component)
     lines += _describe_people(component)
     state = component.find("STATUS").upper()
     lines += [_STATES[state]] if state in _STATES else []
-    lines += [f"{done} % are done." for each in component.find_all("PERCENT-COMPLETE") if (done := each.text.strip())]
-    categories = [clean_single_line(each.text) for each in component.find_all("CATEGORIES")]
+    lines += [
+        f"{done} % are done." for element in component.find_all("PERCENT-COMPLETE") if (done := element.text.strip())
+    ]
+    categories = [clean_single_line(element.text) for element in component.find_all("CATEGORIES")]
     lines += [f"Categories: {', '.join(categories)}."] if categories else []
-    lines += [f"Link: {each.text.strip()}" for each in component.fields if each.name in {"URL", "CONFERENCE"}]
-    lines += [f"Attachment: {each.text}" for each in component.find_all("ATTACH") if not each.is_binary]
-    notes = [each.text for each in component.fields if each.name in {"DESCRIPTION", "COMMENT", "CONTACT"}]
+    lines += [f"Link: {field.text.strip()}" for field in component.fields if field.name in {"URL", "CONFERENCE"}]
+    lines += [f"Attachment: {element.text}" for element in component.find_all("ATTACH") if not element.is_binary]
+    notes = [field.text for field in component.fields if field.name in {"DESCRIPTION", "COMMENT", "CONTACT"}]
     return "\n\n".join(["\n".join(lines), *filter(str.strip, notes)])
 
 
 def _describe_time(component: Component) -> str:
     """The time as it is stated, in the time zone that it states."""
     if component.name == "VFREEBUSY":
-        return "; ".join(f"busy {each.value.replace(',', ', ')}" for each in component.find_all("FREEBUSY"))
+        return "; ".join(f"busy {element.value.replace(',', ', ')}" for element in component.find_all("FREEBUSY"))
     start, end = _first(component, "DTSTART"), _first(component, "DTEND") or _first(component, "DUE")
     began, ended = _parse(start), _parse(end)
     if began is None:
@@ -156,15 +160,15 @@ def _describe_exceptions(component: Component) -> Iterator[str]:
     if changed and (time := _parse(changed)):
         yield f"This replaces the time {_format_time(time, changed)}."
     for name, words in (("EXDATE", "It does not take place on"), ("RDATE", "It also takes place on")):
-        stated = [(each, value) for each in component.find_all(name) for value in each.value.split(",")]
+        stated = [(element, value) for element in component.find_all(name) for value in element.value.split(",")]
         days = [_format_time(time, replace(each, value=value)) for each, value in stated if (time := parse_time(value))]
         if days:
             yield f"{words} {'; '.join(days)}."
 
 
 def _describe_people(component: Component) -> Iterator[str]:
-    organizers = [_describe_person(each) for each in component.find_all("ORGANIZER")]
-    people = [_describe_person(each) for each in component.find_all("ATTENDEE")]
+    organizers = [_describe_person(element) for element in component.find_all("ORGANIZER")]
+    people = [_describe_person(element) for element in component.find_all("ATTENDEE")]
     if organizers:
         yield f"Organized by {join_words(organizers)}."
     if people:

@@ -62,22 +62,22 @@ _TYPES_LEFT_OUT = frozenset({"pref", "internet", "voice", "x-internet"})
 
 def parse(name: str, data: bytes) -> ParsedFile:
     """A passage for each contact, labeled with the name. What holds no contacts is text."""
-    cards = [each for each in _find_cards(read_components(data)) if each.fields]
+    cards = [card for card in _find_cards(read_components(data)) if card.fields]
     if not cards:
         parsed = plain_text.parse(name, data)
         if not parsed.passages or data.lstrip()[:11].upper() == b"BEGIN:VCARD":
             raise EmptyDocument(f"There are no contacts in {name}.")
         return parsed
     title = _name(cards[0]) if len(cards) == 1 else ""
-    omissions = tuple(each for card in cards for each in _list_unread(card))
+    omissions = tuple(omission for card in cards for omission in _list_unread(card))
     return replace(stream_passages(title or name, _build_passages(cards)), omissions=omissions)
 
 
 def _find_cards(components: Iterable[Component]) -> Iterator[Component]:
-    for each in components:
-        if each.name == "VCARD":
-            yield each
-        yield from _find_cards(each.components)
+    for component in components:
+        if component.name == "VCARD":
+            yield component
+        yield from _find_cards(component.components)
 
 
 def _build_passages(cards: Iterable[Component]) -> Iterator[Passage]:
@@ -94,30 +94,30 @@ def _name(card: Component) -> str:
     """The name as it is shown, else built from its parts, else that of the organization."""
     if shown := clean_single_line(card.find("FN")):
         return shown
-    for each in card.find_all("N"):
-        family, given, middle, before, after, *_ = [*split_value(each.value, ";"), *[""] * 5]
+    for element in card.find_all("N"):
+        family, given, middle, before, after, *_ = [*split_value(element.value, ";"), *[""] * 5]
         if built := clean_single_line(f"{before} {given} {middle} {family} {after}"):
             return built
     return _organization(card) or clean_single_line(card.find("NICKNAME", "EMAIL", "TEL"))
 
 
 def _organization(card: Component) -> str:
-    parts = [clean_single_line(part) for each in card.find_all("ORG") for part in split_value(each.value, ";")]
+    parts = [clean_single_line(part) for element in card.find_all("ORG") for part in split_value(element.value, ";")]
     return ", ".join(filter(None, parts))
 
 
 def _describe(card: Component) -> Iterator[str]:
     """Who it is in a sentence, then each field on a line of its own."""
     name, organization = _name(card), _organization(card)
-    roles = ", ".join(dict.fromkeys(clean_single_line(each.text) for each in card.fields if each.name in _ROLES))
+    roles = ", ".join(dict.fromkeys(clean_single_line(field.text) for field in card.fields if field.name in _ROLES))
     at = f" at {organization}" if organization and organization != name else ""
     yield f"{name} is {roles}{at}." if roles else f"{name} is{at}." if at else f"{name}."
-    labels = {each.group: clean_single_line(each.text) for each in card.find_all("X-ABLABEL") if each.group}
-    for each in card.fields:
-        if each.name in _TECHNICAL or each.name in _FILES or each.is_binary:
+    labels = {element.group: clean_single_line(element.text) for element in card.find_all("X-ABLABEL") if element.group}
+    for field in card.fields:
+        if field.name in _TECHNICAL or field.name in _FILES or field.is_binary:
             continue
-        if value := _format_value(each):
-            yield f"{_label(each, labels.get(each.group, ''))}: {value}"
+        if value := _format_value(field):
+            yield f"{_label(field, labels.get(field.group, ''))}: {value}"
 
 
 _ROLES = ("TITLE", "ROLE")
@@ -126,8 +126,8 @@ _ROLES = ("TITLE", "ROLE")
 def _label(stated: Field, own: str) -> str:
     """The name of a field with what kind it is: "Telephone (work)"."""
     name = _LABELS.get(stated.name) or stated.name.removeprefix("X-").replace("-", " ").capitalize()
-    types = [each.strip().lower() for each in stated.parameters.get("TYPE", "").split(",")]
-    kinds = [own.strip("_$!<>")] if own else [each for each in types if each and each not in _TYPES_LEFT_OUT]
+    types = [part.strip().lower() for part in stated.parameters.get("TYPE", "").split(",")]
+    kinds = [own.strip("_$!<>")] if own else [type_ for type_ in types if type_ and type_ not in _TYPES_LEFT_OUT]
     return f"{name} ({', '.join(kinds)})" if kinds and any(kinds) else name
 
 
@@ -146,7 +146,7 @@ def _format_value(stated: Field) -> str:
 
 
 def _list_unread(card: Component) -> Iterator[Omission]:
-    for each in card.fields:
-        if each.name in _FILES and each.value.strip():
-            kind = _FILES[each.name]
+    for field in card.fields:
+        if field.name in _FILES and field.value.strip():
+            kind = _FILES[field.name]
             yield Omission(f"{kind} of {_name(card) or 'a contact'}", f"a {kind} holds no text")

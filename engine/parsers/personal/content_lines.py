@@ -64,28 +64,28 @@ class Component:
 
     def find(self, *names: str) -> str:
         """The text of the first field with one of the names, or an empty string."""
-        return next((text for each in self.fields if each.name in names and (text := each.text.strip())), "")
+        return next((text for line in self.fields if line.name in names and (text := line.text.strip())), "")
 
     def find_all(self, name: str) -> list[Field]:
         """The fields with a name."""
-        return [each for each in self.fields if each.name == name]
+        return [line for line in self.fields if line.name == name]
 
 
 def read_components(data: bytes) -> list[Component]:
     """The outermost components; one whose end is missing ends with the file. Raises CorruptFile if it is not text."""
     root = Component("")
     open_components = [root]
-    for each in _read_fields(decode_text(data)):
-        name = each.value.strip().upper()
-        if each.name == "BEGIN" and len(open_components) < _MAX_DEPTH:
+    for field_ in _read_fields(decode_text(data)):
+        name = field_.value.strip().upper()
+        if field_.name == "BEGIN" and len(open_components) < _MAX_DEPTH:
             inner = Component(name)
             open_components[-1].components.append(inner)
             open_components.append(inner)
-        elif each.name == "END" and name in {open_one.name for open_one in open_components[1:]}:
+        elif field_.name == "END" and name in {open_one.name for open_one in open_components[1:]}:
             while open_components.pop().name != name:
                 pass  # one inside of it whose end is missing ends too
         else:
-            open_components[-1].fields.append(each)
+            open_components[-1].fields.append(field_)
     return root.components
 
 

@@ -57,7 +57,7 @@ def parse_duration(value: str) -> timedelta | None:
     match = _DURATION.fullmatch(value.strip().upper())
     if not match or not any(match.groups()[1:]):
         return None
-    weeks, days, hours, minutes, seconds = (int(each or 0) for each in match.groups()[1:])
+    weeks, days, hours, minutes, seconds = (int(group or 0) for group in match.groups()[1:])
     length = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
     return -length if match[1] == "-" else length
 
@@ -70,7 +70,7 @@ def format_day(day: date) -> str:
 
 def describe_rule(value: str) -> str:
     """A rule as "every 2 weeks on Monday and Friday until Monday, 30 June 2031"; what has no words stays as stated."""
-    rule = {key.upper().strip(): text.strip() for each in value.split(";") for key, _, text in [each.partition("=")]}
+    rule = {key.upper().strip(): text.strip() for part in value.split(";") for key, _, text in [part.partition("=")]}
     unit = _UNITS.get(rule.get("FREQ", "").upper())
     if unit is None:
         return f"by the rule {value}" if value.strip() else ""
@@ -91,11 +91,11 @@ def join_words(words: list[str]) -> str:
 
 def _describe_days(rule: Mapping[str, str]) -> list[str]:
     words = []
-    if days := [_describe_day(each) for each in rule.get("BYDAY", "").upper().split(",") if each.strip()]:
+    if days := [_describe_day(part) for part in rule.get("BYDAY", "").upper().split(",") if part.strip()]:
         words.append(f"on {join_words(days)}")
-    if dates := [_describe_date(each) for each in rule.get("BYMONTHDAY", "").split(",") if each.strip()]:
+    if dates := [_describe_date(part) for part in rule.get("BYMONTHDAY", "").split(",") if part.strip()]:
         words.append(f"on {join_words(dates)}")
-    if months := [_describe_month(each) for each in rule.get("BYMONTH", "").split(",") if each.strip()]:
+    if months := [_describe_month(part) for part in rule.get("BYMONTH", "").split(",") if part.strip()]:
         words.append(f"in {join_words(months)}")
     return words
 

@@ -90,7 +90,9 @@ class FileParser:
         Raises as `stream` does.
         """
         async with aclosing(self.stream(name, data, origin=origin)) as documents:
-            parts = {each.key: each async for each in documents if not each.key.startswith("attachment")}
+            parts = {
+                document.key: document async for document in documents if not document.key.startswith("attachment")
+            }
         passages = tuple(passage for part in parts.values() for passage in part.passages)
         return replace(next(iter(parts.values())), passages=passages)
 

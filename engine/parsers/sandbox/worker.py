@@ -71,7 +71,7 @@ def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[Parse
 
 def _shorten(parsed: ParsedFile) -> ParsedFile:
     """The document with a title and omissions of bounded length; omissions beyond a number are counted."""
-    omissions = [Omission(shorten_name(each.part), shorten_name(each.reason)) for each in parsed.omissions]
+    omissions = [Omission(shorten_name(omission.part), shorten_name(omission.reason)) for omission in parsed.omissions]
     if (others := len(omissions) - MAX_OMISSIONS) > 0:
         omissions[MAX_OMISSIONS:] = [Omission(f"{others} other part{'s' * (others > 1)}", "there are too many to list")]
     return replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS], omissions=tuple(omissions))
@@ -118,13 +118,13 @@ class _Nesting:
         """
         free = MAX_DESCRIBED_PICTURES - len(self.pictures)
         kept, others = part.pictures[:free], part.pictures[free:]
-        self.pictures += [each.key for each in kept]
+        self.pictures += [picture.key for picture in kept]
         if not others:
             return part
         reason = f"only the first {MAX_DESCRIBED_PICTURES} pictures of an upload are described"
         if not (part.key or kept or part.passages):
             raise DocumentTooLarge(reason)
-        late = tuple(Omission(each.label, reason) for each in others)
+        late = tuple(Omission(other.label, reason) for other in others)
         return replace(part, pictures=kept, omissions=(*part.omissions, *late))
 
 
@@ -166,7 +166,7 @@ def _name_omission(attachment: FileWithin, error: Exception) -> Omission:
 
 def _count_unpacked(parsed: ParsedFile, failed: list[Omission]) -> str:
     """How many files of an archive were read; an empty string for other files."""
-    if not any(isinstance(each, PackedFile) for each in parsed.attachments):
+    if not any(isinstance(attachment, PackedFile) for attachment in parsed.attachments):
         return ""
     total = len(parsed.attachments) + len(parsed.omissions)
     return count_parts(len(parsed.attachments) - len(failed), total, "file")
@@ -249,7 +249,7 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
 
 def _list_attachments(attachments: Sequence[FileWithin]) -> Passage:
     """The passage of a file that holds nothing but files."""
-    names = "\n".join(f"- {clean_single_line(each.name)}" for each in attachments)
+    names = "\n".join(f"- {clean_single_line(attachment.name)}" for attachment in attachments)
     return Passage("files", f"Attached files:\n{names}", "attached files")
 
 

@@ -27,7 +27,9 @@ async def add_descriptions(parsed: ParsedFile, describer: PictureDescriber) -> P
     passages, omissions, failure = list(parsed.passages), list(parsed.omissions), None
     for start in range(0, len(parsed.pictures), PICTURES_AT_ONCE):
         batch = parsed.pictures[start : start + PICTURES_AT_ONCE]
-        outcomes = await asyncio.gather(*(describer.describe(each.data) for each in batch), return_exceptions=True)
+        outcomes = await asyncio.gather(
+            *(describer.describe(waiting.data) for waiting in batch), return_exceptions=True
+        )
         for picture, outcome in zip(batch, outcomes, strict=True):
             if isinstance(outcome, str):
                 passages += build_passages(picture, outcome)

@@ -25,7 +25,7 @@ def list_docx_pictures(data: bytes) -> Iterator[EmbeddedPicture]:
     for element in _elements(archive, _DOCX_PART):
         match local_name(element):
             case "p" if _is_docx_heading(element):
-                heading = clean_single_line("".join(each.text or "" for each in find_all(element, "t")))
+                heading = clean_single_line("".join(run.text or "" for run in find_all(element, "t")))
             case "blip":
                 yield from _load(archive, targets.get(attribute(element, "embed"), ""), heading)
 
@@ -51,8 +51,8 @@ def _elements(archive: XmlArchive, part: str) -> Iterator[Element]:
 
 def _is_docx_heading(paragraph: Element) -> bool:
     """Whether a paragraph has a style of headings; those of paragraphs within it, in text boxes, are their own."""
-    properties = (each for child in paragraph if local_name(child) == "pPr" for each in child)
-    styles = (attribute(each, "val").lower() for each in properties if local_name(each) == "pStyle")
+    properties = (property_ for child in paragraph if local_name(child) == "pPr" for property_ in child)
+    styles = (attribute(property_, "val").lower() for property_ in properties if local_name(property_) == "pStyle")
     return any(style.startswith(_HEADING_STYLES) for style in styles)
 
 

@@ -54,16 +54,16 @@ def read_embedded(parsed: ParsedFile, limits: ParserLimits) -> ParsedFile:
     head = list(takewhile(lambda piece: piece is not None, pieces))
     return replace(
         parsed,
-        passages=tuple(each for each in head if isinstance(each, Passage)),
-        pictures=tuple(each for each in head if isinstance(each, UnreadPicture)),
-        omissions=(*parsed.omissions, *(each for each in head if isinstance(each, Omission))),
+        passages=tuple(piece for piece in head if isinstance(piece, Passage)),
+        pictures=tuple(piece for piece in head if isinstance(piece, UnreadPicture)),
+        omissions=(*parsed.omissions, *(piece for piece in head if isinstance(piece, Omission))),
         further=chain((None,), pieces),
     )
 
 
 def _name_pictures(parsed: ParsedFile, pictures: Iterator[EmbeddedPicture]) -> ParsedFile:
     """The document with the number of its pictures as an omission, besides the pages that are nothing else."""
-    named = {each.part for each in parsed.omissions if each.reason == IS_PICTURE}
+    named = {omission.part for omission in parsed.omissions if omission.reason == IS_PICTURE}
     found = sum(
         picture.label.partition(",")[0].partition(":")[0] not in named
         for picture, _ in islice(_open_all(pictures), _MAX_COUNTED)
@@ -79,7 +79,7 @@ def _name_number(found: int, reason: str) -> tuple[Omission, ...]:
 
 def _without_pictures_named(parsed: ParsedFile) -> ParsedFile:
     """The document whose pictures are read, too: no page of it is left out because it is a picture."""
-    kept = tuple(each for each in parsed.omissions if each.reason != IS_PICTURE)
+    kept = tuple(omission for omission in parsed.omissions if omission.reason != IS_PICTURE)
     return replace(parsed, omissions=kept, coverage=parsed.coverage if kept else "")
 
 

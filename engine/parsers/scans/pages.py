@@ -65,9 +65,9 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
             layers.get(page_of(passage), kept).append(passage)
         pieces = _read_pages(layers, data, limits)
     head = list(takewhile(lambda piece: piece is not None, pieces))
-    omitted = tuple(each for each in head if isinstance(each, Omission))
-    passages = [*kept, *(each for each in head if isinstance(each, Passage))]
-    pictures = tuple(each for each in head if isinstance(each, UnreadPicture))
+    omitted = tuple(piece for piece in head if isinstance(piece, Omission))
+    passages = [*kept, *(piece for piece in head if isinstance(piece, Passage))]
+    pictures = tuple(piece for piece in head if isinstance(piece, UnreadPicture))
     if not passages and not pictures:
         raise _build_refusal(parsed, f"No text was recognized in {parsed.title}.", _UNREADABLE_HINT)
     return replace(
@@ -83,8 +83,8 @@ def _name_unread(parsed: ParsedFile, data: bytes) -> ParsedFile:
     """The file with its unread pages as omissions: those without text, and those with garbage."""
     with_text = {page_of(passage) for passage in parsed.passages}
     omitted = (
-        *name_pages([each for each in parsed.unread_pages if each not in with_text], NO_OCR),
-        *name_pages([each for each in parsed.unread_pages if each in with_text], _IN_PICTURE),
+        *name_pages([page for page in parsed.unread_pages if page not in with_text], NO_OCR),
+        *name_pages([page for page in parsed.unread_pages if page in with_text], _IN_PICTURE),
     )
     with _open_pdf(data) as document:
         total = len(document)
@@ -139,7 +139,7 @@ def _read_pages(layers: Mapping[int, Sequence[Passage]], data: bytes, limits: Pa
         yield from name_pages(sorted(layers)[_MAX_SCANNED_PAGES:], _TOO_MANY)
         for count, number in enumerate(sorted(layers)[:_MAX_SCANNED_PAGES], 1):
             found = _read_page(document[number - 1], number, layers[number], limits)
-            pictures = sum(isinstance(each, UnreadPicture) for each in found)
+            pictures = sum(isinstance(frame, UnreadPicture) for frame in found)
             if described + pictures <= _MAX_DESCRIBED_PAGES:
                 described += pictures
                 yield from found
@@ -158,7 +158,7 @@ def _read_page(
         return layer
     text = recognize(_encode_gray(picture), limits) if limits.ocr_program else ""
     if not is_garbled(text) and (texts := page_texts(text)):
-        kept = [each for each in layer if not is_garbled(each.text) and each.text not in texts]
+        kept = [passage for passage in layer if not is_garbled(passage.text) and passage.text not in texts]
         return kept + [
             Passage(f"p{number}-{part}", each, f"p. {number}", position=position_of(number, part))
             for part, each in enumerate(texts, 1 + len(layer))

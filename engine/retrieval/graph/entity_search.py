@@ -47,12 +47,12 @@ def _find_similar(view: LedgerView, name: str, scope_ids: ScopeIds) -> list[int]
 def summarize(records: Iterable[EntityRecord]) -> list[EntitySummary]:
     """One summary of each name, in the order of its first record."""
     groups: dict[str, list[EntityRecord]] = {}
-    for each in records:
-        groups.setdefault(each.canonical, []).append(each)
+    for record in records:
+        groups.setdefault(record.canonical, []).append(record)
     return [_combine(key, group) for key, group in groups.items()]
 
 
 def _combine(key: str, group: list[EntityRecord]) -> EntitySummary:
     main = max(group, key=lambda each: (each.mentions, each.name))
-    mentions, degree = sum(each.mentions for each in group), sum(each.degree for each in group)
+    mentions, degree = sum(record.mentions for record in group), sum(record.degree for record in group)
     return EntitySummary(key, main.name, main.type, mentions, degree)

@@ -45,9 +45,9 @@ class ProvenanceLoader:
         view = views[0]
         rows, has_more = await self._load_facts(KeyKind.NAME, view.ids)
         numbered = await self._number(rows)
-        names = tuple(dict.fromkeys(each.label for each in rows if each.type))[:MAX_NAMES] or (view.name,)
+        names = tuple(dict.fromkeys(row.label for row in rows if row.type))[:MAX_NAMES] or (view.name,)
         facts, sources = _cite(_build_facts(rows, numbered, names), numbered)
-        entity = ContextEntity(view.name, view.type, view.description, tuple(each.number for each in sources))
+        entity = ContextEntity(view.name, view.type, view.description, tuple(source.number for source in sources))
         spaces, is_pinned = await self._load_places(KeyKind.NAME, view)
         return FactProvenance(entity, None, names, facts, sources, spaces, is_pinned, has_more)
 
@@ -65,7 +65,7 @@ class ProvenanceLoader:
         rows, has_more = await self._load_facts(KeyKind.PAIR, view.ids)
         numbered = await self._number(rows)
         facts, sources = _cite(_build_facts(rows, numbered, (view.source, view.target)), numbered)
-        numbers = tuple(each.number for each in sources)
+        numbers = tuple(source.number for source in sources)
         relation = ContextRelation(view.source, view.target, view.keywords, view.description, view.weight, numbers)
         spaces, is_pinned = await self._load_places(KeyKind.PAIR, view)
         return FactProvenance(None, relation, (), facts, sources, spaces, is_pinned, has_more)
@@ -76,7 +76,7 @@ class ProvenanceLoader:
         found = await self.searcher.runtime.ledger.search.find_entities_by_name({canonical}, scope_ids)
         await self.searcher.load_entities(self.profiles, found)
         records = [self.profiles.entities[id_] for id_ in found if id_ in self.profiles.entities]
-        return [each.id for each in sorted(records, key=lambda each: (each.canonical != canonical, each.canonical))]
+        return [record.id for record in sorted(records, key=lambda each: (each.canonical != canonical, each.canonical))]
 
     def _joins(self, view: RelationView, ends: tuple[Collection[int], Collection[int]]) -> bool:
         """Whether a relation is between the two names, not between two profiles of one of them."""
@@ -91,7 +91,7 @@ class ProvenanceLoader:
         """The newest facts, and whether there are more."""
         profiles = self.searcher.runtime.ledger.profiles
         found = await profiles.load_recent_facts(kind, ids, self.limit + 1, self.searcher.scope.fact_chunks)
-        rows = {row for each in found.values() for row in each}
+        rows = {row for fact in found.values() for row in fact}
         stated = [row for row in rows if row.type] or list(rows)
         stated.sort(key=lambda row: (-row.time, row.hash, row.label, row.chunk))
         return stated[: self.limit], len(stated) > self.limit
@@ -108,7 +108,7 @@ class ProvenanceLoader:
         corrected = await ledger.corrections.load_corrections(kind, view.ids)
         records = self.profiles.entities if kind == KeyKind.NAME else self.profiles.relations
         spaces = await ledger.names.load_space_names({records[id_].space for id_ in view.ids})
-        return spaces, any(each.pin is not None for each in corrected.values())
+        return spaces, any(correction.pin is not None for correction in corrected.values())
 
 
 def _build_facts(rows: Sequence[FactRow], numbered: NumberedSources, names: Sequence[str]) -> list[StatedFact]:
@@ -141,6 +141,6 @@ def _cite(facts: Sequence[StatedFact], numbered: NumberedSources) -> tuple[tuple
     numbers = {old: new for new, old in enumerate(used, 1)}
     sources = {source.number: source for source in numbered.sources}
     return (
-        tuple(replace(fact, sources=tuple(sorted(numbers[each] for each in fact.sources))) for fact in facts),
+        tuple(replace(fact, sources=tuple(sorted(numbers[source] for source in fact.sources))) for fact in facts),
         tuple(replace(sources[old], number=new) for old, new in numbers.items()),
     )

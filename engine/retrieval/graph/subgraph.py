@@ -146,5 +146,5 @@ class SubgraphLoader:
 
     def _build_node(self, key: str) -> SubgraphNode:
         view, records = self.views[key], [self.profiles.entities[id_] for id_ in self.views[key].ids]
-        mentions, degree = sum(each.mentions for each in records), sum(each.degree for each in records)
+        mentions, degree = sum(record.mentions for record in records), sum(record.degree for record in records)
         return SubgraphNode(key, view.name, view.type, view.description, self.rings[key], mentions, degree)

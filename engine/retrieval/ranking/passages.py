@@ -35,8 +35,8 @@ def passage_key(piece: PieceText) -> PassageKey:
 
 def rate_passages(chunks: Sequence[RatedChunk], options: RankingOptions) -> dict[PassageKey, float]:
     """Scores of passages: by similarity, words, and the rank of their chunk, with a share of their neighbors'."""
-    most_similar = max((each for chunk in chunks for each in chunk.similarities), default=0.0) or 1.0
-    most_words = max((each for chunk in chunks for each in chunk.bm25), default=0.0) or 1.0
+    most_similar = max((value for chunk in chunks for value in chunk.similarities), default=0.0) or 1.0
+    most_words = max((value for chunk in chunks for value in chunk.bm25), default=0.0) or 1.0
     scores: dict[PassageKey, float] = {}
     for chunk in chunks:
         own = options.passage_rank_weight * (1 - chunk.rank)
@@ -71,7 +71,7 @@ def order_passages(chunks: Iterable[ChunkText], scores: Mapping[PassageKey, floa
 
 def similarities_to(query: np.ndarray, parts: np.ndarray) -> list[float]:
     """The cosine of a query, shape (dim,), with each part of a chunk, shape (parts, dim); all of length one."""
-    return [float(each) for each in parts @ query]
+    return [float(part) for part in parts @ query]
 
 
 def _find_neighbors(chunks: Sequence[RatedChunk], span: int) -> Iterable[tuple[PassageKey, PassageKey]]:

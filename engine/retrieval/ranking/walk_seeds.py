@@ -53,7 +53,7 @@ def build_name_seeds(
     seeds: Counter[GraphNode] = Counter()
     for name, similarities in by_name.items():
         seeds[name] += fmean(similarities) / max(1, mentions[name])  # type: ignore[assignment]  # a Counter of floats
-    for entity in {each.canonical: each for each in entities}.values():
+    for entity in {match.canonical: match for match in entities}.values():
         seeds[entity.canonical] += 1 / max(1, entity.mentions)  # type: ignore[assignment]
     for chunks in titled_chunks.values():
         for chunk in chunks:

@@ -62,7 +62,7 @@ def has_missing_rows(session: KuzuConnection, nodes: Iterable[int], edges: Itera
     ends = ({"id": edge.id, "source": edge.source, "target": edge.target} for edge in edges)
     return not (
         all(session.has_rows(FIND_NODE, {"id": node}) for node in nodes)
-        and all(session.has_rows(FIND_EDGE, each) for each in ends)
+        and all(session.has_rows(FIND_EDGE, end) for end in ends)
     )
 
 

@@ -86,9 +86,9 @@ class Cache(Topic[Place_co]):
     def save_answer(self, answer: CachedAnswer, now: float) -> None:
         """Cache an answer unless anything was deleted since its retrieval; drop the least recently used ones."""
         uses = (
-            [(0, each) for each in answer.chunks]
-            + [(1, each) for each in answer.names]
-            + [(2, each) for each in answer.pairs]
+            [(0, chunk) for chunk in answer.chunks]
+            + [(1, name) for name in answer.names]
+            + [(2, pair) for pair in answer.pairs]
         )
         removals = self.db.execute_fetchall("SELECT value FROM meta WHERE key IN ('last_rechunk', 'last_removal')")
         if any(int(generation) > answer.generation for (generation,) in removals):
@@ -113,8 +113,8 @@ class Cache(Topic[Place_co]):
     def add_usage(self, day: str, items: Sequence[Usage]) -> None:
         """Add calls to the day's sums by purpose and model."""
         by_model = defaultdict[tuple[str, str], list["Usage"]](list)
-        for each in items:
-            by_model[each.purpose, each.model].append(each)
+        for item in items:
+            by_model[item.purpose, item.model].append(item)
         self.db.executemany(
             "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (day, purpose, model) DO UPDATE SET"
             " calls = usage.calls + excluded.calls, input_tokens = usage.input_tokens + excluded.input_tokens,"
@@ -137,10 +137,10 @@ class Cache(Topic[Place_co]):
         """Add calls that indexed texts to the day's sums, and to those of the texts' spaces."""
         self.add_usage(day, usage.items)
         sums = defaultdict[tuple[int, str], tuple[int, float]](lambda: (0, 0.0))
-        for each in usage.items:
-            for space, tokens, cost in share_usage(each, usage.characters):
-                before = sums[space, each.purpose]
-                sums[space, each.purpose] = before[0] + tokens, before[1] + cost
+        for item in usage.items:
+            for space, tokens, cost in share_usage(item, usage.characters):
+                before = sums[space, item.purpose]
+                sums[space, item.purpose] = before[0] + tokens, before[1] + cost
         self.db.executemany(
             "INSERT INTO space_usage (space, day, purpose, tokens, cost) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT (space, day, purpose) DO UPDATE SET tokens = space_usage.tokens + excluded.tokens,"

@@ -292,9 +292,7 @@ class Profiles(Topic[Place_co]):
     @reading
     def load_batch(self, keys: Sequence[StaleKey], newest: int, now: float) -> ProjectionBatch:
         """The facts of these names and pairs, and the displayed names of the pairs' ends."""
-        names, pairs = [
-            frozenset(each.id for each in keys if each.kind == kind) for kind in (KeyKind.NAME, KeyKind.PAIR)
-        ]
+        names, pairs = [frozenset(key.id for key in keys if key.kind == kind) for kind in (KeyKind.NAME, KeyKind.PAIR)]
         pair_facts = self.load_pairs(pairs, newest)
         name_facts = self.load_names(names, newest)
         return ProjectionBatch(
@@ -321,8 +319,8 @@ class Profiles(Topic[Place_co]):
         if Settings(self.db).get_int("last_revision") > folded.batch.generation:
             changed = StaleKeys(self.db).find_changed(folded.batch.stale_keys)
             Invalidation(self.db).clear_profiles(
-                [each.id for each in changed if each.kind == KeyKind.NAME],
-                [each.id for each in changed if each.kind == KeyKind.PAIR],
+                [key.id for key in changed if key.kind == KeyKind.NAME],
+                [key.id for key in changed if key.kind == KeyKind.PAIR],
             )
 
     @writing
@@ -332,8 +330,8 @@ class Profiles(Topic[Place_co]):
         The vectors of keys that changed again are not recorded: a reindex may have removed them.
         """
         changed = {(key.kind, key.id) for key in StaleKeys(self.db).find_changed([*result.done, *result.held])}
-        entities = [each for each in result.embedded_entities if (KeyKind.NAME, each[1]) not in changed]
-        relations = [each for each in result.embedded_relations if (KeyKind.PAIR, each[1]) not in changed]
+        entities = [entity for entity in result.embedded_entities if (KeyKind.NAME, entity[1]) not in changed]
+        relations = [relation for relation in result.embedded_relations if (KeyKind.PAIR, relation[1]) not in changed]
         self.record_embedded(KeyKind.NAME, entities)
         self.record_embedded(KeyKind.PAIR, relations)
         self.record_graphed(result.graphed_names, result.graphed_pairs)

@@ -47,7 +47,7 @@ UNFIT = (sqlite3.Error, psycopg.DataError, psycopg.IntegrityError, UnicodeError,
 def list_columns(source: SchemaSource) -> dict[str, list[str]]:
     """The columns of the tables of both databases; a table comes after those that it refers to."""
     return {
-        table.name: [each.name for each in table.columns if not each.computed and each.name != CLAIM]
+        table.name: [column.name for column in table.columns if not column.computed and column.name != CLAIM]
         for table in source.tables
     }
 
@@ -129,7 +129,7 @@ async def _in_batches(rows: AsyncIterator[tuple[Any, ...]]) -> AsyncIterator[lis
 def has_rows(raw: Raw, tables: Iterable[str]) -> bool:
     """Whether any of these tables has a row."""
     query = sql.SQL("SELECT EXISTS (SELECT 1 FROM {})")
-    return any(raw.execute(query.format(sql.Identifier(each))).fetchone() == (True,) for each in tables)
+    return any(raw.execute(query.format(sql.Identifier(table))).fetchone() == (True,) for table in tables)
 
 
 def empty_tables(raw: Raw) -> None:
@@ -165,7 +165,7 @@ def load_tables(raw: Raw, path: Path, tables: Tables, label: str) -> None:
 
 def _load_table(raw: Raw, file: sqlite3.Connection, table: str, columns: Sequence[str]) -> None:
     types: dict[str, str] = dict(raw.execute(LIST_TYPES, (table,)).fetchall())
-    casts: list[Callable[[Any], Any] | None] = [{"boolean": bool, "text": str}.get(types[each]) for each in columns]
+    casts: list[Callable[[Any], Any] | None] = [{"boolean": bool, "text": str}.get(types[column]) for column in columns]
     target = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
     )

@@ -117,13 +117,15 @@ class Table:
         head = f"CREATE TABLE {self.name} (\n    {_join(content)}\n)"
         options = ", ".join(self._list_options()) if dialect is Dialect.SQLITE else ""
         return "\n".join(
-            [f"{head} {options}".rstrip() + ";", *(each.render(self.name, dialect) for each in self.indexes)]
+            [f"{head} {options}".rstrip() + ";", *(index.render(self.name, dialect) for index in self.indexes)]
         )
 
     def _list_options(self) -> Iterable[str]:
         if self.strict:
             yield "STRICT"
-        if (self.key or any(each.primary and each.kind is not INT for each in self.columns)) and not self.has_rowid:
+        if (
+            self.key or any(column.primary and column.kind is not INT for column in self.columns)
+        ) and not self.has_rowid:
             yield "WITHOUT ROWID"
 
 

@@ -65,7 +65,7 @@ class ThreadConnection:
 
     def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
         statement = for_sqlite(sql)
-        return [row for each in parameters for row in self._sqlite.execute(statement, each)]
+        return [row for parameter in parameters for row in self._sqlite.execute(statement, parameter)]
 
     def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
         return self._sqlite.execute(for_sqlite(sql), parameters).fetchall()

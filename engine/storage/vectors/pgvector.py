@@ -209,8 +209,8 @@ class PostgresVectors:
                 with attempt:
                     async with self._raw_connection() as connection, connection.transaction():
                         await check_process(connection, self._process)
-                        for each in (statement, *more):
-                            await run_statement(connection, each, parameters)
+                        for composed in (statement, *more):
+                            await run_statement(connection, composed, parameters)
 
     async def _plan(
         self, connection: AsyncConnection[Any], table: VectorTable, vector_filter: VectorFilter

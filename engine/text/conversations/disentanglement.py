@@ -120,7 +120,7 @@ class Disentangler:
 
 def find_target(utterance: Utterance, recent: Collection[Utterance]) -> Utterance | None:
     """The message among recent ones, oldest first, that this one answers; None if it starts a conversation."""
-    if quoted := next((each for each in recent if each.id == utterance.replies_to), None):
+    if quoted := next((utterance_ for utterance_ in recent if utterance_.id == utterance.replies_to), None):
         return quoted
     scores = [(_dot(features, LINK_WEIGHTS), target) for features, target in link_features(utterance, recent)]
     score, target = max(scores, key=lambda each: each[0], default=(-math.inf, None))
@@ -129,8 +129,8 @@ def find_target(utterance: Utterance, recent: Collection[Utterance]) -> Utteranc
 
 def link_features(utterance: Utterance, recent: Collection[Utterance]) -> list[tuple[LinkFeatures, Utterance]]:
     """The features of the links to recent messages, oldest first."""
-    names = {each.name for each in recent} - {""}
-    frequencies = Counter(word for each in recent for word in each.words)
+    names = {utterance_.name for utterance_ in recent} - {""}
+    frequencies = Counter(word for utterance_ in recent for word in utterance_.words)
     own = {utterance.name}
     named = (utterance.tokens & names) - own
     latest = max((at for at, each in enumerate(recent) if each.author == utterance.author), default=-1)
@@ -159,9 +159,9 @@ def start_features(utterance: Utterance, recent: Collection[Utterance]) -> Start
     return StartFeatures(
         constant=1.0,
         has_question="?" in utterance.text,
-        mentions_nobody=not utterance.tokens & ({each.name for each in recent} - {"", utterance.name}),
-        author_wrote_recently=any(each.author == utterance.author for each in recent),
-        recent_authors=math.log(max(1, len({each.author for each in recent}))),
+        mentions_nobody=not utterance.tokens & ({utterance_.name for utterance_ in recent} - {"", utterance.name}),
+        author_wrote_recently=any(utterance_.author == utterance.author for utterance_ in recent),
+        recent_authors=math.log(max(1, len({utterance_.author for utterance_ in recent}))),
     )
 
 

@@ -52,7 +52,7 @@ class NoticeMemory:
         """Whether every message of a chunk repeats a template that was seen often enough; each chunk counts once."""
         if chunk not in self._chunks:
             messages = [text[a:b] for a, b in _split(text)]
-            seen = [self._record(space, each) for each in messages]
+            seen = [self._record(space, message) for message in messages]
             self._chunks[chunk] = bool(seen) and all(seen)
             while len(self._chunks) > MAX_CHUNKS:
                 self._chunks.popitem(last=False)
@@ -80,5 +80,5 @@ class NoticeMemory:
 def _split(text: str) -> list[tuple[int, int]]:
     """Where the messages of a chunk are, without their times; empty if it has none."""
     found = list(_MESSAGE.finditer(text))
-    ends = [*(each.start() for each in found), len(text)][1:]
+    ends = [*(match.start() for match in found), len(text)][1:]
     return [(each.end(), end) for each, end in zip(found, ends, strict=True)]

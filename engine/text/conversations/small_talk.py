@@ -96,14 +96,14 @@ def is_small_talk(text: str) -> bool:
 
 def is_small_talk_chunk(text: str) -> bool:
     """Whether every message of a piece of a conversation is small talk; its messages are lines with time and author."""
-    found = [each for each in _LINES.split(text) if each.strip()]
-    return bool(found) and all(is_small_talk(each) for each in found)
+    found = [part for part in _LINES.split(text) if part.strip()]
+    return bool(found) and all(is_small_talk(part) for part in found)
 
 
 def _split_words(text: str) -> tuple[str, ...]:
     """Its words in small letters, without laughter and marks that state nothing: emoji, exclamation marks, commas."""
-    plain = "".join(" " if _is_emoji(each) else each for each in unicodedata.normalize("NFC", text))
-    return tuple(each for each in plain.casefold().translate(_PLAIN).split() if not _LAUGHTER.fullmatch(each))
+    plain = "".join(" " if _is_emoji(character) else character for character in unicodedata.normalize("NFC", text))
+    return tuple(part for part in plain.casefold().translate(_PLAIN).split() if not _LAUGHTER.fullmatch(part))
 
 
 def _is_emoji(character: str) -> bool:
@@ -128,10 +128,11 @@ def _is_spent(words: tuple[str, ...], phrases: frozenset[str], beside: frozenset
 def _load_languages() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """The phrases of each language, and the words that may stand beside them."""
     return tuple(
-        (_split_phrases(each.partition("+")[0]), _split_phrases(each.partition("+")[2])) for each in _LANGUAGES
+        (_split_phrases(language.partition("+")[0]), _split_phrases(language.partition("+")[2]))
+        for language in _LANGUAGES
     )
 
 
 def _split_phrases(listed: str) -> frozenset[str]:
     named = listed.replace("\n", "|").split("|")
-    return frozenset(unicodedata.normalize("NFC", each.strip()).casefold() for each in named if each.strip())
+    return frozenset(unicodedata.normalize("NFC", part.strip()).casefold() for part in named if part.strip())

@@ -99,8 +99,8 @@ def asks(text: str) -> bool:
 def _list_replies(at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
     """What other speakers said next in the same conversation, then in others of the channel soon after."""
     one = candidates[at]
-    following = [each for each in candidates[at + 1 :] if each.source.document == one.source.document]
-    same = [each for each in following[: 2 * _ANSWER_WINDOW] if each.speaker != one.speaker]
+    following = [candidate for candidate in candidates[at + 1 :] if candidate.source.document == one.source.document]
+    same = [candidate for candidate in following[: 2 * _ANSWER_WINDOW] if candidate.speaker != one.speaker]
     return [*same, *_later_replies(one, candidates)]
 
 
@@ -126,7 +126,7 @@ def _fits(one: Candidate, reply: Candidate) -> bool:
 
 def _is_about(one: Candidate, reply: Candidate) -> bool:
     """Whether a reply shares a word with the question that is not generic, or names who asked."""
-    speakers = {word.casefold() for each in (one.speaker, reply.speaker) for word in split_words(each)}
+    speakers = {word.casefold() for speaker in (one.speaker, reply.speaker) for word in split_words(speaker)}
     about = {word for word in one.stems if not is_generic(word)} - speakers
     named = {word.casefold() for word in split_words(reply.text)} & {
         word.casefold() for word in split_words(one.speaker)
@@ -146,4 +146,4 @@ def _later_replies(one: Candidate, candidates: Sequence[Candidate]) -> list[Cand
         if each.source.time is not None and asked < each.source.time <= asked + _LATE_ANSWER
     ]
     found = [candidates[at] for _, at in sorted(later)[:_ANSWER_WINDOW]]
-    return [each for each in found if each.speaker not in {"", one.speaker} and not each.is_question]
+    return [clause for clause in found if clause.speaker not in {"", one.speaker} and not clause.is_question]

@@ -46,7 +46,7 @@ def find_topics(candidates: Sequence[Candidate]) -> list[DiscussedTopic]:
         for key in ranked
     ]
     most = min(MAX_TOPICS, max(1, math.ceil(len(candidates) / 3)))
-    return [each for each in topics if each.words][:most]
+    return [topic for topic in topics if topic.words][:most]
 
 
 def _weigh(said: Sequence[Candidate]) -> float:

@@ -97,7 +97,7 @@ class WatchedSources:
         """The passages that are what is waited for, each once, in their order."""
         subject, candidates = parse_subject(words), self._candidates
         found = [one.source for at, one in enumerate(candidates) if is_event(kind, subject, at, candidates)]
-        return list({(each.document, each.passage): each for each in found}.values())
+        return list({(source.document, source.passage): source for source in found}.values())
 
 
 def parse_subject(words: str) -> Subject:
@@ -170,7 +170,7 @@ def _changes(subject: Subject, clause: Clause) -> bool:
     if not (clause.cancels or clause.values or _MOVES.search(clause.text)):
         return False
     named = clause.stems & subject.stems
-    return not named or any(clause.find_head(each) in subject.stems for each in named)
+    return not named or any(clause.find_head(text) in subject.stems for text in named)
 
 
 def _names_kind(text: str) -> bool:

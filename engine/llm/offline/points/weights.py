@@ -39,16 +39,16 @@ def weigh_conversations(sources: Sequence[Source], person: str) -> list[WeighedC
     """
     points = _find_points(build_candidates(sources), person)
     groups: dict[str, list[Source]] = {}
-    for each in sources:
-        groups.setdefault(each.document, []).append(each)
+    for source in sources:
+        groups.setdefault(source.document, []).append(source)
     weighed = [_weigh(key, sorted(group, key=_order), points, person) for key, group in groups.items()]
     weighed.sort(key=lambda each: _order(each.sources[-1]), reverse=True)
     return sorted(weighed, key=lambda each: -each.weight)
 
 
 def _weigh(key: str, said: Sequence[Source], points: Mapping[int, PointKind], person: str) -> WeighedConversation:
-    own = {each.number: points[each.number] for each in said if each.number in points}
-    people = {each.author for each in said}
+    own = {source.number: points[source.number] for source in said if source.number in points}
+    people = {source.author for source in said}
     talk = _PERSON_WEIGHT * (len(people) - 1) + _MESSAGE_WEIGHT * min(len(said), _MAX_MESSAGES)
     weight = (
         talk + sum(_WEIGHTS[kind] for kind in set(own.values())) + _OWN_WEIGHT * (person in people and bool(person))

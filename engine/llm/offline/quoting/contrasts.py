@@ -47,11 +47,11 @@ def find_contrasts(positions: Sequence[int], clause: ClauseScores, candidates: S
     """The qualifiers of a question in whose place what answers it has another one, as they are written."""
     asked = {word_family(stem(word)) for word in split_words(clause.text)}
     found = [
-        each
-        for each in list_qualifiers(clause.text)
-        if _is_telling(each.word) and _decides(each, positions, clause, candidates, asked)
+        qualifier
+        for qualifier in list_qualifiers(clause.text)
+        if _is_telling(qualifier.word) and _decides(qualifier, positions, clause, candidates, asked)
     ]
-    return join_names(list(dict.fromkeys(each.word for each in found)), clause.text)
+    return join_names(list(dict.fromkeys(qualifier.word for qualifier in found)), clause.text)
 
 
 def join_names(words: Sequence[str], text: str) -> list[str]:
@@ -113,7 +113,11 @@ def _decides(
     term = next((at for at, each in enumerate(clause.terms) if each.word == one.word), None)
     if term is None:
         return False
-    same = {each.word for each in list_qualifiers(clause.text) if (each.head, each.link) == (one.head, one.link)}
+    same = {
+        qualifier.word
+        for qualifier in list_qualifiers(clause.text)
+        if (qualifier.head, qualifier.link) == (one.head, one.link)
+    }
     others = [at for at, each in enumerate(clause.terms) if each.word not in same and each.stem != one.head]
     others = others or [at for at, each in enumerate(clause.terms) if each.stem == one.head]
     contrasting, fitting = 0.0, 0.0
@@ -132,7 +136,7 @@ def _contrasts(one: Qualifier, at: int, clause: ClauseScores, candidates: Sequen
     key = stem(one.word)
     same = {key} | clause.alike.get(key, frozenset()) | clause.other_words.get(key, frozenset())
     families = set(map(word_family, same))
-    said = frozenset[str]().union(*(each.stems for each in about))
+    said = frozenset[str]().union(*(candidate.stems for candidate in about))
     if has_parts(one.word, said) and not families.isdisjoint(map(word_family, said)):
         return False
     is_near = not families.isdisjoint(map(word_family, candidates[at].nearby_stems))
@@ -140,8 +144,8 @@ def _contrasts(one: Qualifier, at: int, clause: ClauseScores, candidates: Sequen
         other.head == one.head
         and (other.link == one.link or (bool(one.link) and not other.link and not is_near))
         and _replaces(other.word, one.word, asked)
-        for each in about
-        for other in list_qualifiers(each.text)
+        for candidate in about
+        for other in list_qualifiers(candidate.text)
     )
 
 

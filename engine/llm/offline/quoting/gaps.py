@@ -53,8 +53,8 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     if not positions:
         return []
     quoted = [candidates[at] for at in positions]
-    known = set[str]().union(*(each.nearby_stems for each in quoted))
-    known = known.union(*(each.stems for at in positions for each in _list_around(at, candidates, 0)))
+    known = set[str]().union(*(candidate.nearby_stems for candidate in quoted))
+    known = known.union(*(candidate.stems for at in positions for candidate in _list_around(at, candidates, 0)))
     families = set(map(word_family, known))
     missing = [term for term in clause.terms if not _is_known(term, clause, known, families)]
     if any(term.word[0].isdigit() for term in missing):  # a number may follow as well
@@ -62,9 +62,9 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
         missing = [term for term in missing if not (term.word[0].isdigit() and term.stem in further)]
     named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text)
     plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
-    is_row = any(each.text.count(": ") > 1 for each in quoted)  # of a table, whose labels say who does what
-    others = [each.word for each in plain if _is_place(each, clause) or _is_subject(each, clause)]
-    others += [each.word for each in plain if not is_row and _is_asked_verb(each, clause)]
+    is_row = any(candidate.text.count(": ") > 1 for candidate in quoted)  # of a table, whose labels say who does what
+    others = [term.word for term in plain if _is_place(term, clause) or _is_subject(term, clause)]
+    others += [term.word for term in plain if not is_row and _is_asked_verb(term, clause)]
     others += _find_verb_gap(positions, clause, candidates)
     others += [term.word for term in clause.terms if _stands_for_another(term, clause, positions, candidates)]
     return [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
@@ -77,11 +77,11 @@ def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Seq
     texts = [candidates[at].text for at in quoted]
     if clause.answer_type == "reason":
         said = [candidates[at].text for at in positions if not candidates[at].is_question]
-        return len(said) < MIN_EXPLANATION and not any(has_answer_type(each, "reason") for each in said)
+        return len(said) < MIN_EXPLANATION and not any(has_answer_type(text, "reason") for text in said)
     if clause.answer_type not in {"price", "quantity", "time"}:
         return False
-    numbers = any(_has_number(each, is_price=clause.answer_type == "price") for each in texts)
-    fits = any(has_answer_type(each, clause.answer_type, clause.counted_stems) for each in texts)
+    numbers = any(_has_number(text, is_price=clause.answer_type == "price") for text in texts)
+    fits = any(has_answer_type(text, clause.answer_type, clause.counted_stems) for text in texts)
     return bool(texts) and not (fits or numbers)
 
 
@@ -97,7 +97,9 @@ def _has_number(text: str, *, is_price: bool) -> bool:
 def _list_around(at: int, candidates: Sequence[Candidate], after: int) -> list[Candidate]:
     """A sentence with those before it in the same source, and so many after it."""
     source = candidates[at].source
-    return [each for each in candidates[max(0, at - MAX_BEFORE) : at + 1 + after] if each.source is source]
+    return [
+        candidate for candidate in candidates[max(0, at - MAX_BEFORE) : at + 1 + after] if candidate.source is source
+    ]
 
 
 def _is_known(term: Term, clause: ClauseScores, known: set[str], families: set[str]) -> bool:
@@ -111,7 +113,7 @@ def _is_known(term: Term, clause: ClauseScores, known: set[str], families: set[s
 def _has_form(key: str, known: set[str]) -> bool:
     """Whether another form of a name is known, with another ending: German writes all nouns like names."""
     beginning = key[: max(MIN_BEGINNING, len(key) - 2)]
-    return key.isalpha() and len(key) >= MIN_BEGINNING and any(each.startswith(beginning) for each in known)
+    return key.isalpha() and len(key) >= MIN_BEGINNING and any(text.startswith(beginning) for text in known)
 
 
 def _is_function_word(word: str) -> bool:
@@ -121,7 +123,7 @@ def _is_function_word(word: str) -> bool:
 def _is_place(term: Term, clause: ClauseScores) -> bool:
     """Whether it says of what, or where: "the warranty on the lid"."""
     text = clause.text.casefold()
-    found = {stem(each) for pair in _COMPLEMENT.findall(text) for each in pair if each}
+    found = {stem(word) for pair in _COMPLEMENT.findall(text) for word in pair if word}
     found |= {stem(each) for head, each in _BARE_COMPLEMENT.findall(text) if not is_stop_word(head)}
     return term.stem in found and term.word.casefold() not in SELF_WORDS
 
@@ -150,10 +152,10 @@ def _find_verb_gap(positions: Sequence[int], clause: ClauseScores, candidates: S
     verb = next((term for term in clause.terms if found and found[1] == term.word.casefold()), None)
     if verb is None or verb.is_name or is_generic(verb.word) or _RELATIVE.search(clause.text):
         return []
-    stated = [each for at in positions for each in list_stated(at, candidates)]
-    if any(each.text.count(": ") > 1 or has_unspaced(each.text) for each in stated):
+    stated = [candidate for at in positions for candidate in list_stated(at, candidates)]
+    if any(candidate.text.count(": ") > 1 or has_unspaced(candidate.text) for candidate in stated):
         return []
-    known = set[str]().union(*(each.stems for each in stated))
+    known = set[str]().union(*(candidate.stems for candidate in stated))
     return [] if _is_known(verb, clause, known, set(map(word_family, known))) else [verb.word]
 
 
@@ -165,12 +167,12 @@ def _stands_for_another(
         return False
     heads = _list_heads(term, clause)
     about = [candidates[at] for at in positions if not heads.isdisjoint(candidates[at].stems)]
-    beside = [at for at in positions if any(candidates[at].source is each.source for each in about)]
-    near = [each for at in beside for each in _list_around(at, candidates, 1)]
-    known = set[str]().union(*(each.stems | each.nearby_stems for each in near))
+    beside = [at for at in positions if any(candidates[at].source is candidate.source for candidate in about)]
+    near = [candidate for at in beside for candidate in _list_around(at, candidates, 1)]
+    known = set[str]().union(*(candidate.stems | candidate.nearby_stems for candidate in near))
     if not about or _is_known(term, clause, known, set(map(word_family, known))):
         return False
-    return any(_qualifies_another(term, heads, clause, each.text) for each in about)
+    return any(_qualifies_another(term, heads, clause, candidate.text) for candidate in about)
 
 
 def _list_heads(term: Term, clause: ClauseScores) -> set[str]:

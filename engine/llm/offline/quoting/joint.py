@@ -49,7 +49,7 @@ def _answers_alone(at: int, clause: ClauseScores, candidates: Sequence[Candidate
     asked = {stem(word) for pair in _ASKED.findall(clause.text) for word in pair if word and not is_stop_word(word)}
     said = {word_family(stem(word)) for word in split_words(one.text)} | set(map(word_family, one.stems))
     ways = ({key} | clause.alike.get(key, frozenset()) | clause.other_words.get(key, frozenset()) for key in asked)
-    has_it = all(not said.isdisjoint(map(word_family, each)) for each in ways)
+    has_it = all(not said.isdisjoint(map(word_family, way)) for way in ways)
     return has_it and not find_gaps([at], clause, candidates)
 
 
@@ -59,5 +59,5 @@ def _are_about_one(one: int, other: int, clause: ClauseScores, candidates: Seque
     if first.source.document == second.source.document:
         return True
     links = list_links(one, clause, candidates)
-    speakers = {stem(word) for each in (first, second) for word in split_words(each.speaker)}
+    speakers = {stem(word) for candidate in (first, second) for word in split_words(candidate.speaker)}
     return not (links - speakers).isdisjoint(second.stems | second.nearby_stems)

@@ -209,8 +209,8 @@ def _split(text: str) -> list[str]:
 def _is_personal(text: str) -> bool:
     """Whether a text is about its author, who does more in it than change something."""
     found = list(cues.FIRST_PERSON.finditer(text))
-    changed = (cues.BY_SPEAKER.match(text, each.start()) for each in found)
-    return not all(each is not None and cues.CHANGE.match(text, each.end()) for each in changed)
+    changed = (cues.BY_SPEAKER.match(text, match.start()) for match in found)
+    return not all(match is not None and cues.CHANGE.match(text, match.end()) for match in changed)
 
 
 def _complete(parts: list[str]) -> list[str]:
@@ -309,7 +309,7 @@ def _is_modifier(text: str, value: Value, values: tuple[Value, ...]) -> bool:
         verb = text[value.stop : value.stop + 6].casefold().split()
         is_subject = bool(verb) and verb[0] in _SUBJECT_VERBS
         return named and (
-            is_subject or any(each.start > value.start and each.kind not in {"number", "code"} for each in values)
+            is_subject or any(value_.start > value.start and value_.kind not in {"number", "code"} for value_ in values)
         )
     if value.kind != "date" or not value.form.startswith("weekday"):
         return False
@@ -340,7 +340,7 @@ def _find_plain_words(text: str, values: tuple[Value, ...]) -> list[Word]:
         and not is_stop_word(match[0])
         and not any(a < match.end() and match.start() < b for a, b in spans)
     ]
-    found = [Word(stem(each[0]), each.start(), named=False, compound=False, link=0) for each in plain]
+    found = [Word(stem(match[0]), match.start(), named=False, compound=False, link=0) for match in plain]
     adjacent = any(text[one.end() : two.start()] == " " for one, two in pairwise(plain))
     return found if adjacent else []
 

@@ -86,7 +86,7 @@ def _says_again(new: Candidate, old: Candidate) -> bool:
     if not every or len(one.stems & other.stems) < MIN_REPEATED * len(every):
         return False
     values = [
-        {(each.kind, each.form) for clause in parsed.clauses for each in clause.values} for parsed in (one, other)
+        {(value.kind, value.form) for clause in parsed.clauses for value in clause.values} for parsed in (one, other)
     ]
     negated = [any(clause.negates or clause.cancels for clause in parsed.clauses) for parsed in (one, other)]
     return values[0] == values[1] and negated[0] == negated[1]

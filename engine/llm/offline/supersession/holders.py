@@ -163,7 +163,7 @@ def _place_words(clause: Clause) -> frozenset[str]:
     """The words after the last preposition of place."""
     for at, word in enumerate(clause.words):
         if at and cues.PLACE.search(clause.text[: word.start]):
-            return frozenset(each.stem for each in clause.words[at:])
+            return frozenset(later.stem for later in clause.words[at:])
     return frozenset()
 
 

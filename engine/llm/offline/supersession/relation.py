@@ -295,5 +295,5 @@ def _differ(kind: str, new: Clause, old: Clause) -> bool:
         units = {unit for _, unit in ours} & {unit for _, unit in theirs}
         if len(ours) == len(theirs) == 1 and "" in {unit for _, unit in ours} and len(new.stems & old.stems) > 1:
             return {form for form, _ in ours} != {form for form, _ in theirs}  # the unit goes without saying
-        ours, theirs = ({each for each in side if each[1] in units} for side in (ours, theirs))
+        ours, theirs = ({value for value in side if value[1] in units} for side in (ours, theirs))
     return bool(ours and theirs and ours - theirs) and theirs - ours != set()

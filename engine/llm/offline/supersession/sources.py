@@ -71,8 +71,8 @@ def _is_later_alike(new: int, old: int, candidates: Sequence[Candidate]) -> bool
     if one.source.time - other.source.time < MIN_AGE_OF_FORMER or one.source.document == other.source.document:
         return False
     parsed = parse_text(one.text), parse_text(other.text)
-    least = min(len(each.stems) for each in parsed)
-    is_said = not any(each.is_question or each.is_tentative for each in parsed)
+    least = min(len(clause.stems) for clause in parsed)
+    is_said = not any(clause.is_question or clause.is_tentative for clause in parsed)
     return is_said and least > 0 and len(parsed[0].stems & parsed[1].stems) / least >= MIN_ALIKE
 
 
@@ -107,8 +107,8 @@ def find_replaced_sources(sources: Sequence[Source], *, newest: bool = False) ->
 def split_former(sources: Sequence[Source]) -> tuple[Sequence[Source], Sequence[Source]]:
     """Sources by time, and those at their end that are older than all of these: what they replace, and no news."""
     oldest, first = list[str](), ""
-    for each in sources:
-        first = min(first or str(each.time), str(each.time)) if each.time else first
+    for source in sources:
+        first = min(first or str(source.time), str(source.time)) if source.time else first
         oldest.append(first)
     at, latest = len(sources), ""
     for place in range(len(sources) - 1, 0, -1):

@@ -144,7 +144,7 @@ def find_values(text: str) -> tuple[Value, ...]:
     found: list[Value] = []
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            if all(match.end() <= each.start or match.start() >= each.stop for each in found):
+            if all(match.end() <= value.start or match.start() >= value.stop for value in found):
                 found.append(_build_value(kind, match, text))
     return tuple(_join_ranges(sorted(found, key=lambda each: each.start), text))
 
@@ -184,7 +184,7 @@ def _date_form(match: re.Match[str], raw: str) -> str:
 
 
 def _time_form(raw: str) -> str:
-    numbers = [int(each) for each in _DIGITS.findall(raw)[:2]]
+    numbers = [int(digits) for digits in _DIGITS.findall(raw)[:2]]
     if not numbers:
         return "0:0" if raw in {"midnight", "minuit"} else "12:0"
     hour, minute = numbers[0], numbers[1] if len(numbers) > 1 else 30 if raw.endswith("半") else 0

@@ -25,7 +25,7 @@ def is_locked(data: bytes) -> bool:
                 return bool(struct.unpack_from("<H", ole.openstream("WordDocument").read(12), 10)[0] & _DOC_ENCRYPTED)
             if ole.exists("PowerPoint Document") and ole.exists("Current User"):
                 return bool(ole.openstream("Current User").read(16)[12:16] == _PPT_ENCRYPTED)
-            stream = next((each for each in ("Workbook", "Book") if ole.exists(each)), "")
+            stream = next((text for text in ("Workbook", "Book") if ole.exists(text)), "")
             return bool(stream) and _has_file_pass(ole.openstream(stream).read(64_000))
     except (OSError, ValueError, IndexError, struct.error):
         return False

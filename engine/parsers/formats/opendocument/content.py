@@ -64,12 +64,12 @@ class ContentReader:
         """The headers and footers of the pages, each once."""
         seen = set[str]()
         for master in find_all(styles, "master-styles"):
-            for each in master.iter():
-                if local_name(each).startswith(("header", "footer")):
-                    text = "\n".join(block.text for block in ContentReader(self._archive).read(each))
+            for element in master.iter():
+                if local_name(element).startswith(("header", "footer")):
+                    text = "\n".join(block.text for block in ContentReader(self._archive).read(element))
                     if text not in seen and any(map(str.isalpha, text)):
                         seen.add(text)
-                        kind = "Header" if local_name(each).startswith("header") else "Footer"
+                        kind = "Header" if local_name(element).startswith("header") else "Footer"
                         yield from self._block(f"{kind}: {text}", "text")
 
     def _paragraph(self, element: Element, kind: BlockType, depth: int) -> Iterator[Block]:
@@ -83,20 +83,20 @@ class ContentReader:
 
     def _note(self, note: Element) -> Iterator[Block]:
         """A footnote after its paragraph, or a comment with its author."""
-        text = " ".join(read_inline(each).text for each in find_all(note, "p"))
+        text = " ".join(read_inline(element).text for element in find_all(note, "p"))
         if local_name(note) == "annotation":
-            author = "".join(each.text or "" for each in find_all(note, "creator"))
+            author = "".join(element.text or "" for element in find_all(note, "creator"))
             yield from self._block(text and f"Comment{f' by {author}' if author else ''}: {text}", "text")
         else:
-            mark = "".join(each.text or "" for each in find_all(note, "note-citation"))
+            mark = "".join(element.text or "" for element in find_all(note, "note-citation"))
             yield from self._block(text and f"[{mark}] {text}", "text")
 
     def _table(self, table: Element) -> Iterator[Block]:
         yield from self._block(render_table(read_rows(table)), "table")
-        for each in find_all(table, "annotation"):
-            yield from self._note(each)
-        for each in find_all(table, "object"):
-            yield from self._object(each)
+        for element in find_all(table, "annotation"):
+            yield from self._note(element)
+        for element in find_all(table, "object"):
+            yield from self._object(element)
 
     def _object(self, element: Element) -> Iterator[Block]:
         """A chart with its numbers, or a formula, which is a document of its own within the archive."""
@@ -132,5 +132,5 @@ def _formula(root: Element) -> str:
     """A formula as it was typed, else its signs."""
     if local_name(root) != "math":
         return ""
-    typed = next((each.text for each in find_all(root, "annotation") if each.text), "")
+    typed = next((element.text for element in find_all(root, "annotation") if element.text), "")
     return clean_single_line(typed or " ".join(root.itertext()))

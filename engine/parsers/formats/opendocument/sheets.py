@@ -67,8 +67,8 @@ class SheetReader:
     ) -> Iterator[tuple[int, list[str]]]:
         cells = read_row(row, spans)
         for note in find_all(row, "annotation"):
-            author = "".join(each.text or "" for each in find_all(note, "creator"))
-            text = " ".join(read_inline(each).text for each in find_all(note, "p"))
+            author = "".join(element.text or "" for element in find_all(note, "creator"))
+            text = " ".join(read_inline(element).text for element in find_all(note, "p"))
             by = f" by {author}" if author else ""
             self.notes += [f"row {number}: Comment{by}: {text}"] if text else []
         for frame in find_all(row, "frame"):

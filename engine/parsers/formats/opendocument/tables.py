@@ -69,8 +69,8 @@ def _note_span(cell: Element, start: int, text: str, spans: dict[int, tuple[int,
 def read_cell(cell: Element) -> str:
     """The paragraphs of a cell, of lists and tables in it, too, as one line."""
     text = ""
-    for each in _iterate_paragraphs(cell):
-        if piece := read_inline(each).text.replace("\n", " "):
+    for paragraph in _iterate_paragraphs(cell):
+        if piece := read_inline(paragraph).text.replace("\n", " "):
             text = join_paragraphs(text, piece)
     return text
 

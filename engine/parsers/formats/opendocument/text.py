@@ -59,5 +59,7 @@ def read_part(archive: XmlArchive, name: str, omissions: list[Omission]) -> Elem
 def read_saved_time(archive: XmlArchive, part: str) -> datetime | None:
     """When the file was last saved, as it states itself; default times of programs are ignored."""
     root = read_part(archive, part, [])
-    times = (parse_date(each.text or "") for tag in ("modified", "date", "created") for each in find_all(root, tag))
+    times = (
+        parse_date(element.text or "") for tag in ("modified", "date", "created") for element in find_all(root, tag)
+    )
     return next((time for time in times if time and not is_default_time(time)), None)

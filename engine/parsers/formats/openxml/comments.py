@@ -29,7 +29,7 @@ def slide_comments(parts: PartReader, root: Element) -> Iterator[str]:
 
 def cell_comments(root: Element) -> Iterator[tuple[str, str]]:
     """The notes of cells by the cell. Newer comments are stored a second time, with a word of warning: left out."""
-    authors = ["".join(each.itertext()).strip() for each in find_all(root, "author")]
+    authors = ["".join(element.itertext()).strip() for element in find_all(root, "author")]
     for comment in find_all(root, "comment"):
         at = attribute(comment, "authorId")
         author = authors[int(at)] if at.isdecimal() and int(at) < len(authors) else ""
@@ -42,15 +42,15 @@ def threaded_comments(parts: PartReader, root: Element) -> Iterator[tuple[str, s
     """The comments of newer workbooks by the cell."""
     persons = _read_names(parts, (_PERSONS,), "id", "displayName")
     for comment in find_all(root, "threadedComment"):
-        text = " ".join("".join(each.itertext()) for each in find_all(comment, "text")).strip()
+        text = " ".join("".join(element.itertext()) for element in find_all(comment, "text")).strip()
         if text:
             yield attribute(comment, "ref"), _format_comment(persons.get(attribute(comment, "personId"), ""), text)
 
 
 def _read_names(parts: PartReader, names: tuple[str, ...], key: str, value: str) -> dict[str, str]:
     roots = [parts.read(name, name) for name in names if name in parts.archive.names]
-    elements = (each for root in roots if root is not None for each in root.iter())
-    return {attribute(each, key): attribute(each, value) for each in elements if attribute(each, value)}
+    elements = (element for root in roots if root is not None for element in root.iter())
+    return {attribute(element, key): attribute(element, value) for element in elements if attribute(element, value)}
 
 
 def _own_text(element: Element) -> str:

@@ -24,10 +24,10 @@ CHARTS, DIAGRAMS = frozenset({"chart", "chartEx"}), "diagramData"
 
 def drawing_blocks(parts: PartReader, relations: list[PartRelation], place: str) -> Iterator[Block]:
     """The charts and diagrams that a part refers to."""
-    for each in relations:
-        if each.type in CHARTS and (root := parts.read(each.target, f"{place}, chart")) is not None:
+    for relation in relations:
+        if relation.type in CHARTS and (root := parts.read(relation.target, f"{place}, chart")) is not None:
             yield from chart_blocks(root)
-        elif each.type == DIAGRAMS and (root := parts.read(each.target, f"{place}, diagram")) is not None:
+        elif relation.type == DIAGRAMS and (root := parts.read(relation.target, f"{place}, diagram")) is not None:
             yield from (Block(text, 0, 0, "item") for text in diagram_texts(root))
 
 
@@ -43,7 +43,7 @@ def chart_blocks(root: Element) -> Iterator[Block]:
     title = next(filter(None, map(_title_text, find_all(root, "title"))), "")
     yield Block(f"Chart: {title}" if title else "Chart", 0, 0, "item")
     axes = (axis for name in _AXES for axis in find_all(root, name))
-    labels = dict.fromkeys(filter(None, (_title_text(each) for axis in axes for each in find_all(axis, "title"))))
+    labels = dict.fromkeys(filter(None, (_title_text(element) for axis in axes for element in find_all(axis, "title"))))
     labels.pop(title, None)
     if labels:
         yield Block(f"Axes: {', '.join(labels)}", 0, 0, "item")
@@ -54,7 +54,7 @@ def chart_blocks(root: Element) -> Iterator[Block]:
 def _title_text(title: Element) -> str:
     if text := " ".join(paragraphs_of(title)):
         return text
-    return clean_single_line(" ".join(each.text or "" for each in find_all(title, "v")))
+    return clean_single_line(" ".join(element.text or "" for element in find_all(title, "v")))
 
 
 def _series_rows(root: Element) -> list[list[str]]:
@@ -62,7 +62,9 @@ def _series_rows(root: Element) -> list[list[str]]:
     points: dict[str, dict[int, str]] = {}  # by category: the values by series
     categories: dict[int, str] = {}
     for at, series in enumerate(find_all(root, "ser")):
-        names.append(" ".join(each.text or "" for holder in _children(series, "tx") for each in find_all(holder, "v")))
+        names.append(
+            " ".join(element.text or "" for holder in _children(series, "tx") for element in find_all(holder, "v"))
+        )
         found = _cached(series, "cat") or _cached(series, "xVal")
         categories = found or categories
         for number, value in (_cached(series, "val") or _cached(series, "yVal")).items():
@@ -77,17 +79,17 @@ def _series_rows(root: Element) -> list[list[str]]:
 
 
 def _children(element: Element, name: str) -> Iterator[Element]:
-    return (each for each in element if local_name(each) == name)
+    return (child for child in element if local_name(child) == name)
 
 
 def _cached(series: Element, name: str) -> dict[int, str]:
     """The values that the chart keeps of its data, by their index; levels of categories are joined."""
     found: dict[int, str] = {}
     for holder in _children(series, name):
-        code = next((each.text or "" for each in find_all(holder, "formatCode")), "")
+        code = next((element.text or "" for element in find_all(holder, "formatCode")), "")
         for point in islice(find_all(holder, "pt"), _MAX_POINTS):
             index = attribute(point, "idx")
-            text = clean_single_line(" ".join(each.text or "" for each in find_all(point, "v")))
+            text = clean_single_line(" ".join(element.text or "" for element in find_all(point, "v")))
             if index.isdecimal() and text:
                 place, shown = int(index), _format(text, code or attribute(point, "formatCode"))
                 found[place] = f"{shown}, {found[place]}" if place in found else shown

@@ -27,17 +27,17 @@ _OLE = b"\xd0\xcf\x11\xe0"
 def embedded_files(parts: PartReader, relations: list[PartRelation], place: str) -> list[Attachment]:
     """The files that a part of the document refers to; what cannot be opened is named."""
     found: list[Attachment] = []
-    for each in relations:
-        name = each.target.rpartition("/")[2]
+    for relation in relations:
+        name = relation.target.rpartition("/")[2]
         part = f"{place}, {name}" if place else name
-        if each.type in _MEDIA:
+        if relation.type in _MEDIA:
             omission = Omission(part, _FILM)
             parts.omissions += [] if omission in parts.omissions else [omission]
-        elif each.type in _FILES and each.target not in parts.archive.names:
+        elif relation.type in _FILES and relation.target not in parts.archive.names:
             parts.omissions.append(Omission(part, ABSENT))
-        elif each.type in _FILES:
+        elif relation.type in _FILES:
             try:
-                data = parts.archive.read(each.target)
+                data = parts.archive.read(relation.target)
             except CorruptFile:
                 parts.omissions.append(Omission(part, DAMAGED))
                 continue
@@ -53,7 +53,7 @@ def unpack_object(name: str, data: bytes) -> Attachment | None:
         return None if name.endswith(".bin") else Attachment(name, data)
     try:
         with olefile.OleFileIO(BytesIO(data)) as ole:
-            streams = {each[0]: each for each in ole.listdir() if len(each) == 1}
+            streams = {path[0]: path for path in ole.listdir() if len(path) == 1}
             kind = next((kind for stream, kind in _STREAMS.items() if stream in streams), "")
             if kind:
                 return Attachment(f"{name.rpartition('.')[0]}.{kind}", data)

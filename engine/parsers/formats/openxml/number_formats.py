@@ -92,13 +92,13 @@ def split_code(code: str) -> tuple[tuple[FormatToken, ...], ...]:
             sections[-1].append(FormatToken("elapsed" if elapsed else "noon" if noon else "date", found[0].lower()))
         elif general or exponent or digits:
             sections[-1].append(FormatToken("general" if general else "exponent" if exponent else "digits", found[0]))
-    return tuple(tuple(each) for each in sections)
+    return tuple(tuple(section) for section in sections)
 
 
 def _build_token(
     whole: str, quoted: str | None, escaped: str | None, currency: str | None, other: str | None
 ) -> FormatToken | None:
-    literal = next((each for each in (quoted, escaped, currency) if each is not None), None)
+    literal = next((text for text in (quoted, escaped, currency) if text is not None), None)
     if literal is not None:
         return FormatToken("literal", literal)
     if whole.startswith("_"):
@@ -113,12 +113,12 @@ def format_number(value: float, code: str) -> str:
     section, shown = _choose_section(value, code)
     if not section:
         return plain_number(value)
-    if any(each.kind in {"date", "elapsed"} for each in section):
+    if any(token.kind in {"date", "elapsed"} for token in section):
         return _format_date(shown, section)
-    kinds = {each.kind for each in section}
+    kinds = {token.kind for token in section}
     if "general" in kinds or not kinds & {"digits", "exponent"}:
         number = plain_number(shown) if "general" in kinds else ""
-        return _join(number if each.kind == "general" else each.text for each in section if each.text != "@") or (
+        return _join(number if token.kind == "general" else token.text for token in section if token.text != "@") or (
             plain_number(value) if "general" in kinds else ""
         )
     return _format_digits(shown, section)
@@ -163,13 +163,13 @@ def _join(pieces: Iterable[str]) -> str:
 
 def _format_digits(value: float, section: tuple[FormatToken, ...]) -> str:
     """A number with digits: thousands, a fraction of decimals or of whole numbers, percent, an exponent."""
-    texts = [each.text for each in section]
+    texts = [token.text for token in section]
     slash = next((at for at, each in enumerate(section) if each == FormatToken("other", "/")), 0)
     if slash and section[slash - 1].kind == "digits":
         return _format_fraction(value, section, slash)
     places = [at for at, each in enumerate(section) if each.kind == "digits"]
     first, last = places[0], places[-1]
-    percent = sum(each == FormatToken("other", "%") for each in section)
+    percent = sum(token == FormatToken("other", "%") for token in section)
     inner = "".join(texts[first : last + 1])
     point = inner.find(".")
     thousands = "," in (inner if point < 0 else inner[:point])
@@ -189,29 +189,29 @@ def _format_digits(value: float, section: tuple[FormatToken, ...]) -> str:
 
 def _trailing_commas(section: tuple[FormatToken, ...], last: int) -> list[FormatToken]:
     commas: list[FormatToken] = []
-    for each in section[last + 1 :]:
-        if each != FormatToken("other", ","):
+    for token in section[last + 1 :]:
+        if token != FormatToken("other", ","):
             break
-        commas.append(each)
+        commas.append(token)
     return commas
 
 
 def _shown(tokens: tuple[FormatToken, ...]) -> list[str]:
-    return [each.text for each in tokens if each.kind in {"literal", "other"} and each.text != "@"]
+    return [token.text for token in tokens if token.kind in {"literal", "other"} and token.text != "@"]
 
 
 def _fixed(number: Decimal, whole: str, fraction: str, *, thousands: bool) -> str:
-    decimals = sum(each in "0#?" for each in fraction)
+    decimals = sum(character in "0#?" for character in fraction)
     try:
         rounded = number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
     except InvalidOperation:
         return str(number)
     text = f"{abs(rounded):,f}" if thousands else f"{abs(rounded):f}"
     left, _, right = text.partition(".")
-    least = sum(each == "0" for each in fraction)
+    least = sum(character == "0" for character in fraction)
     while len(right) > least and right.endswith("0"):
         right = right[:-1]
-    digits = sum(each == "0" for each in whole)
+    digits = sum(character == "0" for character in whole)
     left = "" if left == "0" and not digits else left.rjust(digits, "0") if not thousands else left
     return f"{'-' if rounded < 0 else ''}{left}{'.' + right if right else ''}"
 
@@ -219,8 +219,10 @@ def _fixed(number: Decimal, whole: str, fraction: str, *, thousands: bool) -> st
 def _format_fraction(value: float, section: tuple[FormatToken, ...], slash: int) -> str:
     """A number with a fraction of whole numbers: "2 1/4"."""
     after = section[slash + 1].text if slash + 1 < len(section) else "?"
-    denominator = "".join(each.text for each in section[slash + 1 :] if each.text.isdigit() and each.text.strip("0"))
-    has_whole = sum(each.kind == "digits" for each in section[:slash]) > 1
+    denominator = "".join(
+        token.text for token in section[slash + 1 :] if token.text.isdigit() and token.text.strip("0")
+    )
+    has_whole = sum(token.kind == "digits" for token in section[:slash]) > 1
     magnitude = abs(value)
     whole = int(magnitude) if has_whole else 0
     if denominator:
@@ -240,13 +242,15 @@ def _format_date(value: float, section: tuple[FormatToken, ...]) -> str:
     """A serial number of days as a date, a time, or a duration."""
     if not _FIRST_DATE <= abs(value) <= _LAST_DATE:
         return plain_number(value)
-    tokens = [each for each in section if each.kind != "digits" or each.text != "@"]
-    has_fraction = any(each.kind == "date" and "." in each.text for each in tokens)
+    tokens = [token for token in section if token.kind != "digits" or token.text != "@"]
+    has_fraction = any(token.kind == "date" and "." in token.text for token in tokens)
     seconds = round(abs(value) * _SECONDS, 3 if has_fraction else 0)
     moment = _EPOCH + timedelta(seconds=seconds)
-    has_noon = any(each.kind == "noon" for each in tokens)
+    has_noon = any(token.kind == "noon" for token in tokens)
     pieces = ["-"] if value < 0 else []
-    units = [each.text.strip("[]").partition(".")[0][:1] if each.kind in {"date", "elapsed"} else "" for each in tokens]
+    units = [
+        token.text.strip("[]").partition(".")[0][:1] if token.kind in {"date", "elapsed"} else "" for token in tokens
+    ]
     for at, each in enumerate(tokens):
         if each.kind == "elapsed":
             pieces.append(_elapsed(seconds, each.text.strip("[]")))
@@ -261,8 +265,8 @@ def _format_date(value: float, section: tuple[FormatToken, ...]) -> str:
 
 def _is_minute(units: list[str], at: int) -> bool:
     """Whether an "m" stands for minutes: after hours or before seconds."""
-    before = next((each for each in reversed(units[:at]) if each), "")
-    after = next((each for each in units[at + 1 :] if each), "")
+    before = next((unit for unit in reversed(units[:at]) if unit), "")
+    after = next((unit for unit in units[at + 1 :] if unit), "")
     return units[at] == "m" and (before == "h" or after == "s")
 
 

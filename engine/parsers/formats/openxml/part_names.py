@@ -24,7 +24,7 @@ def with_usual_names(data: bytes) -> bytes:
         data = _repack(archive, names, [])
         archive = XmlArchive(data)
     relations = PartReader(archive).relations("")
-    main = next((each.target for each in relations if each.type == "officeDocument"), _WORKBOOK)
+    main = next((relation.target for relation in relations if relation.type == "officeDocument"), _WORKBOOK)
     if main == _WORKBOOK or main not in archive.names:
         return data
     folder, _, file = main.rpartition("/")

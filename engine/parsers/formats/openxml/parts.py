@@ -56,12 +56,12 @@ class PartReader:
         root = self.read(name, f"references of {file}") if name in self.archive.names else None
         return [
             PartRelation(
-                attribute(each, "Id"),
-                attribute(each, "Type").rpartition("/")[2] or _guess_type(attribute(each, "Target")),
-                resolve_path(part, attribute(each, "Target")),
+                attribute(element, "Id"),
+                attribute(element, "Type").rpartition("/")[2] or _guess_type(attribute(element, "Target")),
+                resolve_path(part, attribute(element, "Target")),
             )
-            for each in find_all(root, "Relationship")
-            if attribute(each, "TargetMode") != "External"
+            for element in find_all(root, "Relationship")
+            if attribute(element, "TargetMode") != "External"
         ]
 
     def raise_if_empty(self, content: Sequence[object]) -> None:
@@ -79,23 +79,23 @@ def drop_fallbacks(root: Element) -> None:
     """Keep one of the alternatives of each place: newer programs show the first, older ones the last."""
     for parent in root.iter():
         if local_name(parent) == "AlternateContent":
-            choices = [each for each in parent if local_name(each) == "Choice" and "".join(each.itertext()).strip()]
-            for each in list(parent):
-                if choices and each is not choices[0]:
-                    parent.remove(each)
+            choices = [child for child in parent if local_name(child) == "Choice" and "".join(child.itertext()).strip()]
+            for child in list(parent):
+                if choices and child is not choices[0]:
+                    parent.remove(child)
 
 
 def paragraphs_of(element: Element | None) -> Iterator[str]:
     """The texts of the paragraphs of DrawingML below an element."""
-    for each in find_all(element, "p"):
-        text = run_text(each)
+    for paragraph in find_all(element, "p"):
+        text = run_text(paragraph)
         if text:
             yield text
 
 
 def run_text(element: Element) -> str:
     """The text of the runs below an element on one line."""
-    pieces = (each.text or "" if local_name(each) == "t" else " " for each in element.iter() if is_text(each))
+    pieces = (node.text or "" if local_name(node) == "t" else " " for node in element.iter() if is_text(node))
     return " ".join("".join(pieces).split())
 
 

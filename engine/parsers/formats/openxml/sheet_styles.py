@@ -19,9 +19,9 @@ Formats = dict[int, dict[int, str]]
 
 def read_style_codes(styles: Element | None) -> dict[str, str]:
     """The format of each style of cells by its number; those that change nothing are left out."""
-    own = {attribute(each, "numFmtId"): attribute(each, "formatCode") for each in find_all(styles, "numFmt")}
+    own = {attribute(element, "numFmtId"): attribute(element, "formatCode") for element in find_all(styles, "numFmt")}
     cells = next(find_all(styles, "cellXfs"), None)
-    rows = [each for each in cells if local_name(each) == "xf"] if cells is not None else []
+    rows = [cell for cell in cells if local_name(cell) == "xf"] if cells is not None else []
     codes: dict[str, str] = {}
     for number, row in enumerate(rows):
         kind = attribute(row, "numFmtId")

@@ -40,7 +40,9 @@ def read_extras(data: bytes, known: Iterable[str], first: int) -> WordExtras:
     `first`: the position of their first passage. Raises CorruptFile if the archive is damaged.
     """
     parts = PartReader(XmlArchive(data))
-    main = next((each.target for each in parts.relations("") if each.type == "officeDocument"), "word/document.xml")
+    main = next(
+        (relation.target for relation in parts.relations("") if relation.type == "officeDocument"), "word/document.xml"
+    )
     relations = parts.relations(main)
     overlooked = _Overlooked(known)
     found: dict[str, list[Block]] = {}
@@ -70,7 +72,7 @@ class _Overlooked:
 
     def find(self, root: Element | None) -> Iterator[tuple[str, str]]:
         """The paragraphs of the main text that are not known, with their labels."""
-        boxes = {id(each) for box in find_all(root, "txbxContent") for each in find_all(box, "p")}
+        boxes = {id(element) for box in find_all(root, "txbxContent") for element in find_all(box, "p")}
         for paragraph in find_all(root, "p"):
             if not _is_word(paragraph) or not (text := _own_text(paragraph)) or self.is_known(text):
                 continue
@@ -90,25 +92,25 @@ class _Overlooked:
 
 def _part_texts(parts: PartReader, relations: list[PartRelation], overlooked: _Overlooked) -> Iterator[tuple[str, str]]:
     """The texts of notes, comments, headers and footers, with their labels."""
-    for each in relations:
-        if each.type in _NOTES and (root := parts.read(each.target, each.type)) is not None:
-            element, label = _NOTES[each.type]
+    for relation in relations:
+        if relation.type in _NOTES and (root := parts.read(relation.target, relation.type)) is not None:
+            element, label = _NOTES[relation.type]
             yield from ((label, text) for note in find_all(root, element) if (text := _text_below(note, overlooked)))
-        elif each.type == "comments" and (root := parts.read(each.target, "comments")) is not None:
+        elif relation.type == "comments" and (root := parts.read(relation.target, "comments")) is not None:
             for comment in find_all(root, "comment"):
                 author = attribute(comment, "author")
                 if text := _text_below(comment):
                     yield "comments", f"Comment by {author}: {text}" if author else f"Comment: {text}"
-        elif each.type in {"header", "footer"} and (root := parts.read(each.target, each.type)) is not None:
+        elif relation.type in {"header", "footer"} and (root := parts.read(relation.target, relation.type)) is not None:
             text = _text_below(root, overlooked)
             if any(map(str.isalpha, text)):
                 overlooked.add(text)
-                yield f"page {each.type}", text
+                yield f"page {relation.type}", text
 
 
 def _text_below(element: Element, overlooked: _Overlooked | None = None) -> str:
     """The paragraphs below an element as lines; an empty string if all of it is known."""
-    lines = [text for each in find_all(element, "p") if (text := _own_text(each))]
+    lines = [text for paragraph in find_all(element, "p") if (text := _own_text(paragraph))]
     if overlooked is not None and all(map(overlooked.is_known, lines)):
         return ""
     return "\n".join(lines)
@@ -135,7 +137,7 @@ def _own_text(paragraph: Element) -> str:
 
 
 def _is_word(element: Element) -> bool:
-    return any(each in str(element.tag) for each in _WORD)
+    return any(namespace in str(element.tag) for namespace in _WORD)
 
 
 def _compact(text: str) -> str:
@@ -144,11 +146,11 @@ def _compact(text: str) -> str:
 
 def _read_chunks(parts: PartReader, relations: list[PartRelation]) -> Iterator[Attachment]:
     """The documents of other formats that the program inserts when it opens the file."""
-    for each in relations:
-        if each.type == _CHUNK:
-            name = each.target.rpartition("/")[2]
+    for relation in relations:
+        if relation.type == _CHUNK:
+            name = relation.target.rpartition("/")[2]
             try:
-                data = parts.archive.read(each.target)
+                data = parts.archive.read(relation.target)
             except CorruptFile:
                 parts.omissions.append(Omission(name, DAMAGED))
                 continue

@@ -48,19 +48,19 @@ class WorkbookParts:
 
     def __init__(self, data: bytes) -> None:
         self.parts = PartReader(XmlArchive(data))
-        main = next((each.target for each in self.parts.relations("") if each.type == "officeDocument"), "")
+        main = next((relation.target for relation in self.parts.relations("") if relation.type == "officeDocument"), "")
         self._workbook = main or "xl/workbook.xml"
         relations = self.parts.relations(self._workbook)
-        styles = next((each.target for each in relations if each.type == "styles"), "")
+        styles = next((relation.target for relation in relations if relation.type == "styles"), "")
         self._codes = read_style_codes(self.parts.read(styles, "styles") if styles else None)
-        targets = {each.id: each.target for each in relations}
+        targets = {relation.id: relation.target for relation in relations}
         root = self.parts.read(self._workbook, "workbook")
         self.sheets = {
-            attribute(each, "name"): Sheet(
-                attribute(each, "name"),
-                targets.get(next((v for k, v in each.attrib.items() if k.endswith("}id")), ""), ""),
+            attribute(element, "name"): Sheet(
+                attribute(element, "name"),
+                targets.get(next((v for k, v in element.attrib.items() if k.endswith("}id")), ""), ""),
             )
-            for each in find_all(root, "sheet")
+            for element in find_all(root, "sheet")
         }
 
     def formats_of(self, name: str) -> Formats:
@@ -94,25 +94,28 @@ class WorkbookParts:
         """The pictures on all sheets."""
         for sheet in self.sheets.values():
             drawings = (
-                [each for each in self.parts.relations(sheet.part) if each.type == "drawing"] if sheet.part else []
+                [relation for relation in self.parts.relations(sheet.part) if relation.type == "drawing"]
+                if sheet.part
+                else []
             )
             for drawing in drawings:
-                for each in self.parts.relations(drawing.target):
-                    if each.type == "image" and each.target in self.parts.archive.names:
-                        yield EmbeddedPicture(f"{sheet.label}, picture", self.parts.archive.read(each.target))
+                for relation in self.parts.relations(drawing.target):
+                    if relation.type == "image" and relation.target in self.parts.archive.names:
+                        yield EmbeddedPicture(f"{sheet.label}, picture", self.parts.archive.read(relation.target))
 
     def _read_extras(self, sheet: Sheet) -> Iterator[tuple[str, list[Block]]]:
         relations = self.parts.relations(sheet.part)
         notes, drawn = list[Block](), list[Block]()
-        for each in relations:
-            if each.type in {"comments", "threadedComment"}:
-                root = self.parts.read(each.target, f"{sheet.label}, notes")
-                notes += [] if root is None else self._notes(root, is_threaded=each.type != "comments")
+        for relation in relations:
+            if relation.type in {"comments", "threadedComment"}:
+                root = self.parts.read(relation.target, f"{sheet.label}, notes")
+                notes += [] if root is None else self._notes(root, is_threaded=relation.type != "comments")
             elif (
-                each.type == "drawing" and (root := self.parts.read(each.target, f"{sheet.label}, drawing")) is not None
+                relation.type == "drawing"
+                and (root := self.parts.read(relation.target, f"{sheet.label}, drawing")) is not None
             ):
                 drawn += [Block(text, 0, 0, "item") for text in _shape_texts(root)]
-                drawn += drawing_blocks(self.parts, self.parts.relations(each.target), sheet.label)
+                drawn += drawing_blocks(self.parts, self.parts.relations(relation.target), sheet.label)
         yield "notes", notes
         yield "drawing", drawn
         yield "header", [Block(text, 0, 0, "item") for text in self._headers(sheet)]
@@ -129,8 +132,8 @@ class WorkbookParts:
             self.parts.omissions.append(Omission(sheet.label, DAMAGED))
             return []
         texts = _HEADER.findall(data[-20_000:])
-        shown = (clean_single_line(_FIELD.sub(" ", _unescape(each))) for each in texts)
-        return [each for each in dict.fromkeys(shown) if any(map(str.isalpha, each))]
+        shown = (clean_single_line(_FIELD.sub(" ", _unescape(text))) for text in texts)
+        return [text for text in dict.fromkeys(shown) if any(map(str.isalpha, text))]
 
 
 def _unescape(text: bytes) -> str:

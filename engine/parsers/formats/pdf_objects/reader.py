@@ -228,9 +228,9 @@ def _picture_boxes(page: PdfPage, kind: int) -> Iterator[tuple[float, float, flo
     import pypdfium2  # noqa: PLC0415  - loads slowly
 
     with suppress(pypdfium2.PdfiumError):
-        for each in page.get_objects(filter=[kind], max_depth=2):
+        for object_ in page.get_objects(filter=[kind], max_depth=2):
             with suppress(pypdfium2.PdfiumError):
-                yield each.get_bounds()
+                yield object_.get_bounds()
 
 
 def is_stamp(text: str) -> bool:

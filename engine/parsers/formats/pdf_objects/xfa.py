@@ -46,5 +46,5 @@ def _render(data: bytes) -> str:
         root = ET.fromstring(data)  # noqa: S314 - expat bounds entities, the sandbox memory and time
     except ET.ParseError:
         return ""
-    leaves = ((each, clean_single_line(each.text or "")) for each in root.iter() if not len(each))
+    leaves = ((element, clean_single_line(element.text or "")) for element in root.iter() if not len(element))
     return "\n".join(f"{local_name(each)}: {text}" for each, text in leaves if text)

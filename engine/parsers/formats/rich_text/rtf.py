@@ -42,7 +42,7 @@ def _saved_time(saved: Mapping[str, int]) -> datetime | None:
     """The time of the last change, else of creation."""
     for kind in ("revtim", "creatim"):
         if f"{kind}.yr" in saved:
-            month, day, hour, minute = (saved.get(f"{kind}.{each}", 0) for each in ("mo", "dy", "hr", "min"))
+            month, day, hour, minute = (saved.get(f"{kind}.{name}", 0) for name in ("mo", "dy", "hr", "min"))
             try:
                 time = datetime(saved[f"{kind}.yr"], month or 1, day or 1, hour, minute, tzinfo=UTC)
             except ValueError:

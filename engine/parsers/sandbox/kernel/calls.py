@@ -9,7 +9,7 @@ import os
 def call_kernel(number: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None) -> int:
     """The result of a system call. Raises OSError."""
     library = ctypes.CDLL(None, use_errno=True)
-    words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    words = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
     result = int(library.syscall(ctypes.c_long(number), *words))
     if result < 0:
         code = ctypes.get_errno()

@@ -57,7 +57,7 @@ def list_readable(ocr_program: str) -> Iterator[tuple[Path, int]]:
         programs.append(program)
         yield from _list_program(program)
     for store in _PACKAGE_STORES:
-        if any(each.is_relative_to(store) for each in programs):
+        if any(file.is_relative_to(store) for file in programs):
             yield store, _READ_ALL | (EXECUTE if ocr_program else 0)
 
 

@@ -64,7 +64,10 @@ def apply_filter(machine: str, *, may_start_programs: bool) -> bool:
     if processor is None:
         return False
     program = build_filter(processor, os.getpid(), may_start_programs=may_start_programs)
-    code = b"".join(struct.pack("=HBBI", each.code, each.yes, each.no, each.value) for each in program)
+    code = b"".join(
+        struct.pack("=HBBI", instruction.code, instruction.yes, instruction.no, instruction.value)
+        for instruction in program
+    )
     buffer = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("@HP", len(program), ctypes.addressof(buffer))
     call_kernel(processor.set_filter, _SET_FILTER, _ALL_THREADS, ctypes.create_string_buffer(header, len(header)))
@@ -119,10 +122,10 @@ def _list_conditions(pid: int, *, may_start_programs: bool) -> dict[str, Sequenc
 
 def _check_all(conditions: Iterable[Condition]) -> Iterable[Instruction]:
     """Refuse unless all conditions hold; else go on behind."""
-    for each in conditions:
-        yield Instruction(_LOAD, _ARGUMENTS_OFFSET + 8 * each.argument)
-        if each.mask != _WORD:
-            yield Instruction(_AND, each.mask)
-        for left, value in zip(range(len(each.values), 0, -1), each.values, strict=True):
+    for condition in conditions:
+        yield Instruction(_LOAD, _ARGUMENTS_OFFSET + 8 * condition.argument)
+        if condition.mask != _WORD:
+            yield Instruction(_AND, condition.mask)
+        for left, value in zip(range(len(condition.values), 0, -1), condition.values, strict=True):
             yield Instruction(_EQUAL, value, yes=left)  # behind the refusal
         yield Instruction(_RETURN, REFUSE)

@@ -90,7 +90,7 @@ class Chunks(Topic[Place_co]):
             )
         }
         placed = _place_chunks(name, dated, chunks, passages, span.first)
-        removed_ids = {before[key][0] for key in before.keys() - {each.key for each in placed}}
+        removed_ids = {before[key][0] for key in before.keys() - {chunk.key for chunk in placed}}
         former = self.load_vectors_by_text(removed_ids)
         Facts(self.db).delete_chunks(removed_ids, removed=removed)
         if span is not ALL_CHUNKS and len(placed) != span.stop - span.first:
@@ -98,16 +98,16 @@ class Chunks(Topic[Place_co]):
                 "UPDATE chunk SET ordinal = ordinal + ? WHERE document = ? AND ordinal >= ?",
                 (len(placed) - (span.stop - span.first), id_, span.stop),
             )
-        for each in placed:
-            if each.key in before:
-                self._update_position(before[each.key], each.ordinal, each.time, each.first_time)
-        fresh = [each for each in placed if each.key not in before]
+        for chunk in placed:
+            if chunk.key in before:
+                self._update_position(before[chunk.key], chunk.ordinal, chunk.time, chunk.first_time)
+        fresh = [chunk for chunk in placed if chunk.key not in before]
         ids = self._insert_rows(DocumentPlace(id_, name, dated, space, room), fresh)
-        for each in fresh if former else ():
-            self.inherit_vectors(ids[each.key], each.chunk.text, former)
+        for chunk in fresh if former else ():
+            self.inherit_vectors(ids[chunk.key], chunk.chunk.text, former)
         if fresh:
             StaleKeys(self.db).add(KeyKind.CHUNK, ids.values(), Settings(self.db).next_generation())
-        ids |= {each.key: before[each.key][0] for each in placed if each.key in before}
+        ids |= {chunk.key: before[chunk.key][0] for chunk in placed if chunk.key in before}
         self._replace_pieces(list(ids.values()), _list_pieces(placed, ids, passages))
         return bool(removed_ids or fresh)
 
@@ -228,7 +228,7 @@ class Chunks(Topic[Place_co]):
 
     def inherit_vectors(self, chunk: int, text: str, former: Mapping[str, list[PartialVectors]]) -> None:
         """Give a chunk the vectors of the former chunk whose text it continues."""
-        begun = max((each for each in former if text.startswith(f"{each}\n")), key=len, default="")
+        begun = max((former_text for former_text in former if text.startswith(f"{former_text}\n")), key=len, default="")
         for partial in former.get(begun, ()):
             self.save_partial_vectors({chunk: partial})
 
@@ -259,7 +259,7 @@ def _place_chunks(
     placed = []
     for ordinal, (key, chunk) in enumerate(chunks_by_key(document, chunks).items(), first):
         times = [passages[piece.passage][1] for piece in chunk.pieces]
-        latest = max((each or dated or 0 for each in times), default=dated or 0)
+        latest = max((time or dated or 0 for time in times), default=dated or 0)
         placed.append(_PlacedChunk(key, chunk, ordinal, latest, _earliest_time(dated, times)))
     return placed
 
@@ -267,9 +267,9 @@ def _place_chunks(
 def _list_pieces(placed: Iterable[_PlacedChunk], ids: Mapping[str, int], passages: Passages) -> set[tuple[int, ...]]:
     """The rows of `chunk_passage`."""
     return {
-        (ids[each.key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
-        for each in placed
-        for ordinal, piece in enumerate(each.chunk.pieces)
+        (ids[chunk.key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
+        for chunk in placed
+        for ordinal, piece in enumerate(chunk.chunk.pieces)
     }
 
 

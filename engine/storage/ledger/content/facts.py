@@ -171,7 +171,7 @@ class Facts(Topic[Place_co]):
             done += len(batch)
             stored = {id_: self._load_facts(id_) for id_ in batch}
             kept, outdated = People(self.db).keep_out(stored)
-            waiting = sorted({*waiting, *(each for each in outdated if each <= last)})
+            waiting = sorted({*waiting, *(chunk for chunk in outdated if chunk <= last)})
             if changed := {id_: facts for id_, facts in kept.items() if facts != stored[id_]}:
                 self._replace_facts(changed)
                 Settings(self.db).set("last_removal", Settings(self.db).get_int("generation"))
@@ -276,7 +276,7 @@ class Facts(Topic[Place_co]):
         )
         rows = self.db.execute_fetchall(
             f"SELECT * FROM ({first} LIMIT 1) x UNION ALL SELECT * FROM ({first} LIMIT 1) y",
-            [each for key in keys for each in (key, chunk)],
+            [value for key in keys for value in (key, chunk)],
         )
         by_key = {bytes(key): id_ for id_, key in rows}
         for key in keys:

@@ -167,7 +167,7 @@ class PeopleRemoval(Topic[Place_co]):
             listed,
         )
         Joins(self.db).change_aliases(space, {name: None for name, _ in aliases})
-        Joins(self.db).refresh(space, {*people, *(each for row in aliases for each in row)})
+        Joins(self.db).refresh(space, {*people, *(name for row in aliases for name in row)})
         Settings(self.db).set("last_removal", Settings(self.db).next_generation())
 
     def _read_again(self, spaces: Collection[int]) -> None:

@@ -57,15 +57,15 @@ class Readings(Topic[Place_co]):
     @writing
     def record_check(self, checked: Collection[ReadChunk], outdated: Collection[int]) -> None:
         """Record which of the chunks another choice read; one that was read again meanwhile is left alone."""
-        ids = [each.id for each in checked]
+        ids = [chunk.id for chunk in checked]
         self.db.execute(
             "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM @list(?))",
-            (id_list([each for each in ids if each not in outdated]),),
+            (id_list([id_ for id_ in ids if id_ not in outdated]),),
         )
         self.db.executemany(
             "INSERT INTO outdated_extraction (chunk, queued) SELECT id, false FROM chunk"
             " WHERE id = ? AND extraction = ? ON CONFLICT DO NOTHING",
-            [(each.id, each.key) for each in checked if each.id in outdated],
+            [(chunk.id, chunk.key) for chunk in checked if chunk.id in outdated],
         )
         Settings(self.db).set(CHECKED, max(ids))
 

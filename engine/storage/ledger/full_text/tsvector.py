@@ -104,7 +104,7 @@ def find_common(db: Connection, kind: KeyKind, words: Sequence[SearchWord], scop
 
 def write_query(term: Sequence[str]) -> str:
     """The tsquery of terms that follow each other."""
-    return " <-> ".join("'{}'".format(each.replace("\\", "\\\\").replace("'", "''")) for each in term)
+    return " <-> ".join("'{}'".format(text.replace("\\", "\\\\").replace("'", "''")) for text in term)
 
 
 def count_places(rank: float) -> int:

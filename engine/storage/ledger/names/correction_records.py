@@ -60,11 +60,11 @@ def order_names(names: tuple[str, str]) -> tuple[str, str]:
 def to_records(corrections: Iterable[ManualCorrection]) -> set[CorrectionRecord]:
     """Corrections as records."""
     records = set()
-    for each in corrections:
-        a, b = normalize_name(each.name), each.other
-        if b and each.kind != "split":
+    for correction in corrections:
+        a, b = normalize_name(correction.name), correction.other
+        if b and correction.kind != "split":
             b = normalize_name(b)
-        if b and each.kind not in {"merge", "split"}:
+        if b and correction.kind not in {"merge", "split"}:
             a, b = min(a, b), max(a, b)
-        records.add(CorrectionRecord(each.kind, a, b, each.description))
+        records.add(CorrectionRecord(correction.kind, a, b, correction.description))
     return records

@@ -88,7 +88,7 @@ class Corrections(Topic[Place_co]):
     def unsplit(self, space: str, part: str, room: str = "") -> CorrectionChange:
         """Remove all rules that lead to a part, and what keeps it apart. Raises NotFound if there are none."""
         id_, _ = self._resolve_place(space, room)
-        names = {each.name for each in Splits(self.db).find_rules_of_part(id_, normalize_name(part))}
+        names = {rule.name for rule in Splits(self.db).find_rules_of_part(id_, normalize_name(part))}
         return self._observe((space, room), {*names, part}, partial(self.unsplit_name, (space, room), part))
 
     @writing
@@ -108,7 +108,7 @@ class Corrections(Topic[Place_co]):
         Raises CorrectionChanged if that is not the present state, so that of two undos at once one succeeds.
         """
         made, removed = to_records(change.made), to_records(change.removed)
-        names = {name for each in made | removed for name in (each.a, each.b) if name}
+        names = {name for record in made | removed for name in (record.a, record.b) if name}
         return self._observe((space, room), names, partial(self._reverse, (space, room), made, removed))
 
     def _observe(
@@ -116,7 +116,7 @@ class Corrections(Topic[Place_co]):
     ) -> CorrectionChange:
         """What a correction of these names changes in a space; `place`: the space, and the room with which it moves."""
         id_, _ = self._resolve_place(*place)
-        canonical = {normalize_name(each) for each in names if each}
+        canonical = {normalize_name(one) for one in names if one}
         before = self._load_records(id_, canonical)
         unknown = correct()
         after = self._load_records(id_, canonical)
@@ -131,15 +131,15 @@ class Corrections(Topic[Place_co]):
 
     def _reverse(self, place: tuple[str, str], made: set[CorrectionRecord], removed: set[CorrectionRecord]) -> None:
         id_, _ = self._resolve_place(*place)
-        present = self._load_records(id_, {name for each in made | removed for name in (each.a, each.b) if name})
-        replaced, undone = {each.key for each in removed}, {each.identity for each in made}
-        others = [each for each in present if each.identity not in undone]
-        if len(present) - len(others) < len(undone) or any(each.key in replaced for each in others):
+        present = self._load_records(id_, {name for record in made | removed for name in (record.a, record.b) if name})
+        replaced, undone = {record.key for record in removed}, {record.identity for record in made}
+        others = [record for record in present if record.identity not in undone]
+        if len(present) - len(others) < len(undone) or any(other.key in replaced for other in others):
             raise CorrectionChanged(CHANGED)
-        for each in sorted(made):
-            self._remove_record(place, each)
-        for each in sorted(removed):
-            self._restore_record(place, each)
+        for record in sorted(made):
+            self._remove_record(place, record)
+        for record in sorted(removed):
+            self._restore_record(place, record)
 
     def _remove_record(self, place: tuple[str, str], record: CorrectionRecord) -> None:
         (id_, _), (kind, a, b, rule) = self._resolve_place(*place), record
@@ -190,7 +190,7 @@ class Corrections(Topic[Place_co]):
         (id_, made_in), alias, target = self._resolve_place(space, room), normalize_name(name), normalize_name(into)
         if not alias or not target or alias == target:
             raise InvalidQuestion(f"“{name}” and “{into}” are not two different names.", hint=NAME_HINT)
-        unknown = [each for each in (name, into) if not Joins(self.db).name_ids(id_, {normalize_name(each)})]
+        unknown = [given for given in (name, into) if not Joins(self.db).name_ids(id_, {normalize_name(given)})]
         if len(unknown) > 1:
             raise NotFound(f"Neither “{name}” nor “{into}” is known here.", hint=NAME_HINT)
         same = self.db.execute_fetchall(
@@ -237,7 +237,7 @@ class Corrections(Topic[Place_co]):
         """The names with which a name is joined automatically: its target, and those with the same target."""
         own = Joins(self.db).load_automatic_aliases(space, {name})
         around = Joins(self.db).load_automatic_aliases(space, {name, *(alias.target for alias in own.values())})
-        return {each for source, alias in around.items() for each in (source, alias.target)} - {name}
+        return {end for source, alias in around.items() for end in (source, alias.target)} - {name}
 
     @writing
     def separate_names(self, space: str, name: str, other: str, room: str = "") -> None:
@@ -273,12 +273,12 @@ class Corrections(Topic[Place_co]):
         names = Splits(self.db).find_written_names(id_, normalize_name(name))
         if not names:
             raise NotFound(f"“{name}” is not known here.", hint=NAME_HINT)
-        if not other or any(Splits(self.db).leads_to_same(id_, each, other) for each in names):
+        if not other or any(Splits(self.db).leads_to_same(id_, one, other) for one in names):
             raise InvalidQuestion(f"“{name}” and “{part}” are not two different names.", hint=NAME_HINT)
-        if not any(Splits(self.db).applies(id_, each, rule) for each in names for rule in rules):
+        if not any(Splits(self.db).applies(id_, one, rule) for one in names for rule in rules):
             raise NotFound(NOTHING_TO_SPLIT.format(name=name), hint=SPLIT_HINT)
-        for each in names:
-            self._save_split(id_, [Split(each, other, rule) for rule in rules], clean_name(part), made_in)
+        for one in names:
+            self._save_split(id_, [Split(one, other, rule) for rule in rules], clean_name(part), made_in)
 
     def _save_split(self, space: int, splits: Sequence[Split], shown: str, room: int) -> None:
         for split in splits:
@@ -396,4 +396,4 @@ class Corrections(Topic[Place_co]):
             " SELECT p.id, p.target FROM led x CROSS JOIN led y @then JOIN pair p ON p.a = x.id AND p.b = y.id",
             (id_list(ends), id_list(ends)),
         )
-        return {each for row in rows for each in row if each}
+        return {id_ for row in rows for id_ in row if id_}

@@ -40,7 +40,7 @@ class Duplicates(Topic[Place_co]):
     @reading
     def find_similar_names(self, entities: Sequence[ComparedEntity]) -> dict[int, list[ComparedEntity]]:
         """For each entity: those of its space that are next to it in alphabetical order, or share words with it."""
-        return {each.id: self._find_similar(each) for each in entities}
+        return {entity.id: self._find_similar(entity) for entity in entities}
 
     def _find_similar(self, entity: ComparedEntity) -> list[ComparedEntity]:
         found: dict[int, str] = {}
@@ -54,7 +54,7 @@ class Duplicates(Topic[Place_co]):
         scope_ids = ScopeIds(frozenset({entity.space}), frozenset())
         words = select_search_words(self.db, NAME_INDEX, entity.canonical, scope_ids)
         ids = rank_rows(self.db, NAME_INDEX, words, scope_ids, None, WORD_NEIGHBORS)
-        found.update({each.id: each.canonical for each in self.load_names(ids)})
+        found.update({name.id: name.canonical for name in self.load_names(ids)})
         return [ComparedEntity(id_, entity.space, name) for id_, name in found.items() if id_ != entity.id]
 
     @reading
@@ -80,7 +80,7 @@ class Duplicates(Topic[Place_co]):
             " score = excluded.score",
             {frozenset(row[:2]): row for row in pairs}.values(),
         )
-        self.db.executemany("DELETE FROM uncompared_entity WHERE id = ?", [(each.id,) for each in compared])
+        self.db.executemany("DELETE FROM uncompared_entity WHERE id = ?", [(entity.id,) for entity in compared])
 
     @reading
     def count_uncompared(self, scope_ids: ScopeIds) -> int:

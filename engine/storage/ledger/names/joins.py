@@ -67,7 +67,7 @@ class Joins(Topic[Place_co]):
         led = Names(self.db).find_aliased_names(space, changes)
         before = self.touching_keys(self.name_ids(space, led))
         Names(self.db).intern_names(
-            space, {each for name, alias in changes.items() if alias for each in (name, alias.target)}
+            space, {end for name, alias in changes.items() if alias for end in (name, alias.target)}
         )
         self.db.executemany("DELETE FROM alias WHERE space = ? AND name = ?", [(space, name) for name in changes])
         self.db.executemany(
@@ -106,13 +106,13 @@ class Joins(Topic[Place_co]):
             " OR b IN (SELECT value FROM @list(?1))",
             listed,
         )
-        return {each for row in led for each in row}, {each for row in pairs for each in row if each}
+        return {id_ for row in led for id_ in row}, {id_ for row in pairs for id_ in row if id_}
 
     def save_definitions(self, chunk: int, space: int, text: str) -> set[str]:
         """Save the abbreviations that a chunk defines; returns the spelling keys of both forms."""
         rows = set[tuple[str, str, str]]()
-        for each in find_definitions(text):
-            short, long = normalize_name(each.short), normalize_name(each.long)
+        for definition in find_definitions(text):
+            short, long = normalize_name(definition.short), normalize_name(definition.long)
             if short and long:
                 rows.add((spelling_key(short), spelling_key(long), parse_spelling(long).core))
         self.db.executemany(

@@ -72,15 +72,17 @@ class People(Topic[Place_co]):
             shown = self._find_shown_names(space, same)
             for id_ in texts:
                 people = find_people(found[id_], shown)
-                self._record_losses(id_, {key for name in people for each in same[name] for key in name_keys(each)})
+                self._record_losses(
+                    id_, {key for name in people for spelling in same[name] for key in name_keys(spelling)}
+                )
                 kept[id_] = self._drop_sentences(space, id_, drop_people(found[id_], people), people)
         return kept, outdated - found.keys()
 
     def _drop_sentences(self, space: int, chunk: int, left: Extraction, people: Collection[str]) -> Extraction:
         """The facts of a chunk without people, without what their descriptions say of people, which is recorded."""
-        names = {each.name for each in left.mentions} | {end for x in left.links for end in (x.source, x.target)}
+        names = {mention.name for mention in left.mentions} | {end for x in left.links for end in (x.source, x.target)}
         hashes = {description_hash(key): key for key in list_keys(left, names)}
-        shown = {hashes[each] for each in self._find_shown(space, hashes)}
+        shown = {hashes[number] for number in self._find_shown(space, hashes)}
         cleaned = drop_sentences(left, NamedPeople({*people, *self._list_authors(chunk)}, shown, names))
         if cleaned != left:
             self._record_losses(chunk, shown)
@@ -164,7 +166,7 @@ class People(Topic[Place_co]):
     def remember(self, space: int, people: Collection[str]) -> None:
         """Keep it known that names are of people, which only aliases show, when these aliases go."""
         for name, same in self._find_same(space, people).items():
-            hashes = [description_hash(key) for each in sorted(same) for key in name_keys(each)]
+            hashes = [description_hash(key) for spelling in sorted(same) for key in name_keys(spelling)]
             self.db.executemany(
                 "INSERT INTO person_name (chunk, hash, evidence) SELECT p.chunk, ?2, ?4 FROM @list(?1, j)"
                 " @then JOIN person_name p ON p.hash = j.value @then JOIN chunk c ON c.id = p.chunk"
@@ -228,7 +230,7 @@ class People(Topic[Place_co]):
         if gone := set(replaced) - hashes:
             self.doubt({space: gone})
         names = [
-            name for each in shown.values() for name in each if not news.isdisjoint(map(description_hash, name.keys))
+            name for group in shown.values() for name in group if not news.isdisjoint(map(description_hash, name.keys))
         ]
         return self._find_chunks(space, names) if names else set()
 
@@ -246,7 +248,7 @@ class People(Topic[Place_co]):
     def _find_chunks(self, space: int, names: Collection[PersonName]) -> set[int]:
         """The chunks of a space with facts about names that may be these people's."""
         spelled, keys = (
-            {each for name in names for each in name.spelling_keys},
+            {key for name in names for key in name.spelling_keys},
             {k for name in names for k in name.keys},
         )
         rows = self.db.execute_fetchall(
@@ -265,9 +267,10 @@ class People(Topic[Place_co]):
     def _find_shown_names(self, space: int, same: Mapping[str, Collection[str]]) -> set[str]:
         """The canonical names of a space that are shown as those of people, or of which another one is."""
         keys = {
-            name: {description_hash(key) for each in names for key in name_keys(each)} for name, names in same.items()
+            name: {description_hash(key) for spelling in names for key in name_keys(spelling)}
+            for name, names in same.items()
         }
-        known = self._find_shown(space, {hash_ for each in keys.values() for hash_ in each})
+        known = self._find_shown(space, {hash_ for key in keys.values() for hash_ in key})
         return {name for name, hashes in keys.items() if not known.isdisjoint(hashes)}
 
     def _find_same(self, space: int, names: Collection[str]) -> dict[str, set[str]]:
@@ -279,7 +282,7 @@ class People(Topic[Place_co]):
             (space, text_list(sorted(names))),
         )
         joined |= {target: Names(self.db).find_aliased_names(space, {target}) for (target,) in targets}
-        return {name: {base_name(each) for each in {name, *joined.get(ends[name], ())}} for name in names}
+        return {name: {base_name(member) for member in {name, *joined.get(ends[name], ())}} for name in names}
 
     def _find_shown(self, space: int, hashes: Collection[int]) -> set[int]:
         """Those of the hashes of keys that chunks of a space show as names of people."""
@@ -294,4 +297,4 @@ class People(Topic[Place_co]):
 def _list_keys(found: Extraction) -> set[str]:
     """The canonical names of an extraction."""
     ends = (end for link in found.links for end in (link.source, link.target))
-    return {normalize_name(name) for name in (*(each.name for each in found.mentions), *ends)} - {""}
+    return {normalize_name(name) for name in (*(mention.name for mention in found.mentions), *ends)} - {""}

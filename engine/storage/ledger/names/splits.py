@@ -167,7 +167,7 @@ class Splits(Topic[Place_co]):
         former = defaultdict[int, set[str]](set)
         for old_space, name, part, rule, shown in list(rows):
             former[old_space].add(name)
-            if space is not None and all(each.rule != rule for each in self.load_rules(space, {name}).get(name, ())):
+            if space is not None and all(text.rule != rule for text in self.load_rules(space, {name}).get(name, ())):
                 self.save_rules(space, [Split(name, part, rule)], shown, room)
         for old_space, names in former.items():
             self.apply_rules(old_space, names)
@@ -250,12 +250,12 @@ class Splits(Topic[Place_co]):
 
         Of each chunk the facts have all mentions of a name, or none.
         """
-        names = {base_name(each.key) for each in facts.mentions}
+        names = {base_name(mention.key) for mention in facts.mentions}
         chosen = self._choose_keys(space, facts, names)
         none: Mapping[str, ChosenKeys] = {}
-        mentions = [(each, _key_of(each, chosen.get(each.chunk, none))) for each in facts.mentions]
+        mentions = [(mention, _key_of(mention, chosen.get(mention.chunk, none))) for mention in facts.mentions]
         ends = [
-            [_key_of_end(key, names, chosen.get(each.chunk, none)) for key in (each.a, each.b)] for each in facts.links
+            [_key_of_end(key, names, chosen.get(link.chunk, none)) for key in (link.a, link.b)] for link in facts.links
         ]
         ids = Names(self.db).intern_names(space, {key for _, key in mentions} | {key for pair in ends for key in pair})
         new_names = [(each, ids[key]) for each, key in mentions if ids[key] != each.id]
@@ -283,8 +283,8 @@ class Splits(Topic[Place_co]):
         """For each chunk the keys of its facts about split names."""
         rules = self.load_rules(space, names)
         mentions = defaultdict[int, list[tuple[str, str]]](list)
-        for each in facts.mentions if rules else ():
-            mentions[each.chunk].append((base_name(each.key), each.type))
+        for mention in facts.mentions if rules else ():
+            mentions[mention.chunk].append((base_name(mention.key), mention.type))
         return {chunk: choose_chunk_keys(rules, found, facts.documents[chunk]) for chunk, found in mentions.items()}
 
 

@@ -112,8 +112,8 @@ class Stats(Topic[Place_co]):
             " GROUP BY d.key, d.title, COALESCE(i.outcome, ''), c.error, c.hint ORDER BY d.title, d.key, c.error"
         )
         found = [IndexProblem(*row) for row in map(tuple, rows)]
-        unknown = sum(each.chunks for each in found if each.outcome == UNKNOWN and not each.error)
-        listed = [each for each in found if each.outcome != UNKNOWN or each.error][:MAX_PROBLEMS]
+        unknown = sum(problem.chunks for problem in found if problem.outcome == UNKNOWN and not problem.error)
+        listed = [problem for problem in found if problem.outcome != UNKNOWN or problem.error][:MAX_PROBLEMS]
         return [*listed, *([IndexProblem("", "", UNKNOWN, "", "", unknown)] if unknown else [])]
 
     def count_unextracted(self, scope_ids: ScopeIds) -> int:

@@ -136,7 +136,7 @@ def widen_reach(reach: int) -> int:
 
 def encode_omissions(omissions: Iterable[Omission]) -> str:
     """Omissions as JSON, an empty string for none."""
-    rows = [asdict(each) for each in omissions]
+    rows = [asdict(omission) for omission in omissions]
     return json.dumps(rows, ensure_ascii=False) if rows else ""
 
 

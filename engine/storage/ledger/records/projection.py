@@ -158,7 +158,7 @@ class FoldedBatch:
     def indexing_usage(self) -> IndexingUsage:
         """The model calls so far, and the profiles' characters by space."""
         profiles = (*self.entities, *self.relations)
-        texts = ((each.space, f"{each.label}{each.description}") for each in profiles)
+        texts = ((profile.space, f"{profile.label}{profile.description}") for profile in profiles)
         return IndexingUsage(self.usage.items, sum_characters(texts))
 
 

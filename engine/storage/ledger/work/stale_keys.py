@@ -69,8 +69,8 @@ class StaleKeys(Topic[Place_co]):
 
     def find_changed(self, marks: Collection[StaleKey]) -> list[StaleKey]:
         """Those of the stale keys that changed again since they were loaded."""
-        known = {(each.kind, each.id): each.generation for each in marks}
-        found = [key for kind in KeyKind for key in self.find(kind, [each.id for each in marks if each.kind == kind])]
+        known = {(mark.kind, mark.id): mark.generation for mark in marks}
+        found = [key for kind in KeyKind for key in self.find(kind, [mark.id for mark in marks if mark.kind == kind])]
         return [key for key in found if key.generation > known[key.kind, key.id]]
 
     @writing
@@ -78,7 +78,7 @@ class StaleKeys(Topic[Place_co]):
         """Hold keys that change often until the end of their quiet period."""
         self.db.executemany(
             "UPDATE stale_key SET on_cooldown = 1, claimed_by = NULL WHERE kind = ? AND id = ?",
-            [(each.kind, each.id) for each in marks],
+            [(mark.kind, mark.id) for mark in marks],
         )
 
     @writing

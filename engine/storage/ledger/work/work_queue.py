@@ -250,24 +250,25 @@ class WorkQueue(Topic[Place_co]):
         Keys that changed since are left alone: their new text is tried.
         """
         over = list[EmbeddingFailure]()
-        for each in failures:
+        for failure in failures:
             rows = self.db.execute_fetchall(
                 "UPDATE stale_key SET attempts = attempts + 1, error = ?, hint = ?"
                 " WHERE kind = ? AND id = ? AND generation = ? RETURNING attempts",
-                (str(each.error), each.error.hint, *each.key),
+                (str(failure.error), failure.error.hint, *failure.key),
             )
             for (count,) in rows:
                 retry_at = now + min(MAX_WAIT, INITIAL_WAIT * 2 ** min(count - 1, 20))
                 self.db.execute(
-                    "UPDATE stale_key SET retry_at = ? WHERE kind = ? AND id = ?", (retry_at, *each.key[:2])
+                    "UPDATE stale_key SET retry_at = ? WHERE kind = ? AND id = ?", (retry_at, *failure.key[:2])
                 )
-                if count >= attempts or isinstance(each.error, PERMANENT_ERRORS):
-                    over.append(each)
+                if count >= attempts or isinstance(failure.error, PERMANENT_ERRORS):
+                    over.append(failure)
         self.db.executemany(
-            "UPDATE stale_key SET claimed_by = NULL WHERE kind = ? AND id = ?", [each.key[:2] for each in failures]
+            "UPDATE stale_key SET claimed_by = NULL WHERE kind = ? AND id = ?",
+            [failure.key[:2] for failure in failures],
         )
-        for each in over:
-            self._give_up_key(each)
+        for failure in over:
+            self._give_up_key(failure)
 
     def _give_up_key(self, failure: EmbeddingFailure) -> None:
         (kind, id_, _), error = failure.key, failure.error
