@@ -43,7 +43,7 @@ class _JoinedChat:
 
     def take(self, number: int, line: ChatLine) -> ChatLine | None:
         """The message as it is to be read; None if it was there in another export."""
-        files = [posixpath.basename(each) for each in line.files if each in self._names]
+        files = [posixpath.basename(file) for file in line.files if file in self._names]
         if line.id:
             return self._take_version(line, len(files))
         message = (line.time, line.author, line.text, *files)

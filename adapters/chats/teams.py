@@ -64,11 +64,11 @@ def _add_file(source: ExportedChats, name: str) -> bool:
         return False
     root = found if isinstance(found, dict) else {"value": found}
     chats = [
-        (get_text(each, "id"), get_text(each, "displayName"), each.get("MessageList"))
-        for each in iterate_rows(root.get("conversations"))
+        (get_text(row, "id"), get_text(row, "displayName"), row.get("MessageList"))
+        for row in iterate_rows(root.get("conversations"))
     ]
     rows = root.get("value", root.get("messages"))
-    if isinstance(rows, list) and any(isinstance(each, dict) and "body" in each for each in rows):
+    if isinstance(rows, list) and any(isinstance(row, dict) and "body" in row for row in rows):
         chats += _split_by_chat(root, rows, name)
     for key, title, messages in chats:
         if isinstance(messages, list) and messages:
@@ -115,7 +115,7 @@ def _with_replies(messages: Iterable[Any]) -> Iterator[Any]:
     for row in messages:
         yield row
         if isinstance(row, dict):
-            yield from ({"replyToId": row.get("id"), **each} for each in iterate_rows(row.get("replies")))
+            yield from ({"replyToId": row.get("id"), **iterate_row} for iterate_row in iterate_rows(row.get("replies")))
 
 
 def _parse(row: Mapping[str, Any]) -> ChatLine:
@@ -125,7 +125,7 @@ def _parse(row: Mapping[str, Any]) -> ChatLine:
     time = datetime.fromisoformat(get_text(row, "originalarrivaltime", "createdDateTime"))
     content = get_text(body, "content") or get_text(row, "content")
     words = plain_text_of(content)
-    files = [f"File “{name}”" for each in get_rows(row, "attachments") if (name := get_text(each, "name"))]
+    files = [f"File “{name}”" for attachment in get_rows(row, "attachments") if (name := get_text(attachment, "name"))]
     name = next(filter(None, (get_text(each, "displayName") for each in (user, app, row))), "")
     return ChatLine(
         time if time.tzinfo else time.replace(tzinfo=UTC),

@@ -22,20 +22,20 @@ TEXT_FIELDS = ("summary", "title", "subtitle", "activityTitle", "activitySubtitl
 
 def render_cards(message: Row) -> str:
     """The words of the cards of a message."""
-    kinds = ((get_text(each, "contentType"), each) for each in get_rows(message, "attachments"))
+    kinds = ((get_text(row, "contentType"), row) for row in get_rows(message, "attachments"))
     cards = (_read(each) for kind, each in kinds if kind.startswith((CARD, CARD_OF_TEAMS)))
     return cut_text(join_lines(line for card in cards for line in dict.fromkeys(_walk(card, 0))))
 
 
 def render_quoted(message: Row) -> str:
     """The message to which this one replies within a chat, as a quotation."""
-    found = (_read(each) for each in get_rows(message, "attachments") if get_text(each, "contentType") == QUOTED)
+    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == QUOTED)
     return join_lines(_quote(each, "messagePreview", "messageSender") for each in found)
 
 
 def render_forwarded(message: Row) -> str:
     """Messages that this one forwards, with their authors."""
-    found = (_read(each) for each in get_rows(message, "attachments") if get_text(each, "contentType") == FORWARDED)
+    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == FORWARDED)
     rows = [(_name(get_row(each, "originalMessageSender")), each) for each in found]
     return join_lines(
         f"Forwarded message{f' by {name}' if name else ''}:\n{text}"
@@ -46,7 +46,7 @@ def render_forwarded(message: Row) -> str:
 
 def quoted_message(message: Row) -> str:
     """The id of the message to which this one replies within a chat; "" for none."""
-    found = (_read(each) for each in get_rows(message, "attachments") if get_text(each, "contentType") == QUOTED)
+    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == QUOTED)
     return next((id_ for each in found if (id_ := get_text(each, "messageId"))), "")
 
 

@@ -40,7 +40,7 @@ def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> Exported
             if name == path.name if is_file else posixpath.basename(name) == "result.json":
                 _add_file(source, name)
     if is_page or not source.chats:
-        _add_pages(source, [each for each in source.names if not is_page or "/" not in each])
+        _add_pages(source, [name for name in source.names if not is_page or "/" not in name])
     return source.check("export of Telegram (result.json, or messages.html)")
 
 
@@ -51,7 +51,7 @@ def _add_file(source: ExportedChats, name: str) -> None:
         raise CorruptFile(f"“{name}” is not complete JSON.") from error
     root = found if isinstance(found, dict) else {}
     lists = (iterate_rows(get_row(root, key).get("list")) for key in ("chats", "left_chats"))
-    for chat in [root] if "messages" in root else [each for rows in lists for each in rows]:
+    for chat in [root] if "messages" in root else [row for rows in lists for row in rows]:
         _add_chat(source, chat, posixpath.dirname(name))
 
 
@@ -71,7 +71,7 @@ def _add_pages(source: ExportedChats, names: Iterable[str]) -> None:
 
 def _add_page_chat(source: ExportedChats, title: str, folder: str, names: Sequence[str]) -> None:
     def read() -> Iterator[ChatLine]:
-        rows = read_pages(read_lines(source.folder, each) for each in names)
+        rows = read_pages(read_lines(source.folder, name) for name in names)
         return _read_rows(source, rows, title, folder)
 
     source.add(title, title, read)
@@ -117,7 +117,7 @@ def _parse(row: Mapping[str, Any], folder: str) -> ChatLine:
         _parse_time(row, "date"),
         get_text(row, "from", "from_id"),
         "" if origin else text,
-        tuple(posixpath.join(folder, each) for each in paths if each and not each.startswith(MISSING)),
+        tuple(posixpath.join(folder, path) for path in paths if path and not path.startswith(MISSING)),
         get_text(row, "id"),
         get_text(row, "from_id"),
         get_text(row, "reply_to_message_id"),
@@ -155,15 +155,13 @@ def _render_piece(piece: object) -> str:
 
 
 def _render_poll(poll: Mapping[str, Any]) -> str:
-    answers = [
-        f"- {get_text(each, 'text')} ({get_text(each, 'voters') or 0} votes)" for each in get_rows(poll, "answers")
-    ]
+    answers = [f"- {get_text(row, 'text')} ({get_text(row, 'voters') or 0} votes)" for row in get_rows(poll, "answers")]
     return join_lines([f"Poll: {get_text(poll, 'question')}", *answers]) if poll else ""
 
 
 def _render_list(tasks: Mapping[str, Any]) -> str:
     """A checklist."""
-    items = [f"- {_text_of(each.get('text'))}" for each in get_rows(tasks, "answers")]
+    items = [f"- {_text_of(row.get('text'))}" for row in get_rows(tasks, "answers")]
     return join_lines([f"List: {_text_of(tasks.get('title'))}", *items]) if tasks else ""
 
 

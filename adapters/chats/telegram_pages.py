@@ -145,8 +145,8 @@ def _read_time(text: str) -> str:
 def read_title(chunks: Iterable[str]) -> str:
     """The name of the chat of a page; "" if the page is no export of a chat."""
     page = TelegramPage()
-    for each in chunks:
-        page.feed(escape_open_tags(each))
+    for chunk in chunks:
+        page.feed(escape_open_tags(chunk))
         if page.take():
             return page.title
     return page.title if page.take(is_end=True) else ""
@@ -157,8 +157,8 @@ def read_pages(pages: Iterable[Iterable[str]]) -> Iterator[dict[str, Any]]:
     author = ""
     for chunks in pages:
         page = TelegramPage(author)
-        for each in chunks:
-            page.feed(escape_open_tags(each))
+        for chunk in chunks:
+            page.feed(escape_open_tags(chunk))
             yield from page.take()
         page.close()
         yield from page.take(is_end=True)

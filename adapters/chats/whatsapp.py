@@ -40,7 +40,7 @@ def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> Exported
     folder = open_folder(path.parent, deep=False) if is_bare else open_folder(path)
     source = ExportedChats(NAME, folder, options, clock.now())
     if is_bare:
-        source.names = frozenset(each for each in source.names if each == path.name or OWN_NAME.fullmatch(each))
+        source.names = frozenset(name for name in source.names if name == path.name or OWN_NAME.fullmatch(name))
     for name in sorted(source.names):
         if name == path.name if is_bare else name.lower().endswith(".txt"):
             _add_chat(source, name, path.stem)
@@ -68,7 +68,7 @@ def _read(source: ExportedChats, name: str, chat: str, order: str) -> Iterator[C
             continue
         text = match["text"].strip()
         names = (posixpath.basename(first or second) for first, second in FILE.findall(text))
-        files = tuple(posixpath.join(folder, each) for each in names)
+        files = tuple(posixpath.join(folder, file_name) for file_name in names)
         yield ChatLine(time, match["author"].strip(), FILE.sub("", text).strip(), files)
 
 

@@ -118,7 +118,7 @@ def _to_ascii_digit(character: str) -> str:
 
 def _count_backward_steps(dates: Iterable[list[str]], order: str) -> int:
     """How often a date is before that of the line above: messages are in the order of their times."""
-    keys = [[int(each[order.index(part)]) for part in "ymd"] for each in dates]
+    keys = [[int(row[order.index(part)]) for part in "ymd"] for row in dates]
     return sum(after < before for before, after in pairwise(keys))
 
 
@@ -136,6 +136,6 @@ def _from_persian(year: int, month: int, day: int) -> date:
     first_months, long_days = 6, 31
     if not (1 <= month <= LAST_MONTH and 1 <= day <= long_days):
         raise ValueError(f"{year}-{month}-{day} is no date.")
-    leap_days = sum(each % 33 in {1, 5, 9, 13, 17, 22, 26, 30} for each in range(PERSIAN_YEARS.start, year))
+    leap_days = sum(number % 33 in {1, 5, 9, 13, 17, 22, 26, 30} for number in range(PERSIAN_YEARS.start, year))
     before = (month - 1) * 30 + min(month - 1, first_months)
     return date(1971, 3, 21) + timedelta(days=(year - PERSIAN_YEARS.start) * 365 + leap_days + before + day - 1)

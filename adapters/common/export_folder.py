@@ -49,7 +49,7 @@ class ExtractedFolder:
 
     def list_names(self) -> list[str]:
         paths = self._root.rglob("*") if self._is_deep else self._root.iterdir()
-        return sorted(each.relative_to(self._root).as_posix() for each in paths if each.is_file())
+        return sorted(path.relative_to(self._root).as_posix() for path in paths if path.is_file())
 
     def open(self, name: str) -> BinaryIO:
         path = (self._root / name).resolve()
@@ -74,7 +74,7 @@ class ZippedFolder:
             raise CorruptFile(f"{path.name} is not a readable ZIP archive.", hint=DAMAGED_HINT) from error
 
     def list_names(self) -> list[str]:
-        return sorted(each.filename for each in self._archive.infolist() if not each.is_dir())
+        return sorted(member.filename for member in self._archive.infolist() if not member.is_dir())
 
     def open(self, name: str) -> BinaryIO:
         try:
@@ -139,7 +139,7 @@ def open_json(folder: ExportFolder, name: str) -> Iterator[JsonStream]:
 def read_rows(folder: ExportFolder, name: str) -> Iterator[dict[str, Any]]:
     """The objects of a JSON list; nothing else of it. Raises InvalidDocument, perhaps after some rows."""
     with open_json(folder, name) as content:
-        yield from (each for each in content.read_items() if isinstance(each, dict))
+        yield from (item for item in content.read_items() if isinstance(item, dict))
 
 
 def clean_upload(upload: Upload) -> Upload:

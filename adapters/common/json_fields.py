@@ -39,17 +39,17 @@ def get_rows(row: Row, key: str) -> list[Row]:
 
 def list_rows(value: object) -> list[Row]:
     """The objects among the first MAX_ITEMS of a list, to be rendered; none of another value."""
-    return [each for each in value[:MAX_ITEMS] if isinstance(each, dict)] if isinstance(value, list) else []
+    return [item for item in value[:MAX_ITEMS] if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def iterate_rows(value: object) -> Iterator[Row]:
     """All objects of a list, however long it is, such as the messages of a chat; none of another value."""
-    return (each for each in value if isinstance(each, dict)) if isinstance(value, list) else iter(())
+    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
 
 
 def join_lines(parts: Iterable[str]) -> str:
     """The parts that are not empty, each on lines of its own."""
-    return "\n".join(each for each in parts if each.strip())
+    return "\n".join(part for part in parts if part.strip())
 
 
 def cut_text(text: str) -> str:

@@ -50,23 +50,23 @@ class ChatCompleter(Completer):
         word = line.rpartition(" ")[2]
         found = list_commands(line) if line.startswith("/") else await self._complete_filter(word)
         typed = line if line.startswith("/") else word
-        for each in found[:MAX_COMPLETIONS]:
-            yield Completion(each, start_position=-len(typed))
+        for command in found[:MAX_COMPLETIONS]:
+            yield Completion(command, start_position=-len(typed))
 
     async def _complete_filter(self, word: str) -> list[str]:
         name, colon, typed = word.partition(":")
         if not colon:
-            return [f"{each}:" for each in FILTERS if word and each.startswith(word)]
+            return [f"{filter_}:" for filter_ in FILTERS if word and filter_.startswith(word)]
         if name in {"after", "before"}:
             return [
-                f"{name}:{each}"
-                for each in suggest_times(typed, self._clock.now().astimezone(find_zone_or_utc(find_local_zone())))
+                f"{name}:{time}"
+                for time in suggest_times(typed, self._clock.now().astimezone(find_zone_or_utc(find_local_zone())))
             ]
         if name == "has":
             return ["has:file"] if "file".startswith(typed) else []
         names = await self._list_names() if name in FILTERS else FilterNames((), ())
         listed = match_typed(names.channels if name == "in" else names.authors, typed, MAX_COMPLETIONS)
-        return [format_filter(name, each) for each in listed]
+        return [format_filter(name, text) for text in listed]
 
     async def _list_names(self) -> FilterNames:
         """The names in the chat's space; those of before if the service fails."""

@@ -84,7 +84,7 @@ class DiscordExport:
         self._people: dict[str, Person] = {}
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS))
         self._rooms: dict[str, ExportedRoom] = {}
-        names = [each for each in folder.list_names() if "_Files/" not in each]
+        names = [name for name in folder.list_names() if "_Files/" not in name]
         for name in (each for each in names if each.endswith(".json")):
             self._add_file(name, direct=options.direct_messages)
         whole = set(self._rooms)
@@ -94,11 +94,11 @@ class DiscordExport:
             raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV, HTML or text.")
 
     def list_channels(self) -> Sequence[Channel]:
-        return [each.channel for each in self._rooms.values()]
+        return [room.channel for room in self._rooms.values()]
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
         for name, where, thread in self._rooms[location.room].files:
-            parsed = (self._parse(each, name, where, thread) for each in self._read_messages(name))
+            parsed = (self._parse(message, name, where, thread) for message in self._read_messages(name))
             yield from split_into_pages(filter(None, parsed))
 
     def get_person(self, person: str) -> Person | None:
@@ -159,7 +159,7 @@ class DiscordExport:
 
     def _find_guild(self) -> str:
         """The server of the channels that are here as JSON."""
-        return next((each.channel.location.workspace for each in self._rooms.values()), "")
+        return next((room.channel.location.workspace for room in self._rooms.values()), "")
 
     def _read_header(self, name: str) -> Mapping[str, Any] | None:
         """What a file says about itself before its messages; None if it is not an exported channel."""
@@ -169,7 +169,11 @@ class DiscordExport:
         except (CorruptFile, DocumentTooLarge):
             return None
         known = (header.get(key) for key in ("guild", "channel"))
-        return header if all(isinstance(each, dict) and ID.fullmatch(str(each.get("id"))) for each in known) else None
+        return (
+            header
+            if all(isinstance(message, dict) and ID.fullmatch(str(message.get("id"))) for message in known)
+            else None
+        )
 
     def _read_messages(self, name: str) -> Iterator[Any]:
         if (read_payloads := _reader_of(name)) is not None:
@@ -245,7 +249,7 @@ def _parse_message(payload: Mapping[str, Any], folder: str, where: Location, thr
         author=_parse_id(author["id"]),
         text=rendered.text,
         time=_parse_time(payload["timestamp"]),
-        uploads=tuple(_parse_upload(each, folder) for each in files),
+        uploads=tuple(_parse_upload(file, folder) for file in files),
         edited=str(payload.get("timestampEdited") or ""),
         by_bot=bool(author.get("isBot")),
         title=thread if id_ == where.thread else "",

@@ -82,7 +82,11 @@ class SessionReconciliation:
 
     async def _list_workspaces(self) -> list[str]:
         """The servers to reconcile, with those that the bot was removed from meanwhile; "" if there are none at all."""
-        known = {each for each in await self._bot.list_workspaces(NAME) if each and self._shard.contains(each)}
+        known = {
+            workspace
+            for workspace in await self._bot.list_workspaces(NAME)
+            if workspace and self._shard.contains(workspace)
+        }
         found = sorted(known | {str(guild.id) for guild in self._client.guilds})
         return found or ([""] if self._shard.count == 1 else [])
 

@@ -121,8 +121,8 @@ def _payload_of(message: discord.Message) -> dict[str, Any]:
         "poll": _poll_of(message.poll) if message.poll is not None else {},
         "message_reference": {"channel_id": str(reference.channel_id)} if reference is not None else {},
         "message_snapshots": [
-            {"message": _content_of(each) | {"timestamp": each.created_at.isoformat()}}
-            for each in message.message_snapshots
+            {"message": _content_of(snapshot) | {"timestamp": snapshot.created_at.isoformat()}}
+            for snapshot in message.message_snapshots
         ],
     }
 
@@ -130,18 +130,20 @@ def _payload_of(message: discord.Message) -> dict[str, Any]:
 def _content_of(message: discord.Message | discord.MessageSnapshot) -> dict[str, Any]:
     return {
         "content": message.content,
-        "embeds": [each.to_dict() for each in message.embeds],
-        "components": [each.to_dict() for each in message.components],
+        "embeds": [embed.to_dict() for embed in message.embeds],
+        "components": [component.to_dict() for component in message.components],
         "attachments": [
-            {"title": each.title, "filename": each.filename, "description": each.description}
-            for each in message.attachments
+            {"title": attachment.title, "filename": attachment.filename, "description": attachment.description}
+            for attachment in message.attachments
         ],
     }
 
 
 def _poll_of(poll: discord.Poll) -> dict[str, Any]:
     """A poll without its votes, which change without news."""
-    answers = [{"poll_media": {"text": each.text, "emoji": {"name": str(each.emoji or "")}}} for each in poll.answers]
+    answers = [
+        {"poll_media": {"text": answer.text, "emoji": {"name": str(answer.emoji or "")}}} for answer in poll.answers
+    ]
     return {"question": {"text": poll.question}, "answers": answers}
 
 

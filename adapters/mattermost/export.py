@@ -84,7 +84,7 @@ class MattermostExport:
         self.until = datetime.fromtimestamp(min(self._newest / 1000, now.timestamp()), UTC)
 
     def list_channels(self) -> Sequence[Channel]:
-        return [each.channel for each in self._rooms.values()]
+        return [listed.channel for listed in self._rooms.values()]
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
         return split_into_pages(self._read_messages(location.without_thread))
@@ -143,13 +143,13 @@ class MattermostExport:
         id_, full_name = _parse_name(row["username"]), f"{row.get('first_name') or ''} {row.get('last_name') or ''}"
         name = clean_single_line(str(row.get("nickname") or "")) or clean_single_line(full_name) or id_
         teams = row.get("teams") or ()
-        is_guest = any(GUEST_ROLES & set(str(each.get("roles") or "").split()) for each in (row, *teams))
+        is_guest = any(GUEST_ROLES & set(str(team.get("roles") or "").split()) for team in (row, *teams))
         self._people[id_] = Person(id_, name, is_guest=is_guest)
         if row.get("delete_at"):
             return
         for team in teams:
-            for each in team.get("channels") or ():
-                place = self._locate({"team": team["name"], "channel": each["name"]})
+            for channel in team.get("channels") or ():
+                place = self._locate({"team": team["name"], "channel": channel["name"]})
                 self._members.setdefault(place.room, set()).add(id_)
 
     def _add_bot(self, row: Mapping[str, Any], _: int) -> None:
@@ -157,14 +157,14 @@ class MattermostExport:
         self._people[id_] = Person(id_, clean_single_line(str(row.get("display_name") or "")) or id_, is_bot=True)
 
     def _add_direct_channel(self, row: Mapping[str, Any], _: int) -> None:
-        named = row.get("members") or [each["username"] for each in row.get("participants") or ()]
+        named = row.get("members") or [text["username"] for text in row.get("participants") or ()]
         self._add_direct(self._locate({"channel_members": named}))
 
     def _add_direct(self, place: Location) -> None:
         if not self._options.direct_messages:
             return
         people = place.channel.removeprefix(DIRECT_SIGN).split("+")
-        name = ", ".join(self._person_name(each) or each for each in people)
+        name = ", ".join(self._person_name(person) or person for person in people)
         self._members.setdefault(place.room, set()).update(people)
         self._rooms.setdefault(place.room, ExportedChannel(Channel(place, name, "closed")))
 
@@ -181,13 +181,13 @@ class MattermostExport:
         unknown = ExportedChannel(Channel(place, _plain_name(place), "closed"))
         self._rooms.setdefault(place.room, unknown).posts.add(time, offset)
         replies = row.get("replies") or ()
-        times = [each.get(key) or 0 for each in (row, *replies) for key in ("create_at", "edit_at")]
+        times = [reply.get(key) or 0 for reply in (row, *replies) for key in ("create_at", "edit_at")]
         self._newest = max(self._newest, *map(int, times))
 
     def _locate(self, row: Mapping[str, Any]) -> Location:
         """Where a row belongs. Raises KeyError, ValueError and TypeError."""
         if people := row.get("channel_members"):
-            return Location(NAME, "", DIRECT_SIGN + "+".join(sorted({_parse_name(each) for each in people})))
+            return Location(NAME, "", DIRECT_SIGN + "+".join(sorted({_parse_name(person) for person in people})))
         channel = row["channel"] if "channel" in row else row["name"]
         return Location(NAME, _parse_name(row["team"]), OPEN_SIGN + _parse_name(channel))
 
@@ -200,9 +200,9 @@ class MattermostExport:
             members = frozenset(self._members.get(room, ()))
             guests = frozenset(id_ for id_ in members if id_ not in self._people or self._people[id_].is_guest)
             each.channel = replace(each.channel, members=members, guests=guests)
-        channels = [each.channel for each in self._rooms.values()]
-        closed = {each.name for each in channels if each.kind != "open"}
-        self._open_names = {each.name for each in channels} - closed
+        channels = [listed.channel for listed in self._rooms.values()]
+        closed = {channel.name for channel in channels if channel.kind != "open"}
+        self._open_names = {channel.name for channel in channels} - closed
 
     def _read_messages(self, location: Location) -> Iterator[Message]:
         ids: set[str] = set()
@@ -224,7 +224,9 @@ class MattermostExport:
     def _find_file(self, path: str) -> str:
         """The file of an attachment in the export; "" if it was not exported."""
         root = self._lines.folder
-        return next((each for each in (f"{root}data/{path}", f"{root}{path}") if each in self._files), "")
+        return next(
+            (candidate for candidate in (f"{root}data/{path}", f"{root}{path}") if candidate in self._files), ""
+        )
 
     def _person_name(self, person: str) -> str:
         found = self._people.get(person)

@@ -36,7 +36,7 @@ class LooseFile(ExtractedFolder):
 
     def list_names(self) -> list[str]:
         data = self._path.parent / "data"
-        return [self._path.name, *(f"data/{each}" for each in ExtractedFolder(data).list_names())]
+        return [self._path.name, *(f"data/{name}" for name in ExtractedFolder(data).list_names())]
 
 
 def open_export_folder(path: Path) -> ExportFolder:
@@ -112,7 +112,7 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
 
 def find_lines(names: list[str]) -> str:
     """The file of lines among the files of an export. Raises InvalidDocument."""
-    found = [each for each in names if each.endswith((".jsonl", ".json")) and "data/" not in each]
+    found = [name for name in names if name.endswith((".jsonl", ".json")) and "data/" not in name]
     if not found:
         raise InvalidDocument("This is no bulk export of Mattermost: it has no import.jsonl.")
     return min(found, key=lambda each: (not each.endswith(".jsonl"), len(each), each))

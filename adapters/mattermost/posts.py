@@ -39,7 +39,7 @@ def parse_thread(post: Mapping[str, Any], place: Location, id_: str, find_file: 
         time = parse_time(reply["create_at"])
         own = count_up(f"{id_}.{time}", ids)
         found.append(_parse_post(reply, thread, own, find_file))
-    return [each for each in found if each is not None]
+    return [upload for upload in found if upload is not None]
 
 
 def parse_time(found: Any) -> int:
@@ -60,7 +60,7 @@ def count_up(id_: str, taken: set[str]) -> str:
 
 def count_notices(post: Mapping[str, Any]) -> int:
     """How many of a post and its replies are notices of the server, or deleted."""
-    return sum(_is_notice(each) for each in (post, *(post.get("replies") or ())))
+    return sum(_is_notice(text) for text in (post, *(post.get("replies") or ())))
 
 
 def to_plain_text(text: str, person_name: Callable[[str], str], channel_name: Callable[[str], str]) -> str:
@@ -106,17 +106,17 @@ def _list_texts(post: Mapping[str, Any]) -> Iterator[str]:
     """The text of a post, and what an integration attached."""
     if post.get("message"):
         yield str(post["message"])
-    for each in get_rows(_props(post), "attachments"):
-        texts = [get_text(each, key) for key in ("pretext", "author_name", "title", "text")]
+    for row in get_rows(_props(post), "attachments"):
+        texts = [get_text(row, key) for key in ("pretext", "author_name", "title", "text")]
         fields = (
             ": ".join(filter(None, map(partial(get_text, field), ("title", "value"))))
-            for field in get_rows(each, "fields")
+            for field in get_rows(row, "fields")
         )
-        yield join_lines([*texts, *fields, get_text(each, "footer")]) or get_text(each, "fallback")
+        yield join_lines([*texts, *fields, get_text(row, "footer")]) or get_text(row, "fallback")
 
 
 def _list_uploads(post: Mapping[str, Any], find_file: Callable[[str], str]) -> Iterable[Upload]:
-    paths = dict.fromkeys(str(each["path"]) for each in post.get("attachments") or () if each.get("path"))
+    paths = dict.fromkeys(str(text["path"]) for text in post.get("attachments") or () if text.get("path"))
     for path in paths:
         name = posixpath.basename(path)
         id_ = hashlib.sha256(path.encode()).hexdigest()[:32]

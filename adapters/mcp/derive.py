@@ -44,18 +44,18 @@ def build_tool(row: Capability, caller: Caller) -> Any:
     fields = list_fields(row)
     parameters = [
         Parameter(
-            each.name,
+            field.name,
             Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if each.is_required else each.default,
-            annotation=each.type,
+            default=Parameter.empty if field.is_required else field.default,
+            annotation=field.type,
         )
-        for each in fields
+        for field in fields
     ]
     context_parameter = Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=Context[Any, Any])
     tool.__signature__ = Signature([context_parameter, *parameters], return_annotation=dict[str, Any])  # type: ignore[attr-defined]
     tool.__annotations__ = {
         "context": Context[Any, Any],
-        **{each.name: each.type for each in fields},
+        **{field.name: field.type for field in fields},
         "return": dict[str, Any],
     }
     tool.__name__ = row.name.replace("-", "_")

@@ -51,7 +51,7 @@ class CitedAnswer(BaseModel):
     @classmethod
     def of(cls, text: str, end: AnswerEnd) -> CitedAnswer:
         """The record of an answer."""
-        sources = [CitedSource.of(each) for each in end.sources]
+        sources = [CitedSource.of(source) for source in end.sources]
         return cls(answer=text, sources=sources, incomplete=end.cut_off, notices=list_end_notices(end))
 
 
@@ -68,11 +68,14 @@ class RetrievedContext(BaseModel):
         """The record of a context."""
         context = found.context
         return cls(
-            entities=[{"name": each.name, "type": each.type, "text": each.description} for each in context.entities],
-            relations=[
-                {"source": each.source, "target": each.target, "text": each.description} for each in context.relations
+            entities=[
+                {"name": entity.name, "type": entity.type, "text": entity.description} for entity in context.entities
             ],
-            sources=[CitedSource.of(each) for each in context.sources],
+            relations=[
+                {"source": relation.source, "target": relation.target, "text": relation.description}
+                for relation in context.relations
+            ],
+            sources=[CitedSource.of(source) for source in context.sources],
             notices=list_context_notices(found),
         )
 
@@ -89,7 +92,8 @@ class EntityRecord(BaseModel):
     def of(cls, found: EntityResult) -> EntityRecord:
         """The record of an entity."""
         relations = [
-            {"source": each.source, "target": each.target, "text": each.description} for each in found.relations
+            {"source": relation.source, "target": relation.target, "text": relation.description}
+            for relation in found.relations
         ]
         entity = found.entity
         return cls(name=entity.name, type=entity.type, description=entity.description, relations=relations)
@@ -106,15 +110,15 @@ class Neighborhood(BaseModel):
     def of(cls, found: SubgraphResult) -> Neighborhood:
         """The record of a subgraph."""
         graph = found.subgraph
-        names = {each.key: each.name for each in graph.nodes}
+        names = {node.key: node.name for node in graph.nodes}
         return cls(
             entities=[
-                {"name": each.name, "type": each.type, "distance": each.ring, "text": each.description}
-                for each in graph.nodes
+                {"name": node.name, "type": node.type, "distance": node.ring, "text": node.description}
+                for node in graph.nodes
             ],
             relations=[
-                {"source": names[each.source], "target": names[each.target], "text": each.description}
-                for each in graph.edges
+                {"source": names[edge.source], "target": names[edge.target], "text": edge.description}
+                for edge in graph.edges
             ],
             has_more=graph.has_more,
         )
@@ -141,5 +145,5 @@ class ListedDocument(BaseModel):
             link=document.link,
             status=document.status,
             uri=uri,
-            gaps=[f"{each.part}: {each.reason}" for each in document.omissions],
+            gaps=[f"{omission.part}: {omission.reason}" for omission in document.omissions],
         )

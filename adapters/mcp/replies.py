@@ -40,13 +40,13 @@ async def read_replies(
 
 def _fill(schema: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
     """The arguments of a tool: for each argument that takes words, one call a word; the required ones always."""
-    names = [each for each in schema.get("properties", {}) if each in KINDS]
-    required = [each for each in schema.get("required", ()) if each in KINDS]
+    names = [text for text in schema.get("properties", {}) if text in KINDS]
+    required = [text for text in schema.get("required", ()) if text in KINDS]
     if not required:
         yield {}
     for name in names:
         for word in words[KINDS[name]]:
-            others = {each: words[KINDS[each]][0] for each in required if each != name and words[KINDS[each]]}
+            others = {text: words[KINDS[text]][0] for text in required if text != name and words[KINDS[text]]}
             yield {**others, name: word}
 
 

@@ -56,7 +56,7 @@ class DocumentResources:
             raise MCPError(INTERNAL_ERROR, str(error)) from error
         rest = {"nextCursor": str(offset + PAGE)} if offset + PAGE < found.total else {}
         kept = envelope if isinstance(envelope, dict) else {}
-        return {**kept, "resources": [_describe(each) for each in found.documents], **rest}
+        return {**kept, "resources": [_describe(document) for document in found.documents], **rest}
 
     async def read(self, key: str, context: Context[Any, Any], offset: str = "0") -> str:
         """Read passages of a document as text. Raises an error of the protocol."""

@@ -79,7 +79,7 @@ class Tools:
         """List the documents that can be read, or have the words in their title or key; the resource has the text."""
         request = ListDocuments(search, offset=offset, limit=MAX_DOCUMENTS)
         listed = (await self._caller.get_result(_headers_of(context), request, DocumentList)).documents
-        return [ListedDocument.of(each, document_uri(each.key)) for each in listed]
+        return [ListedDocument.of(document, document_uri(document.key)) for document in listed]
 
     async def summary(
         self,

@@ -198,7 +198,7 @@ class SlackExport:
         for folder, name in self._layout.canvases.items():
             listed += [(row, [folders.get(folder, "")]) for row in read_rows(self._folder, name)]
         for row, shares in listed:
-            message, known = share_canvas(row), [each for each in shares if each in self._channels]
+            message, known = share_canvas(row), [share for share in shares if share in self._channels]
             if message is None or not known:
                 self.omissions.note("canvases", name=get_text(row, "title", "name", "id"))
                 continue
@@ -210,8 +210,8 @@ class SlackExport:
         """Name what is in the export and is not read."""
         for name in self._layout.others:
             self.omissions.note("other files", name=name)
-        for each in self._layout.nested:
-            self.omissions.note("folders that are exports of their own", name=each)
+        for text in self._layout.nested:
+            self.omissions.note("folders that are exports of their own", name=text)
         for root in self._layout.roots:
             for name, what in UNREAD_LISTS.items():
                 for row in self._read_list(root, name):
@@ -251,7 +251,7 @@ class SlackExport:
         """
         found = {}
         lists = {name: self._read_list(root, name) for name in CHANNEL_LISTS}
-        uses = Counter(each for listed in lists.values() for row in listed for each in {_folder(row), row.get("id")})
+        uses = Counter(named for listed in lists.values() for row in listed for named in {_folder(row), row.get("id")})
         for name, listed in lists.items():
             if name in DIRECT_LISTS and not direct:
                 self.omissions.note(DIRECT, count=len(listed))
@@ -270,7 +270,7 @@ class SlackExport:
         return by_id if by_id in self._layout.days and named not in self._layout.days else named
 
     def _parse_channel(self, root: str, row: Mapping[str, Any], kind: Literal["open", "closed"]) -> Channel:
-        members = frozenset(str(each) for each in _list(row.get("members")))
+        members = frozenset(str(member) for member in _list(row.get("members")))
         return Channel(
             Location(NAME, self._teams[root], row["id"]),
             clean_single_line(_folder(row)),
@@ -342,7 +342,7 @@ def _check_ids(payload: Mapping[str, Any]) -> None:
         *(file.get("id") for file in (*get_rows(payload, "files"), get_row(payload, "file")) if file),
         get_text(get_row(payload, "comment"), "user") or "U",
     )
-    if not (all(TIMESTAMP.fullmatch(each) for each in times) and all(map(_is_id, ids))):
+    if not (all(TIMESTAMP.fullmatch(time) for time in times) and all(map(_is_id, ids))):
         raise ValueError("This is no id of Slack.")
 
 

@@ -46,11 +46,11 @@ class WorkspaceRouter(RoutedCalls):
 
     def forget_cached(self, location: Location) -> None:
         """Look up again what is cached of a location, or of all workspaces."""
-        for each in self._workspaces:
-            if location.workspace in ("", each.team):
-                each.platform.forget_cached(location)
+        for workspace in self._workspaces:
+            if location.workspace in ("", workspace.team):
+                workspace.platform.forget_cached(location)
 
     @property
     def listable_workspaces(self) -> Collection[str]:
         """The workspaces that let the app list channels."""
-        return tuple(team for each in self._workspaces for team in each.platform.listable_workspaces)
+        return tuple(team for workspace in self._workspaces for team in workspace.platform.listable_workspaces)

@@ -36,7 +36,7 @@ class SlackSettings(AdapterSettings):
     def encryption_key_list(self) -> list[str]:
         """The keys that encrypt tokens, the current one first."""
         keys = self.encryption_keys.get_secret_value().split(",")
-        return [key for each in keys if (key := each.strip())]
+        return [key for written in keys if (key := written.strip())]
 
 
 def parse_link_part(part: str) -> str:

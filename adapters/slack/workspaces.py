@@ -122,12 +122,12 @@ class Workspaces:
     def find(self, teams: Iterable[str]) -> Workspace | None:
         """The first of these workspaces that is served."""
         found = self if self._is_single else (self._by_team.get(team) for team in teams)
-        return next((each for each in found if each is not None), None)
+        return next((workspace for workspace in found if workspace is not None), None)
 
     async def list_sharing(self, channel: str, known: Workspace | None) -> list[Workspace]:
         """The workspaces besides `known` whose bot is in a channel; Slack Connect gives it one id in all of them."""
-        others = [each for each in self if each is not known]
-        return [each for each in others if await self._is_joined(Location(NAME, each.team, channel))]
+        others = [workspace for workspace in self if workspace is not known]
+        return [other for other in others if await self._is_joined(Location(NAME, other.team, channel))]
 
     async def _is_joined(self, channel: Location) -> bool:
         return await self._bot.store.channels.get_name(channel.room) is not None
@@ -152,10 +152,10 @@ class Workspaces:
     def handle_connect(self) -> None:
         """Slack's events arrive from now on, or again."""
         self._is_connected = True
-        for each in self:
-            each.start()
+        for workspace in self:
+            workspace.start()
 
     async def close(self) -> None:
         """End all background tasks."""
-        for each in self:
-            await each.close()
+        for workspace in self:
+            await workspace.close()

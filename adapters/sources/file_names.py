@@ -21,4 +21,4 @@ def is_hidden(path: str) -> bool:
 def find_withheld_reason(path: str) -> str:
     """Why a file is not read, as a sentence; empty for others."""
     name = PurePosixPath(path).name.lower()
-    return LEFT_OUT if any(fnmatchcase(name, each) for each in PRIVATE_FILES) else ""
+    return LEFT_OUT if any(fnmatchcase(name, file) for file in PRIVATE_FILES) else ""

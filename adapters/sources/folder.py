@@ -104,9 +104,9 @@ class FolderSource:
             found.files[_to_id(path.name)] = path
             return found
         links, root, resolve = dict[str, Path](), path.resolve(), cache(Path.resolve)
-        for each in self._list_files(found):
-            is_link = each.is_symlink() or resolve(each.parent) != root / each.parent.relative_to(path)
-            (links if is_link else found.files)[self._to_item(each)] = each
+        for file in self._list_files(found):
+            is_link = file.is_symlink() or resolve(file.parent) != root / file.parent.relative_to(path)
+            (links if is_link else found.files)[self._to_item(file)] = file
             if len(found.files) + len(links) > MAX_FILES:
                 raise SourceUnavailable(f"{path} has more than {MAX_FILES:,} files.", hint="Choose a smaller folder.")
         self._add_links(links, found)
@@ -131,10 +131,10 @@ class FolderSource:
     def _choose_tracked(self, folder: Path, tracked: Iterable[str], found: _Walk) -> Iterator[Path]:
         """The files that git lists; hidden ones and this program's own are left out, other repositories are named."""
         root, own = folder.resolve(), self.tools.data_dir.resolve()
-        for each in tracked:
-            if is_hidden(each) or (root / each).is_relative_to(own):
+        for text in tracked:
+            if is_hidden(text) or (root / text).is_relative_to(own):
                 continue
-            path = folder / each
+            path = folder / text
             if path.is_dir() and not path.is_symlink():
                 found.repositories.add(self._to_item(path))
             elif _is_file(path):

@@ -138,8 +138,8 @@ class GitRepository:
         """Delete all that the last commit does not need, which others may have deleted on purpose."""
         if not await asyncio.to_thread(_has_former, self.folder):
             return
-        for each in self.folder.glob("objects/pack/*.keep"):
-            each.unlink(missing_ok=True)
+        for path in self.folder.glob("objects/pack/*.keep"):
+            path.unlink(missing_ok=True)
         await self._run("repack", "-a", "-d", "-q", seconds=self.fetch_seconds)
         await self._run("prune", "--expire=now", seconds=self.fetch_seconds)
 
@@ -208,7 +208,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 def _has_former(folder: Path) -> bool:
     """Whether a repository has more than one complete pack: former versions, or parts of an attempt."""
-    packs = [each.suffix for each in folder.glob("objects/pack/*")]
+    packs = [path.suffix for path in folder.glob("objects/pack/*")]
     return (
         packs.count(".pack") > 1 or not {".pack", ".idx", ".rev"}.issuperset(packs) or any(folder.glob("objects/??/*"))
     )

@@ -62,7 +62,7 @@ class ImapSession:
     def list_folders(self) -> list[str]:
         """The names of the folders with messages, as the server writes them; no drafts, no junk, no trash."""
         with self._translate_errors() as connection:
-            found = [_parse_listed(each) for each in connection.list()[1] if each]
+            found = [_parse_listed(line) for line in connection.list()[1] if line]
         return sorted(name for name in found if name)
 
     def list_messages(self, folder: str, since: date | None) -> tuple[str, list[int]] | None:
@@ -74,8 +74,8 @@ class ImapSession:
             status, data = connection.uid("SEARCH", *criteria)
             if status != "OK":
                 raise connection.abort("the search failed")
-        numbers = b" ".join(each for each in data if isinstance(each, bytes)).split()
-        return self._validity, sorted(int(each) for each in numbers if each.isdigit())
+        numbers = b" ".join(part for part in data if isinstance(part, bytes)).split()
+        return self._validity, sorted(int(number) for number in numbers if number.isdigit())
 
     def read_message(self, folder: str, validity: str, number: int, limit: int) -> bytes:
         """A whole message; it stays unread. Raises ItemGone and ItemNotRead."""
@@ -90,7 +90,7 @@ class ImapSession:
             if size > limit:
                 raise ItemNotRead(f"It has {size / 2**20:.0f} MiB; {limit / 2**20:.0f} are allowed.")
             fetched = connection.uid("FETCH", str(number), "(BODY.PEEK[])")[1]
-        bodies = [each[1] for each in fetched if isinstance(each, tuple)]
+        bodies = [response[1] for response in fetched if isinstance(response, tuple)]
         if not bodies:
             raise ItemGone("The message is gone.")
         return bytes(bodies[0])
@@ -155,14 +155,14 @@ def quote(text: str) -> str:
 def encode_folder(name: str) -> str:
     """The name of a folder as servers write it: modified UTF-7 (RFC 3501, 5.1.3)."""
     encoded, run = [], ""
-    for each in [*name, ""]:
-        if each and not " " <= each <= "~":
-            run += each
+    for character in [*name, ""]:
+        if character and not " " <= character <= "~":
+            run += character
             continue
         if run:
             encoded.append("&" + b64encode(run.encode("utf-16-be")).decode().rstrip("=").replace("/", ",") + "-")
             run = ""
-        encoded.append("&-" if each == "&" else each)
+        encoded.append("&-" if character == "&" else character)
     return "".join(encoded)
 
 
@@ -188,8 +188,8 @@ def _parse_listed(row: bytes | tuple[bytes, bytes]) -> str:
 
 
 def _find_size(fetched: list[bytes | tuple[bytes, bytes] | None]) -> int | None:
-    for each in fetched:
-        head = each[0] if isinstance(each, tuple) else each
+    for response in fetched:
+        head = response[0] if isinstance(response, tuple) else response
         if head and (match := _SIZE.search(head)):
             return int(match[1])
     return None

@@ -39,8 +39,8 @@ def open_inner_file(root: Path, inside: str) -> Iterator[BinaryIO]:
     *folders, name = inside.split("/")
     current = os.open(root.resolve(strict=True), FOLDER_FLAGS)
     try:
-        for each in folders:
-            below = os.open(each, FOLDER_FLAGS, dir_fd=current)
+        for folder in folders:
+            below = os.open(folder, FOLDER_FLAGS, dir_fd=current)
             os.close(current)
             current = below
         opened = os.open(name, FILE_FLAGS, dir_fd=current)

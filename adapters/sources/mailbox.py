@@ -94,8 +94,8 @@ def _parse_folders(options: Mapping[str, str]) -> tuple[str, ...]:
     named = options.get(FOLDERS, INBOX)
     if named.strip() == EVERY:
         return ()
-    folders = tuple(each.strip() for each in named.split(",") if each.strip())
-    if not folders or not all(each.isprintable() for each in folders):
+    folders = tuple(part.strip() for part in named.split(",") if part.strip())
+    if not folders or not all(folder.isprintable() for folder in folders):
         raise BadSetting("The folders are names with commas in between, or * for all.")
     return tuple(map(encode_folder, folders))
 

@@ -46,18 +46,18 @@ class RepositorySource:
         """Yield all files. The cursor is the commit. Raises SourceUnavailable."""
         commit = await self.repository.fetch(self.address, self.branch)
         files = await self.repository.list_files(commit)
-        if not any(each.path.startswith(self.folder) for each in files) and self.folder:
+        if not any(file.path.startswith(self.folder) for file in files) and self.folder:
             text = f"The repository has no folder {self.folder.rstrip('/')}. Nothing was forgotten."
             raise SourceUnavailable(text, hint="Add it anew with the right --option path, and remove this source.")
-        for each in files:
-            if is_hidden(each.path) or not each.path.startswith(self.folder):
+        for file in files:
+            if is_hidden(file.path) or not file.path.startswith(self.folder):
                 continue
-            if each.is_submodule:
-                yield SourceItem(each.path, each.hash, each.path, SEPARATE)
+            if file.is_submodule:
+                yield SourceItem(file.path, file.hash, file.path, SEPARATE)
                 continue
-            self._hashes[each.path] = each.hash
-            too_large = f"It has {each.size / 2**20:.0f} MiB." if each.size > self.max_size else ""
-            yield SourceItem(each.path, each.hash, each.path, find_withheld_reason(each.path) or too_large)
+            self._hashes[file.path] = file.hash
+            too_large = f"It has {file.size / 2**20:.0f} MiB." if file.size > self.max_size else ""
+            yield SourceItem(file.path, file.hash, file.path, find_withheld_reason(file.path) or too_large)
         yield ScanEnd(commit, is_certain=True)
 
     async def fetch(self, item: SourceItem, validator: str) -> FetchedItem | None:

@@ -128,12 +128,12 @@ class WebsiteSource:
         origin = f"{parts.scheme}://{parts.netloc}"
         named = await self._read_first(f"{origin}/robots.txt")
         listed = find_sitemaps(named.data.decode("utf-8", "replace")) if named.status == 200 else ()
-        own = [url for each in listed if self._is_own(url := urljoin(origin, each))]
+        own = [url for sitemap in listed if self._is_own(url := urljoin(origin, sitemap))]
         if own:
             return own
-        for each in USUAL:
-            if (await self._read_first(origin + each)).status == 200:
-                return [origin + each]
+        for path in USUAL:
+            if (await self._read_first(origin + path)).status == 200:
+                return [origin + path]
         raise SourceUnavailable(f"{self.host} has no sitemap.", hint="Name its sitemap as the address.")
 
     async def _read_first(self, url: str) -> WebResponse:
@@ -159,7 +159,7 @@ class WebsiteSource:
             except PageNotRead as error:
                 found.problems.append(f"The sitemap {url} cannot be read: {error}")
                 continue
-            waiting += [urljoin(url, each) for each in sitemap.sitemaps]
+            waiting += [urljoin(url, text) for text in sitemap.sitemaps]
             self._add_pages(found, url, sitemap.pages)
         if found.problems and not found.pages:
             raise SourceUnavailable(found.problems[0], hint="It is tried again.")

@@ -73,9 +73,9 @@ def build_app(
 def build_routes() -> APIRouter:
     """The routes that all applications of a process share; to read what their functions take costs 0.1 s."""
     routes = APIRouter(responses=problems.RESPONSES)
-    for each in (queries.router, summaries.router, documents.router, graph.router, management.router, health.router):
-        routes.include_router(each, prefix=PREFIX)
+    for router in (queries.router, summaries.router, documents.router, graph.router, management.router, health.router):
+        routes.include_router(router, prefix=PREFIX)
     routes.include_router(derive.build_router(), prefix=PREFIX)
-    for each in (openai_api.router, *table.ROUTERS):
-        routes.include_router(each)
+    for router in (openai_api.router, *table.ROUTERS):
+        routes.include_router(router)
     return routes

@@ -52,6 +52,6 @@ def add_route(router: APIRouter, row: Capability) -> None:
 def _build_body(row: Capability) -> type[Body]:
     """The body of a request, with its fields and their checks."""
     fields: dict[str, Any] = {
-        each.name: (each.type, ... if each.is_required else each.default) for each in list_fields(row)
+        field.name: (field.type, ... if field.is_required else field.default) for field in list_fields(row)
     }
     return create_model(f"{row.request.__name__}Body", __base__=Body, __doc__=row.request.__doc__, **fields)

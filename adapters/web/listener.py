@@ -38,8 +38,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept as many at once as the configuration says; further ones wait in the kernel."""
         await super().startup(sockets)
-        for each in sockets or ():
-            each.listen(MAX_PENDING)
+        for socket_ in sockets or ():
+            socket_.listen(MAX_PENDING)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

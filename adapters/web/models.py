@@ -89,7 +89,7 @@ class QueryBody(Body):
         return Ask(
             self.question,
             mode=self.mode,
-            history=tuple(ChatTurn(each.role, each.content) for each in self.history),
+            history=tuple(ChatTurn(turn.role, turn.content) for turn in self.history),
             output=output,
             documents=tuple(self.documents),
             rooms=tuple(self.channels),
@@ -269,7 +269,7 @@ class DocumentItem(BaseModel):
             error=document.error,
             hint=document.hint,
             passages=document.passages,
-            omissions=[OmissionItem(part=each.part, reason=each.reason) for each in document.omissions],
+            omissions=[OmissionItem(part=omission.part, reason=omission.reason) for omission in document.omissions],
             coverage=document.coverage,
         )
 

@@ -52,7 +52,7 @@ class ChatMessage(BaseModel):
     def text(self) -> str:
         """What the message says."""
         if isinstance(self.content, list):
-            return "\n".join(each.text for each in self.content if each.type == "text")
+            return "\n".join(part.text for part in self.content if part.type == "text")
         return self.content or ""
 
 
@@ -103,9 +103,9 @@ async def complete_chat(http: Request, token: Token, body: ChatBody) -> Any:
 def format_citations(end: AnswerEnd) -> str:
     """What follows an answer in Markdown: its sources as a list, and what it leaves out."""
     markup = MarkdownMarkup()
-    lines = [render_parts(_source_parts(each), markup) for each in end.sources]
-    parts = ["\n".join(lines), *(f"_{each}_" for each in list_end_notices(end))]
-    return "".join(f"\n\n{each}" for each in parts if each)
+    lines = [render_parts(_source_parts(source), markup) for source in end.sources]
+    parts = ["\n".join(lines), *(f"_{notice}_" for notice in list_end_notices(end))]
+    return "".join(f"\n\n{part}" for part in parts if part)
 
 
 def _source_parts(source: Source) -> list[Part]:
@@ -115,10 +115,10 @@ def _source_parts(source: Source) -> list[Part]:
 
 def _build_request(body: ChatBody) -> Ask:
     """The last message as a question, the ones before as its history. Raises InvalidQuestion."""
-    talk = [each for each in body.messages if each.role in {"user", "assistant"} and each.text.strip()]
+    talk = [message for message in body.messages if message.role in {"user", "assistant"} and message.text.strip()]
     if not talk or talk[-1].role != "user":
         raise InvalidQuestion("The last message must be one of the user.", hint="Put the question at the end.")
-    history = tuple(ChatTurn("user" if each.role == "user" else "assistant", each.text) for each in talk[:-1])
+    history = tuple(ChatTurn("user" if message.role == "user" else "assistant", message.text) for message in talk[:-1])
     return Ask(talk[-1].text, history=history)
 
 
@@ -148,10 +148,10 @@ def _finish_reason(end: AnswerEnd) -> str:
 
 
 def _count_tokens(end: AnswerEnd) -> dict[str, int]:
-    prompt = sum(each.input_tokens for each in end.usage)
-    completion = sum(each.output_tokens for each in end.usage)
+    prompt = sum(call.input_tokens for call in end.usage)
+    completion = sum(call.output_tokens for call in end.usage)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
 def _list_citations(end: AnswerEnd) -> list[dict[str, Any]]:
-    return [SourceItem.of(each).model_dump(mode="json") for each in end.sources]
+    return [SourceItem.of(source).model_dump(mode="json") for source in end.sources]

@@ -195,7 +195,10 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(each for each in RAW_HEADERS if each[0] not in given)]
+                message["headers"] = [
+                    *message["headers"],
+                    *(header for header in RAW_HEADERS if header[0] not in given),
+                ]
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -44,7 +44,7 @@ def _build(row: Mapping[str, str | None], number: int) -> Mapping[str, Any]:
         "content": row.get("Content") or "",
         "author": {"id": row.get("AuthorID") or invent_id(author), "name": author},
         "attachments": [
-            {"id": invent_id(each), "url": each, "fileName": each.partition("?")[0].rpartition("/")[2]}
-            for each in addresses
+            {"id": invent_id(address), "url": address, "fileName": address.partition("?")[0].rpartition("/")[2]}
+            for address in addresses
         ],
     }

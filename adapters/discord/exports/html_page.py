@@ -123,8 +123,8 @@ def _find_role(classes: str) -> str:
 def read_payloads(chunks: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     """The messages of a page that is read in pieces."""
     page = ChatPage()
-    for each in chunks:
-        page.feed(escape_open_tags(each))
+    for chunk in chunks:
+        page.feed(escape_open_tags(chunk))
         yield from page.take()
     page.close()
     yield from page.take(is_end=True)

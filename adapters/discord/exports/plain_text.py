@@ -22,7 +22,7 @@ def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     head: tuple[datetime, str] | None = None
     body: list[str] = []
     number = 0
-    for line in (each.rstrip("\r\n") for each in lines):
+    for line in (text.rstrip("\r\n") for text in lines):
         begun = _read_head(line)
         if begun is None and not RULE.fullmatch(line):
             body.append(line)
@@ -60,7 +60,7 @@ def _build(head: tuple[datetime, str], body: Iterable[str], number: int) -> Mapp
         "content": "\n".join(words).strip(),
         "author": {"id": invent_id(author), "name": author},
         "attachments": [
-            {"id": invent_id(each), "url": each, "fileName": each.partition("?")[0].rpartition("/")[2]}
-            for each in addresses
+            {"id": invent_id(address), "url": address, "fileName": address.partition("?")[0].rpartition("/")[2]}
+            for address in addresses
         ],
     }

@@ -141,7 +141,9 @@ async def fetch_thread(lookup: ChannelLookup, location: Location, limit: int) ->
     if is_complete and location.thread != location.channel and not lookup.is_forum(location):
         found = [*await _fetch_thread_start(lookup, location), *found][-limit:]
     messages = [
-        message_of(each, _message_location(each, location), lookup.me) for each in found if is_user_message(each)
+        message_of(message, _message_location(message, location), lookup.me)
+        for message in found
+        if is_user_message(message)
     ]
     return ThreadPage(messages, is_complete, exists)
 
@@ -160,7 +162,7 @@ async def fetch_message(lookup: ChannelLookup, location: Location, message_id: s
 
 
 async def _fetch_newest(channel: discord.PartialMessageable, limit: int) -> list[discord.Message]:
-    return [each async for each in channel.history(limit=limit, oldest_first=False)][::-1]
+    return [message async for message in channel.history(limit=limit, oldest_first=False)][::-1]
 
 
 async def _fetch_thread_start(lookup: ChannelLookup, location: Location) -> list[discord.Message]:

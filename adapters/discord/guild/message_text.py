@@ -45,7 +45,7 @@ def render_message(payload: Row, *, by_bot: bool) -> DiscordText:
             previews.append(rendered)
     parts += map(_describe_file, get_rows(payload, "attachments"))
     forwarded = list(_render_forwarded(payload))
-    return DiscordText(*(cut_text(join_lines(each)) for each in (parts, forwarded, previews)))
+    return DiscordText(*(cut_text(join_lines(lines)) for lines in (parts, forwarded, previews)))
 
 
 def _render_body(payload: Row) -> str:
@@ -56,7 +56,7 @@ def render_embed(embed: Row, *, is_preview: bool = False) -> str:
     """An embed: its author, title, text, fields and footer. The link of a preview is in the message already."""
     if get_text(embed, "type") == POLL_RESULT:
         return _render_poll_result(embed)
-    fields = (_label(get_text(each, "name"), get_text(each, "value")) for each in get_rows(embed, "fields"))
+    fields = (_label(get_text(row, "name"), get_text(row, "value")) for row in get_rows(embed, "fields"))
     title, url = get_text(embed, "title"), get_text(embed, "url")
     return join_lines(
         [
@@ -73,8 +73,8 @@ def render_poll(poll: Row) -> str:
     """A poll: its question and answers, with the votes that are counted."""
     question = get_text(get_row(poll, "question"), "text")
     results = get_rows(get_row(poll, "results"), "answer_counts")
-    counts = {get_text(each, "id"): get_text(each, "count") for each in results}
-    answers = [_render_answer(each, counts) for each in get_rows(poll, "answers")]
+    counts = {get_text(result, "id"): get_text(result, "count") for result in results}
+    answers = [_render_answer(row, counts) for row in get_rows(poll, "answers")]
     return join_lines([f"Poll: {question}" if question else "", *answers])
 
 
@@ -87,7 +87,7 @@ def _render_answer(answer: Row, counts: Mapping[str, str]) -> str:
 
 def _render_poll_result(embed: Row) -> str:
     """The message that ends a poll, whose result is in fields with fixed names."""
-    facts = {get_text(each, "name"): get_text(each, "value") for each in get_rows(embed, "fields")}
+    facts = {get_text(row, "name"): get_text(row, "value") for row in get_rows(embed, "fields")}
     winner, votes = facts.get("victor_answer_text", ""), facts.get("victor_answer_votes", "")
     total = facts.get("total_votes", "")
     count = f" ({votes} of {total} votes)" if votes and total else ""
@@ -98,12 +98,12 @@ def _render_poll_result(embed: Row) -> str:
 
 def render_components(row: Row, depth: int = 0) -> str:
     """The words of components: texts, sections, galleries, files and containers; not of buttons without a link."""
-    return join_lines(_render_component(each, depth + 1) for each in _children(row)) if depth < MAX_DEPTH else ""
+    return join_lines(_render_component(child, depth + 1) for child in _children(row)) if depth < MAX_DEPTH else ""
 
 
 def _children(row: Row) -> list[Row]:
     nested = [row[key] for key in ("accessory", "component") if isinstance(row.get(key), dict)]
-    return [*(each for key in CHILD_LISTS for each in get_rows(row, key)), *nested]
+    return [*(child for key in CHILD_LISTS for child in get_rows(row, key)), *nested]
 
 
 def _render_component(component: Row, depth: int) -> str:
@@ -117,8 +117,8 @@ def _render_component(component: Row, depth: int) -> str:
 def _render_forwarded(payload: Row) -> Iterator[str]:
     """Messages that were forwarded; Discord says where each was posted and when, but not by whom."""
     place = get_text(get_row(payload, "message_reference"), "channel_id")
-    for each in get_rows(payload, "message_snapshots"):
-        message = get_row(each, "message")
+    for row in get_rows(payload, "message_snapshots"):
+        message = get_row(row, "message")
         embeds = map(render_embed, get_rows(message, "embeds"))
         files = map(_describe_file, get_rows(message, "attachments"))
         body = join_lines([_render_body(message), *embeds, *files])

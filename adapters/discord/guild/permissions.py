@@ -23,7 +23,7 @@ REQUIRED_PERMISSIONS = {
     "Add Reactions": discord.Permissions(add_reactions=True),
     "Attach Files": discord.Permissions(attach_files=True),
 }
-INVITE_PERMISSIONS = discord.Permissions(sum(each.value for each in REQUIRED_PERMISSIONS.values()))
+INVITE_PERMISSIONS = discord.Permissions(sum(permission.value for permission in REQUIRED_PERMISSIONS.values()))
 # Permissions of a role that change what its members can read or manage.
 _ACCESS_PERMISSIONS = _READ_AND_CONNECT | discord.Permissions(
     administrator=True, manage_guild=True, manage_threads=True
@@ -102,8 +102,10 @@ def find_announcement_channel(guild: discord.Guild) -> discord.TextChannel | Non
         permissions = channel.permissions_for(guild.me)
         return permissions.view_channel and permissions.send_messages
 
-    found = [each for each in (guild.system_channel, *guild.text_channels) if each is not None and fits(each)]
-    seen = [each for each in found if each.permissions_for(everyone).view_channel]
+    found = [
+        channel for channel in (guild.system_channel, *guild.text_channels) if channel is not None and fits(channel)
+    ]
+    seen = [channel for channel in found if channel.permissions_for(everyone).view_channel]
     return next(iter(seen or found), None)
 
 

@@ -121,7 +121,7 @@ async def graph(interaction: Interaction, name: str) -> None:
 async def suggest_names(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
     """Suggest names with the typed prefix that the user may see."""
     found = await _interactions(interaction).suggest_names(interaction, current)
-    return [app_commands.Choice(name=each, value=each) for each in found if 0 < len(each) <= MAX_TEXT_LENGTH][
+    return [app_commands.Choice(name=name, value=name) for name in found if 0 < len(name) <= MAX_TEXT_LENGTH][
         :MAX_CHOICES
     ]
 
@@ -214,7 +214,7 @@ async def verify_message(interaction: Interaction, message: discord.Message) -> 
 async def ask_about(interaction: Interaction, message: discord.Message) -> None:
     """Ask about a message; only the user sees the answer."""
     files = message.attachments
-    question = message.content.strip() or ", ".join(each.filename for each in files)
+    question = message.content.strip() or ", ".join(file.filename for file in files)
     await _submit_question(interaction, question, files, private=True)
 
 

@@ -42,7 +42,7 @@ def _build_completion(
 ) -> Callable[[Interaction, str], Coroutine[Any, Any, Choices]]:
     async def complete(interaction: discord.Interaction[Any], current: str) -> Choices:
         found = await find_handler(interaction).suggest_filter(interaction, name, current)
-        fitting = [each for each in found if max(len(each.label), len(each.value)) <= MAX_TEXT_LENGTH]
-        return [app_commands.Choice(name=each.label, value=each.value) for each in fitting][:MAX_CHOICES]
+        fitting = [option for option in found if max(len(option.label), len(option.value)) <= MAX_TEXT_LENGTH]
+        return [app_commands.Choice(name=option.label, value=option.value) for option in fitting][:MAX_CHOICES]
 
     return complete

@@ -77,9 +77,9 @@ def _build_item(field: FormField) -> discord.ui.Item[Any]:
 def _build_select(field: FormField, options: Sequence[FormOption]) -> discord.ui.Select[Any]:
     shown = [
         discord.SelectOption(
-            label=_shorten(each.label, MAX_OPTION_LENGTH), value=each.value, default=each.value == field.value
+            label=_shorten(option.label, MAX_OPTION_LENGTH), value=option.value, default=option.value == field.value
         )
-        for each in options
+        for option in options
     ]
     return discord.ui.Select(
         custom_id=field.name, options=shown, required=field.required, min_values=int(field.required), max_values=1
@@ -100,11 +100,11 @@ def parse_modal(data: Mapping[str, Any]) -> SubmittedModal | None:
 
 
 def _list_answers(components: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    for each in components:
-        if each.get("type") == ACTION_ROW:
-            yield from _list_answers(each.get("components") or ())
-        elif each.get("type") == LABEL:
-            yield from _list_answers([each.get("component") or {}])
-        elif name := each.get("custom_id"):
-            chosen = each.get("values") or [""]
-            yield str(name), str(each["value"] if "value" in each else chosen[0])
+    for component in components:
+        if component.get("type") == ACTION_ROW:
+            yield from _list_answers(component.get("components") or ())
+        elif component.get("type") == LABEL:
+            yield from _list_answers([component.get("component") or {}])
+        elif name := component.get("custom_id"):
+            chosen = component.get("values") or [""]
+            yield str(name), str(component["value"] if "value" in component else chosen[0])

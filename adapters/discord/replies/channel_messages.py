@@ -42,12 +42,12 @@ class MessageContent:
     @property
     def text(self) -> str:
         """The content, after the names of the people whom it notifies."""
-        return " ".join([*(f"<@{int(each)}>" for each in self.mentions), self.content])
+        return " ".join([*(f"<@{int(mention)}>" for mention in self.mentions), self.content])
 
     @property
     def allowed_mentions(self) -> discord.AllowedMentions:
         """Who is notified."""
-        people = [discord.Object(int(each)) for each in self.mentions]
+        people = [discord.Object(int(mention)) for mention in self.mentions]
         return discord.AllowedMentions(everyone=False, roles=False, replied_user=False, users=people or False)
 
 
@@ -158,7 +158,11 @@ def _is_same_message(sent: Mapping[str, Any], outgoing: MessageContent) -> bool:
 
 def list_custom_ids(sent: Mapping[str, Any]) -> list[str]:
     """The ids of a message's buttons."""
-    return [str(each.get("custom_id")) for row in sent.get("components") or () for each in row.get("components") or ()]
+    return [
+        str(component.get("custom_id"))
+        for row in sent.get("components") or ()
+        for component in row.get("components") or ()
+    ]
 
 
 def build_create_params(

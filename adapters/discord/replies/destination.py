@@ -195,7 +195,8 @@ class DestinationFinder:
         try:
             with map_errors("to search for its own messages"):
                 return [
-                    each async for each in partial_channel.history(limit=SEARCH_LIMIT, after=discord.Object(message))
+                    posted
+                    async for posted in partial_channel.history(limit=SEARCH_LIMIT, after=discord.Object(message))
                 ]
         except PlatformError:
             return []

@@ -128,6 +128,6 @@ class DiscordPostedAnswers:
             return False
 
         async def fetch() -> list[discord.Message]:
-            return [each async for each in found.history(limit=2)]
+            return [message async for message in found.history(limit=2)]
 
-        return all(each.type is STARTER_MESSAGE for each in await call_with_retries("to read a thread", fetch))
+        return all(message.type is STARTER_MESSAGE for message in await call_with_retries("to read a thread", fetch))

@@ -39,7 +39,7 @@ class ShardRouter(RoutedCalls):
 
     def serves(self, workspace: str) -> bool:
         """Whether this process handles the events of a server, or those outside of servers."""
-        return any(each.is_serving and each.contains(workspace) for each in self.shards)
+        return any(shard.is_serving and shard.contains(workspace) for shard in self.shards)
 
     def forget_cached(self, location: Location) -> None:
         """Do nothing: the connection of this process reports every change."""

@@ -145,7 +145,7 @@ class ShardSet:
         processes = self._bot.processes
         leases = await processes.list_leases(NAME)
         prefix = f"{SHARD_LEASES}{self.count}/"
-        taking = {each.number: processes.id for each in self._running if not each.is_given_up}
+        taking = {shard.number: processes.id for shard in self._running if not shard.is_given_up}
         held = {int(name.removeprefix(prefix)): id_ for name, id_ in leases.items() if name.startswith(prefix)}
         taking_part = frozenset(id_ for name, id_ in leases.items() if name.startswith(PROCESS_LEASES))
         return ShardHoldings(processes.id, self.count, taking_part, {**taking, **held})

@@ -47,7 +47,7 @@ def list_candidate_teams(team: str | None, body: Mapping[str, Any]) -> tuple[str
         # The author of the message of a shortcut may be of any workspace.
         teams += [message.get("team")] if isinstance(message, dict) and kind == "block_actions" else []
         teams += [user.get("team_id")] if isinstance(user, dict) else []
-    return tuple(str(each) for each in teams if each)
+    return tuple(str(team_id) for team_id in teams if team_id)
 
 
 def mentions_other_app(event: Mapping[str, Any], identity: BotIdentity) -> bool:
@@ -142,8 +142,8 @@ class EventRouter:
         if workspace is not None and not (shared and mentions_other_app(event, workspace.context.identity)):
             await workspace.listener.handle_event(body)
         if shared and event.get("type") != "app_mention":
-            for each in await self._workspaces.list_sharing(channel_id(event), workspace):
-                await each.listener.handle_event(body)
+            for workspace_ in await self._workspaces.list_sharing(channel_id(event), workspace):
+                await workspace_.listener.handle_event(body)
 
     async def handle_command(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
         """Pass a slash command on; where nothing is stored, its reply says why."""

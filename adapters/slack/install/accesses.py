@@ -69,8 +69,10 @@ class Accesses:
     async def list_all(self) -> dict[str, Access]:
         """The accesses by workspace; tokens that expire soon are rotated first. Raises StoreError."""
         stored = await self._store.list_all()
-        found = await asyncio.gather(*(self._list_of(each) for each in stored))
-        own_last = sorted((item for each in found for item in each.items()), key=lambda item: item[1].identity is None)
+        found = await asyncio.gather(*(self._list_of(installation) for installation in stored))
+        own_last = sorted(
+            (item for result in found for item in result.items()), key=lambda item: item[1].identity is None
+        )
         return dict(own_last)
 
     async def _list_of(self, stored: StoredInstallation) -> dict[str, Access]:
@@ -90,7 +92,7 @@ class Accesses:
             return stored.installation
         async with self._processes.lease(f"slack token {key}"):
             listed = await self._store.list_all()
-            current = next((each for each in listed if each.record.workspace == key), stored)
+            current = next((access for access in listed if access.record.workspace == key), stored)
             is_old = self._expires_soon(current.installation)
             return await self._renew(key, current) if is_old else current.installation
 
@@ -137,7 +139,7 @@ class Accesses:
         client, teams, cursor = self._clients.build(token), set[str](), ""
         while True:
             page = await client.auth_teams_list(limit=PAGE_SIZE, cursor=cursor or None)
-            teams.update(str(each["id"]) for each in page.get("teams") or ())
+            teams.update(str(team["id"]) for team in page.get("teams") or ())
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return frozenset(teams)

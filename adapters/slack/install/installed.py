@@ -92,7 +92,7 @@ class InstalledWorkspaces:
     async def look_for(self, teams: Collection[str]) -> None:
         """Look for installations that another process stored since the last look. Raises StoreError."""
         async with self._lookup_lock:
-            unknown = {each for each in teams if not self.is_absent(each)}
+            unknown = {team for team in teams if not self.is_absent(team)}
             if unknown:
                 await self.update()
 
@@ -210,7 +210,7 @@ class InstalledWorkspaces:
         reason, organization = str(event.get("type")), context.enterprise_id or ""
         async with self._lock:
             if reason == "team_access_revoked":
-                await self._leave([str(each) for each in event.get("team_ids") or ()], body)
+                await self._leave([str(text) for text in event.get("team_ids") or ()], body)
             for stored in await self._store.list_all() if reason in ("app_uninstalled", "tokens_revoked") else ():
                 key = stored.record.workspace
                 is_meant = key in (context.team_id, organization if _is_for_organization(context) else "")

@@ -120,7 +120,7 @@ class SlackSetup:
         async with aiohttp.ClientSession() as session:
             clients = ClientFactory(session, own.api_base)
             found = [] if own.client_id else await _ask(_check_bot(clients.build(own.bot_token.get_secret_value())))
-            if own.mode == "socket" and not any(each.state == "unknown" for each in found):
+            if own.mode == "socket" and not any(check.state == "unknown" for check in found):
                 found += await _ask(_check_socket(clients.build(), own.app_token.get_secret_value()))
             return found
 
@@ -157,7 +157,7 @@ async def _check_socket(web: AsyncWebClient, token: str) -> list[AccessCheck]:
 def _list_lacking_scopes(headers: Mapping[str, str]) -> list[str]:
     """The scopes of the smallest manifest that Slack does not name; none if it names no scopes at all."""
     named = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), "")
-    granted = {each.strip() for each in named.split(",")} - {""}
+    granted = {part.strip() for part in named.split(",")} - {""}
     return sorted(set(list_needed_scopes()) - granted) if granted else []
 
 

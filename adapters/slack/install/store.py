@@ -78,7 +78,7 @@ class InstallationStore(AsyncInstallationStore):
     async def list_all(self) -> list[StoredInstallation]:
         """All installations that can be decrypted; others are logged once."""
         records, known = await self._table.list_all(NAME), self._decrypted
-        self._decrypted = {each: known[each] if each in known else self._decrypt(each) for each in records}
+        self._decrypted = {record: known[record] if record in known else self._decrypt(record) for record in records}
         return [StoredInstallation(found, record) for record, found in self._decrypted.items() if found]
 
     async def replace(self, stored: StoredInstallation, installation: Installation) -> bool:
@@ -91,9 +91,13 @@ class InstallationStore(AsyncInstallationStore):
 
     async def reencrypt(self) -> None:
         """Encrypt all tokens with the first key that are encrypted with an older one."""
-        old = [each for each in await self.list_all() if not self._cipher.is_current(each.record.payload)]
-        for each in old:
-            await self.replace(each, each.installation)
+        old = [
+            installation
+            for installation in await self.list_all()
+            if not self._cipher.is_current(installation.record.payload)
+        ]
+        for installation in old:
+            await self.replace(installation, installation.installation)
         if old:
             log.info("slack.tokens_reencrypted", count=len(old))
 

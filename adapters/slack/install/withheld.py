@@ -50,7 +50,7 @@ class Ownership:
     @classmethod
     def of(cls, settings: SlackSettings) -> Ownership:
         """The ownership that the settings state."""
-        names = (each.strip() for each in settings.own_workspaces.split(","))
+        names = (part.strip() for part in settings.own_workspaces.split(","))
         return cls(frozenset(filter(None, names)), settings.store_other_workspaces)
 
     def is_own(self, team: str, access: Access | None) -> bool:
@@ -95,7 +95,7 @@ class WithheldWorkspaces:
 
     def find(self, teams: Collection[str]) -> str:
         """The first of these workspaces that is withheld, "" for none."""
-        return next((each for each in teams if each in self._accesses), "")
+        return next((team for team in teams if team in self._accesses), "")
 
     def explain(self, team: str) -> str:
         """Why nothing is stored of a workspace."""

@@ -68,7 +68,7 @@ def build_mentions(people: Sequence[str]) -> Block:
 
 def format_mentions(people: Sequence[str]) -> str:
     """The markup that notifies people, which only ids of users can become; followed by a blank."""
-    return "".join(f"<@{each}> " for each in people if USER_ID.fullmatch(each))
+    return "".join(f"<@{person}> " for person in people if USER_ID.fullmatch(person))
 
 
 def build_sections(markdown: str) -> list[Block]:

@@ -79,12 +79,12 @@ def _element(field: FormField) -> Json:
     initial: Json
     match field.kind:
         case "choice":
-            options = [_option(each.value, each.label) for each in field.options[:MAX_OPTIONS]]
-            chosen = next((each for each in options if each["value"] == field.value), None)
+            options = [_option(choice.value, choice.label) for choice in field.options[:MAX_OPTIONS]]
+            chosen = next((made for made in options if made["value"] == field.value), None)
             initial = {"initial_option": chosen} if chosen else {}
             return {"type": "static_select", "options": options, **initial}
         case "switch":
-            option = next(_option(each.value, each.label) for each in field.options if each.value == ON)
+            option = next(_option(choice.value, choice.label) for choice in field.options if choice.value == ON)
             return {
                 "type": "checkboxes",
                 "options": [option],

@@ -121,8 +121,8 @@ class MessageStreams:
                 return await self._start_with(target, text, status, kinds[:-1])
             await self._handle_refusal(error)
             return None
-        for each in (self._streams, *kinds):
-            each.record_success()
+        for kind in (self._streams, *kinds):
+            kind.record_success()
         return StartedStream(ts, has_buttons=self._buttons in kinds)
 
     async def _start_stream(self, target: ReplyTarget, text: str, status: str, kinds: Sequence[FeatureBreaker]) -> str:

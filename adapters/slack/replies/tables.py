@@ -52,7 +52,7 @@ def _build_table(tokens: Sequence[Token]) -> Block | None:
     length = sum(len(leaf.get("text", "")) + len(leaf.get("url", "")) for row in rows for leaf in _list_leaves(row))
     if not rows or len(rows) > MAX_ROWS or len(alignments) > MAX_COLUMNS or length > MAX_LENGTH:
         return None
-    settings = [{"align": each or "left", "is_wrapped": True} for each in alignments]
+    settings = [{"align": alignment or "left", "is_wrapped": True} for alignment in alignments]
     return {"type": "table", "column_settings": settings, "rows": rows}
 
 
@@ -78,6 +78,6 @@ def _build_cell(tokens: Sequence[Token]) -> Block:
             style = {STYLES[each]: True for each in open_styles} | ({"code": True} if name == "code" else {})
             kind = {"type": "link", "url": address} if is_web_link(address) else {"type": "text"}
             leaves.append({**kind, "text": text, **({"style": style} if style else {})})
-    if all(each.keys() == {"type", "text"} and each["type"] == "text" for each in leaves):
-        return {"type": "raw_text", "text": "".join(each["text"] for each in leaves) or EMPTY}
+    if all(leaf.keys() == {"type", "text"} and leaf["type"] == "text" for leaf in leaves):
+        return {"type": "raw_text", "text": "".join(leaf["text"] for leaf in leaves) or EMPTY}
     return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": leaves}]}

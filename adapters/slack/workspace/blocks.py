@@ -47,14 +47,14 @@ LIST_FIELDS = ("fields", "blocks", "elements", "rows", "items", "tasks", "column
 
 def render_blocks(blocks: object, depth: int = 0) -> str:
     """The text of blocks, or of other elements that stand below each other."""
-    return join_lines(render_block(each, depth) for each in list_rows(blocks)) if depth < MAX_DEPTH else ""
+    return join_lines(render_block(row, depth) for row in list_rows(blocks)) if depth < MAX_DEPTH else ""
 
 
 def render_block(block: Row, depth: int = 0) -> str:
     """The text of a block; "" for one that only has buttons."""
     kind = get_text(block, "type")
     if kind in CONTROLS:
-        return join_lines(_render_button(each) for each in get_rows(block, "elements"))
+        return join_lines(_render_button(row) for row in get_rows(block, "elements"))
     render = BLOCKS.get(kind) or RICH_TEXT.get(kind)
     return render(block, depth + 1) if render else _render_unknown(block, depth + 1)
 
@@ -97,13 +97,13 @@ def _render_text(found: object) -> str:
 
 
 def _render_section(block: Row, _depth: int) -> str:
-    fields = (_render_text(each) for each in get_rows(block, "fields"))
+    fields = (_render_text(row) for row in get_rows(block, "fields"))
     return join_lines([_render_text(block.get("text")), *fields, _render_button(get_row(block, "accessory"))])
 
 
 def _render_context(block: Row, _depth: int) -> str:
     return " ".join(
-        filter(None, (_render_text(each) for each in get_rows(block, "elements") if each.get("type") != PICTURE))
+        filter(None, (_render_text(row) for row in get_rows(block, "elements") if row.get("type") != PICTURE))
     )
 
 
@@ -167,7 +167,7 @@ def _render_inline(element: Row, depth: int) -> str:
     """The elements of a section of rich text, one after the other."""
     if depth >= MAX_DEPTH:
         return ""
-    return "".join(_render_element(each, depth + 1) for each in get_rows(element, "elements"))
+    return "".join(_render_element(row, depth + 1) for row in get_rows(element, "elements"))
 
 
 def _render_element(element: Row, depth: int) -> str:

@@ -95,7 +95,7 @@ class Channels:
             try:
                 found = await self._fetch_pages(",".join(types), person)
             except SlackApiError as error:
-                refused = [each for each in types if types[each] in missing_scopes(error)]
+                refused = [type_ for type_ in types if types[type_] in missing_scopes(error)]
                 if not refused:
                     raise to_platform_error(error) from error
                 if len(refused) == len(types):
@@ -105,8 +105,8 @@ class Channels:
                 raise to_platform_error(error) from error
             else:
                 return [
-                    parse_listed_channel(each, Location(NAME, self._identity.team, str(each["id"])))
-                    for each in found.values()
+                    parse_listed_channel(page, Location(NAME, self._identity.team, str(page["id"])))
+                    for page in found.values()
                 ]
 
     async def _fetch_pages(self, types: str, person: str) -> dict[str, Mapping[str, Any]]:
@@ -120,7 +120,7 @@ class Channels:
             rows = page.get("channels")
             if not isinstance(rows, list):
                 raise PlatformUnavailable("Slack sent no list of channels.")
-            found.update({str(each["id"]): each for each in rows if each.get("id") and not each.get("is_im")})
+            found.update({str(row["id"]): row for row in rows if row.get("id") and not row.get("is_im")})
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return found

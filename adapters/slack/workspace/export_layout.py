@@ -53,7 +53,7 @@ class ExportLayout:
 
     def find_root(self, path: str) -> str:
         """The root to which a path belongs."""
-        return max((each for each in self.roots if path.startswith(each)), key=len)
+        return max((root for root in self.roots if path.startswith(root)), key=len)
 
 
 def find_layout(names: Sequence[str], now: datetime) -> ExportLayout:
@@ -64,8 +64,8 @@ def find_layout(names: Sequence[str], now: datetime) -> ExportLayout:
     if not found:
         raise InvalidDocument("This is no such export: it has neither users.json nor channels.json.")
     main = found[0]
-    roots = [each for each in found if each == main or TEAM_FOLDER.fullmatch(each.removeprefix(main))]
-    layout = ExportLayout(tuple(roots), nested=tuple(each for each in found if each not in roots))
+    roots = [root for root in found if root == main or TEAM_FOLDER.fullmatch(root.removeprefix(main))]
+    layout = ExportLayout(tuple(roots), nested=tuple(root for root in found if root not in roots))
     for name in names:
         if not name.startswith(main):
             layout.others.append(name)

@@ -44,14 +44,14 @@ def render_message(payload: Row) -> SlackText:
     """Everything that a message says."""
     own = _own_text(payload)
     parts, forwarded, previews = [own, *_name_files(payload)], [], []
-    for each in get_rows(payload, "attachments"):
-        if is_forwarded(each, own):
-            forwarded.append(_render_forwarded(each))
-        elif get_text(each, *PREVIEW_FIELDS):
-            previews.append(_render_preview(each, own))
+    for row in get_rows(payload, "attachments"):
+        if is_forwarded(row, own):
+            forwarded.append(_render_forwarded(row))
+        elif get_text(row, *PREVIEW_FIELDS):
+            previews.append(_render_preview(row, own))
         else:
-            parts.append(_render_attachment(each))
-    return SlackText(*(cut_text(join_lines(each)) for each in (parts, forwarded, previews)))
+            parts.append(_render_attachment(row))
+    return SlackText(*(cut_text(join_lines(lines)) for lines in (parts, forwarded, previews)))
 
 
 def is_unread_file(file: Row) -> bool:
@@ -119,7 +119,7 @@ def _render_field(field: Row) -> str:
 
 def _render_forwarded(attachment: Row) -> str:
     """A message of somebody else, under a line that says whose it is, and from where and when."""
-    blocks = [get_row(each, "message").get("blocks") for each in get_rows(attachment, "message_blocks")]
+    blocks = [get_row(row, "message").get("blocks") for row in get_rows(attachment, "message_blocks")]
     rendered = join_lines(map(render_blocks, blocks))
     text = get_text(attachment, "text")
     said, shown = _count_words(text), _count_words(rendered)
@@ -163,6 +163,6 @@ def _name_file(file: Row) -> str:
     service = get_text(file, "external_type", "app_name")
     kind = "List" if get_text(file, "mode") == LIST else "File"
     where = f" ({escape(SERVICES.get(service, service))})" if service else ""
-    columns = [get_text(each, "name") for each in get_rows(get_row(file, "list_metadata"), "schema")]
+    columns = [get_text(row, "name") for row in get_rows(get_row(file, "list_metadata"), "schema")]
     preview = get_text(file, "preview_plain_text", "plain_text", "preview") if is_unread_file(file) else ""
     return join_lines([f"{kind} “{named}”{where}", escape(", ".join(filter(None, columns))), escape(preview)])

@@ -49,7 +49,7 @@ def parse_uploads(payload: Mapping[str, Any]) -> tuple[Upload, ...]:
     """Parse the files of a message that still exist, and that Slack hands out; before 2018 it had one."""
     files = get_rows(payload, "files") or ([found] if (found := get_row(payload, "file")) else [])
     is_shared = payload.get("subtype") not in MENTIONED_FILES
-    present = (each for each in files if each.get("mode") != DELETED_FILE_MODE and not is_unread_file(each))
+    present = (file for file in files if file.get("mode") != DELETED_FILE_MODE and not is_unread_file(file))
     return tuple(map(parse_upload, present)) if is_shared else ()
 
 

@@ -65,7 +65,7 @@ def open_archive(folder: ExportFolder, path: Path) -> ExportFolder:
     names = folder.list_names()
     if DATABASE in names and path.is_dir():
         return ArchiveFolder(folder, Database(path / DATABASE))
-    recordings = [each for each in names if RECORDING.fullmatch(each)]
+    recordings = [name for name in names if RECORDING.fullmatch(name)]
     return ArchiveFolder(folder, Recordings(folder, recordings)) if recordings else folder
 
 
@@ -77,12 +77,12 @@ class ArchiveFolder:
         self._lists: dict[str, Callable[[], Iterable[Row]]] = {"users.json": archive.list_users}
         for name in ("channels.json", "groups.json", "mpims.json", "dms.json"):
             self._lists[name] = lambda name=name: (  # type: ignore[misc]  # the name of this pass
-                each for each in archive.list_channels() if _list_of(each) == name
+                channel for channel in archive.list_channels() if _list_of(channel) == name
             )
 
     def list_names(self) -> list[str]:
-        others = (each for each in self._folder.list_names() if each not in self._archive.files)
-        channels = (f"{each}.json" for each in self._archive.list_channel_ids())
+        others = (name for name in self._folder.list_names() if name not in self._archive.files)
+        channels = (f"{channel_id}.json" for channel_id in self._archive.list_channel_ids())
         return sorted({*others, *self._lists, *channels})
 
     def open(self, name: str) -> BinaryIO:
@@ -162,7 +162,7 @@ class Recordings:
         return iter(found.values())
 
     def list_channel_ids(self) -> list[str]:
-        return sorted({match[1] for each in self.files if (match := RECORDING.fullmatch(each)) and match[1].isupper()})
+        return sorted({match[1] for file in self.files if (match := RECORDING.fullmatch(file)) and match[1].isupper()})
 
     def read_messages(self, channel: str) -> Iterator[Row]:
         """The messages by their times; the replies of Slack begin with the newest."""

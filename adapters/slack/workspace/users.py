@@ -204,4 +204,4 @@ class UserGroups:
             log.info("slack.user_groups_list_failed", error=error_code(error))
             return
         groups = response.get("usergroups") or ()
-        self._names = {str(each["id"]): str(each.get("handle") or each.get("name") or "") for each in groups}
+        self._names = {str(group["id"]): str(group.get("handle") or group.get("name") or "") for group in groups}

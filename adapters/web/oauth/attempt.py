@@ -53,7 +53,7 @@ def decode_attempt(cookie: str) -> LoginAttempt | None:
     """The attempt in a cookie; None if there is none."""
     try:
         found = json.loads(base64.urlsafe_b64decode(cookie))
-        values = [found[each.name] for each in fields(LoginAttempt)]
+        values = [found[member.name] for member in fields(LoginAttempt)]
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return LoginAttempt(*values) if all(isinstance(each, str) and each.isprintable() for each in values) else None
+    return LoginAttempt(*values) if all(isinstance(value, str) and value.isprintable() for value in values) else None

@@ -30,11 +30,11 @@ class LoginOptions:
 def read_login_options(settings: Settings, clock: Clock) -> LoginOptions:
     """The logins that the settings name; none without an address of the page. Raises BadSetting."""
     words = settings.web_login_clients.get_secret_value().split(",")
-    found = [each.strip().split(":") for each in words if each.strip()]
+    found = [word.strip().split(":") for word in words if word.strip()]
     if not found:
         return LoginOptions()
     providers = build_providers(clock)
-    if any(len(each) != PARTS or each[0] not in providers or not all(each) for each in found):
+    if any(len(parts) != PARTS or parts[0] not in providers or not all(parts) for parts in found):
         raise BadSetting(
             "THREADLORE_WEB_LOGIN_CLIENTS cannot be used.",
             hint=f"Write PLATFORM:CLIENT_ID:CLIENT_SECRET, separated by commas; platforms: {', '.join(providers)}.",

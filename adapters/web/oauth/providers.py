@@ -116,7 +116,7 @@ class DiscordLogin:
         headers = {"Authorization": f"Bearer {token}"}
         user = await _call(f"{self.api}/users/@me", headers=headers)
         guilds = (await _call(f"{self.api}/users/@me/guilds", headers=headers)).get("items")
-        servers = tuple(_read_id(each, "id") for each in guilds or () if isinstance(each, dict))
+        servers = tuple(_read_id(guild, "id") for guild in guilds or () if isinstance(guild, dict))
         return Identity("discord", _read_id(user, "id"), _choose(servers, attempt), with_guests=False)
 
 
@@ -159,7 +159,7 @@ def _build_form(client: OAuthClient, code: str) -> dict[str, str]:
 
 
 def _choose(workspaces: tuple[str, ...], attempt: LoginAttempt) -> tuple[str, ...]:
-    return tuple(each for each in workspaces if attempt.workspace in {"", each})
+    return tuple(workspace for workspace in workspaces if attempt.workspace in {"", workspace})
 
 
 def _read_id(source: Mapping[str, Any], name: str) -> str:

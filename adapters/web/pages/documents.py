@@ -161,7 +161,7 @@ async def _list_documents(http: Request, access: Access, chosen: Chosen) -> dict
         "offset": chosen.offset,
         "size": LIST_SIZE,
         "states": STATES,
-        "is_working": any(each.status in {"pending", "searchable"} for each in page),
+        "is_working": any(message.status in {"pending", "searchable"} for message in page),
         "owned": await _find_owned(http, access, page),
         "is_space": bool(await get_space(http, access)),
         "can_upload": "write" in (await get_viewer(http, access)).permissions,
@@ -185,5 +185,7 @@ async def _find_owned(http: Request, access: Access, documents: Sequence[Documen
         return frozenset()
     space = await get_space(http, access)
     if not space and "manage" in permissions:
-        return frozenset(each.key for each in documents)
-    return frozenset(each.key for each in documents if (each.space == space if space else ":dm:" in each.space))
+        return frozenset(document.key for document in documents)
+    return frozenset(
+        document.key for document in documents if (document.space == space if space else ":dm:" in document.space)
+    )

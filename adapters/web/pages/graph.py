@@ -45,7 +45,7 @@ async def show_graph(http: Request, access: PageAccess, entity: OptionalName = "
 async def suggest_entities(http: Request, access: PageAccess, search: OptionalName = "") -> EntitiesBody:
     """Suggest names while one is typed."""
     found = await get_result(http, access, SearchEntities(search, MAX_SUGGESTIONS), EntityList)
-    return EntitiesBody(entities=[EntitySummaryItem.of(each) for each in found.entities])
+    return EntitiesBody(entities=[EntitySummaryItem.of(entity) for entity in found.entities])
 
 
 @router.get("/graph/around")
@@ -60,7 +60,7 @@ async def show_details(http: Request, access: PageAccess, name: NameQuery, other
     found = await get_result(http, access, GetProvenance(name, other, MAX_FACTS), ProvenanceResult)
     shown = ProvenanceBody.of(found.provenance)
     correctable = (await _list_corrections(http, access, limit=1)).spaces
-    spaces = [(each, name_space(each)) for each in shown.spaces if each in correctable]
+    spaces = [(space, name_space(space)) for space in shown.spaces if space in correctable]
     return render_part("parts/graph_details.html", found=shown, spaces=spaces, name=name, other=other)
 
 
@@ -68,7 +68,7 @@ async def show_details(http: Request, access: PageAccess, name: NameQuery, other
 async def show_corrections(http: Request, access: PageAccess, offset: Offset = 0) -> Response:
     """The corrections that may be undone, as a part of the page."""
     found = await _list_corrections(http, access, MAX_CORRECTIONS, offset)
-    made = [(each, each.to_undo().model_dump_json()) for each in found.corrections]
+    made = [(correction, correction.to_undo().model_dump_json()) for correction in found.corrections]
     return render_part(
         "parts/graph_corrections.html", made=made, offset=offset, size=MAX_CORRECTIONS, has_more=found.has_more
     )

@@ -82,15 +82,15 @@ def render_shell(http: Request, viewer: Viewer | None, template: str, status: in
 
 def find_first_page(http: Request, viewer: Viewer) -> str:
     """The path of the first page that a viewer may see. Raises NotPermitted."""
-    for each in _list_entries(http, viewer):
-        return each.path
+    for entry in _list_entries(http, viewer):
+        return entry.path
     raise NotPermitted("This access token permits no page.")
 
 
 def _list_entries(http: Request, viewer: Viewer) -> list[NavigationEntry]:
     """The navigation of a viewer."""
     entries: Sequence[NavigationEntry] = http.app.state.navigation
-    return [each for each in entries if each.permission in viewer.permissions]
+    return [entry for entry in entries if entry.permission in viewer.permissions]
 
 
 def render_part(template: str, status: int = 200, **values: Any) -> HTMLResponse:

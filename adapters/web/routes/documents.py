@@ -68,9 +68,9 @@ async def list_documents(
     """List the documents that the token can read, with their state."""
     found = await get_result(http, token, ListDocuments(search, status, offset, limit), DocumentList)
     return DocumentsBody(
-        documents=[DocumentItem.of(each) for each in found.documents],
+        documents=[DocumentItem.of(document) for document in found.documents],
         total=found.total,
-        unread_files=[UnreadFileItem.of(each) for each in found.unread_files],
+        unread_files=[UnreadFileItem.of(file) for file in found.unread_files],
     )
 
 
@@ -108,7 +108,7 @@ async def get_document(
 ) -> DocumentBody:
     """Get a document with its passages and their locators."""
     found = await get_result(http, token, GetDocument(key, offset, limit), DocumentResult)
-    passages = [PassageItem.of(each) for each in found.passages]
+    passages = [PassageItem.of(passage) for passage in found.passages]
     item = DocumentItem.of(found.document)
     return DocumentBody(document=item, passages=passages, total=found.document.passages, why=found.why)
 
@@ -149,14 +149,14 @@ async def export_my_data(http: Request, token: Token) -> Response:
 async def build_download(results: AsyncGenerator[OperationResult]) -> Response:
     """The lines of an export as a file to be kept."""
     async with aclosing(results):
-        lines = [f"{each.text}\n" async for each in results if isinstance(each, ExportLine)]
+        lines = [f"{result.text}\n" async for result in results if isinstance(result, ExportLine)]
     headers = {"content-disposition": 'attachment; filename="my-data.jsonl"', "cache-control": "no-store"}
     return Response("".join(lines), media_type=NDJSON, headers=headers)
 
 
 def to_upload(result: UploadResult) -> UploadBody:
     """An added file."""
-    return UploadBody(documents=[DocumentItem.of(each) for each in result.documents], changed=result.changed)
+    return UploadBody(documents=[DocumentItem.of(document) for document in result.documents], changed=result.changed)
 
 
 async def list_upload_events(

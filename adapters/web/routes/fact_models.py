@@ -87,7 +87,7 @@ class HomonymItem(BaseModel):
     @classmethod
     def of(cls, homonym: Homonym) -> HomonymItem:
         """The item of a name."""
-        senses = [SenseItem(type=each.type, sources=each.sources, excerpt=each.excerpt) for each in homonym.senses]
+        senses = [SenseItem(type=sense.type, sources=sense.sources, excerpt=sense.excerpt) for sense in homonym.senses]
         return cls(name=homonym.name, senses=senses)
 
 

@@ -45,7 +45,7 @@ async def search_entities(
 ) -> EntitiesBody:
     """Search entities by the beginning, the words or a similar spelling of a name; no text: the most mentioned."""
     found = await get_result(http, token, SearchEntities(search, limit), EntityList)
-    return EntitiesBody(entities=[EntitySummaryItem.of(each) for each in found.entities])
+    return EntitiesBody(entities=[EntitySummaryItem.of(entity) for entity in found.entities])
 
 
 @router.get("/entities/{name:path}")
@@ -57,7 +57,9 @@ async def get_entity(
 ) -> EntityBody:
     """Get an entity with its strongest relations, as far as the token can read them."""
     found = await get_result(http, token, GetEntity(name, limit), EntityResult)
-    return EntityBody(entity=EntityItem.of(found.entity), relations=[RelationItem.of(each) for each in found.relations])
+    return EntityBody(
+        entity=EntityItem.of(found.entity), relations=[RelationItem.of(relation) for relation in found.relations]
+    )
 
 
 @router.get("/graph")

@@ -94,25 +94,25 @@ class SubgraphBody(BaseModel):
         """The body of a subgraph."""
         nodes = [
             NodeItem(
-                key=each.key,
-                name=each.name,
-                type=each.type,
-                mentions=each.mentions,
-                relations=each.degree,
-                description=each.description,
-                ring=each.ring,
+                key=node.key,
+                name=node.name,
+                type=node.type,
+                mentions=node.mentions,
+                relations=node.degree,
+                description=node.description,
+                ring=node.ring,
             )
-            for each in graph.nodes
+            for node in graph.nodes
         ]
         edges = [
             EdgeItem(
-                source=each.source,
-                target=each.target,
-                keywords=each.keywords,
-                description=each.description,
-                weight=each.weight,
+                source=edge.source,
+                target=edge.target,
+                keywords=edge.keywords,
+                description=edge.description,
+                weight=edge.weight,
             )
-            for each in graph.edges
+            for edge in graph.edges
         ]
         return cls(nodes=nodes, edges=edges, has_more=graph.has_more)
 
@@ -157,8 +157,8 @@ class ProvenanceBody(BaseModel):
             entity=EntityItem.of(found.entity) if found.entity else None,
             relation=RelationItem.of(found.relation) if found.relation else None,
             names=list(found.names),
-            facts=[FactItem.of(each) for each in found.facts],
-            sources=[SourceItem.of(each) for each in found.sources],
+            facts=[FactItem.of(fact) for fact in found.facts],
+            sources=[SourceItem.of(source) for source in found.sources],
             spaces=list(found.spaces),
             is_pinned=found.is_pinned,
             has_more=found.has_more,
@@ -237,12 +237,13 @@ class CorrectionBody(Body):
 
     def _list_corrections(self, records: list[RecordBody]) -> tuple[ManualCorrection, ...]:
         return tuple(
-            ManualCorrection(each.kind, self.space, each.name, each.other, each.description) for each in records
+            ManualCorrection(record.kind, self.space, record.name, record.other, record.description)
+            for record in records
         )
 
     def to_undo(self, done: Corrected) -> CorrectionBody | None:
         """The correction that leads back to exactly what was before this one; None if nothing changed."""
-        made, removed = ([RecordBody.of(each) for each in some] for some in (done.change.made, done.change.removed))
+        made, removed = ([RecordBody.of(record) for record in some] for some in (done.change.made, done.change.removed))
         if not (made or removed):
             return None
         return CorrectionBody(
@@ -295,5 +296,5 @@ class CorrectionsBody(BaseModel):
     @classmethod
     def of(cls, found: CorrectionList) -> CorrectionsBody:
         """The body of a list."""
-        made = [CorrectionItem.of(each) for each in found.corrections]
+        made = [CorrectionItem.of(correction) for correction in found.corrections]
         return cls(spaces=list(found.spaces), corrections=made, has_more=found.has_more)

@@ -48,9 +48,9 @@ async def query_data(http: Request, token: Token, body: QueryBody) -> ContextBod
     found = await get_result(http, token, body.to_request("context"), ContextResult)
     context = found.context
     return ContextBody(
-        entities=[EntityItem.of(each) for each in context.entities],
-        relations=[RelationItem.of(each) for each in context.relations],
-        sources=[SourceItem.of(each) for each in context.sources],
+        entities=[EntityItem.of(entity) for entity in context.entities],
+        relations=[RelationItem.of(relation) for relation in context.relations],
+        sources=[SourceItem.of(source) for source in context.sources],
         high_keywords=list(context.question.high),
         low_keywords=list(context.question.low),
         notices=list_context_notices(found),
@@ -73,16 +73,16 @@ def to_answer(text: str, end: AnswerEnd) -> AnswerBody:
     """An answer that has ended."""
     usage = [
         UsageItem(
-            purpose=each.purpose,
-            model=each.model,
-            input_tokens=each.input_tokens,
-            output_tokens=each.output_tokens,
-            cost=each.cost,
-            calls=each.calls,
+            purpose=call.purpose,
+            model=call.model,
+            input_tokens=call.input_tokens,
+            output_tokens=call.output_tokens,
+            cost=call.cost,
+            calls=call.calls,
         )
-        for each in end.usage
+        for call in end.usage
     ]
-    sources = [SourceItem.of(each) for each in end.sources]
+    sources = [SourceItem.of(source) for source in end.sources]
     return AnswerBody(
         answer=text,
         sources=sources,

@@ -55,7 +55,7 @@ def _list_routes() -> Iterator[tuple[str, APIRoute]]:
     """The routes that read, with what their paths begin with."""
     routers = [(PREFIX, each) for each in (queries.router, summaries.router, documents.router, graph.router)]
     routers += [(PREFIX, each) for each in (management.router, derive.build_router())]
-    routers += [("", each) for each in (openai_api.router, *table.ROUTERS)]
+    routers += [("", apirouter) for apirouter in (openai_api.router, *table.ROUTERS)]
     for prefix, router in routers:
         for route in router.routes:
             if isinstance(route, APIRoute) and "GET" in (route.methods or ()) and not route.path.startswith(LEFT_OUT):
@@ -64,10 +64,10 @@ def _list_routes() -> Iterator[tuple[str, APIRoute]]:
 
 def _fill(route: APIRoute, words: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """The paths and queries of a route: one for each word that its parameters take, or a single one."""
-    inside = [each.name for each in route.dependant.path_params]
-    queries = [each.alias for each in route.dependant.query_params]
+    inside = [param.name for param in route.dependant.path_params]
+    queries = [param.alias for param in route.dependant.query_params]
     taken = route.dependant.query_params
-    queries += [name for each in taken for name in getattr(each.field_info.annotation, "model_fields", ())]
+    queries += [name for param in taken for name in getattr(param.field_info.annotation, "model_fields", ())]
     kinds = {KINDS[name] for name in (*inside, *queries) if name in KINDS}
     if not inside:
         yield route.path, ""

@@ -113,13 +113,13 @@ async def show_connect(http: Request, state: State) -> Response:
 async def choose_platforms(http: Request, state: State) -> Response:
     """Take the platforms, or this computer alone."""
     form = await _read_form(http)
-    names = [each for each in form.get("platform", []) if each in state.setups]
+    names = [text for text in form.get("platform", []) if text in state.setups]
     if not names and "local" not in form:
         return _render(http, state, "connect", 422, error="Choose at least one of these.")
     variants = {
         name: chosen
         for name in names
-        if (chosen := _get(form, f"variant-{name}")) in {each.name for each in state.setups[name].variants}
+        if (chosen := _get(form, f"variant-{name}")) in {variant.name for variant in state.setups[name].variants}
     }
     async with state.lock:
         state.choose_platforms(names, variants)
@@ -147,7 +147,7 @@ def _render_platform(http: Request, state: SetupState, name: str, status: int = 
         "guide": setup.list_first_steps(state.draft.load_chosen(), variant),
         "needed": state.list_needed(name),
         "kept": state.mask_kept(name),
-        "checks": [(each.state, MARKS[each.state], describe_check(each)) for each in state.checks.get(name, ())],
+        "checks": [(check.state, MARKS[check.state], describe_check(check)) for check in state.checks.get(name, ())],
         "mistakes": {},
         "error": "",
         "refused": list_refusals(state.checks.get(name, ())),
@@ -181,7 +181,7 @@ async def recognize(http: Request, state: State) -> Response:
     name, setting, value = _get(form, "platform"), _get(form, "setting"), _get(form, "value")
     _check_name(state, name)
     ordered = order_setups(name, state.setups)
-    wanted = next((each for each in state.list_needed(name) if each.setting == setting), None)
+    wanted = next((credential for credential in state.list_needed(name) if credential.setting == setting), None)
     if wanted is None:
         raise NotFound("There is no such field.")
     mistake = find_mistake(value, wanted, ordered) if value else ""
@@ -276,7 +276,10 @@ async def show_end(http: Request, state: State) -> Response:
     if not state.is_written:
         return _go(state.find_step())
     settings = state.draft.load_chosen()
-    last = [(state.setups[each].title, state.setups[each].list_last_steps(settings)) for each in state.platforms or ()]
+    last = [
+        (state.setups[platform].title, state.setups[platform].list_last_steps(settings))
+        for platform in state.platforms or ()
+    ]
     overridden = state.draft.list_overridden()
     return _render(http, state, "started", last=last, file=str(state.draft.file), overridden=overridden)
 

@@ -36,8 +36,8 @@ def render_answer(text: str, sources: Mapping[int, SourceItem] | None = None, pr
 
 def _join_lonely(text: str) -> str:
     """The text with lonely numbers on the line that they end; blocks of code stay as they are."""
-    blocks = [each.map for each in _parser.parse(text) if each.type in CODE and each.map]
-    lines, joined, at = [f"{each}\n" for each in _LINE_END.split(text)], list[str](), 0
+    blocks = [token.map for token in _parser.parse(text) if token.type in CODE and token.map]
+    lines, joined, at = [f"{part}\n" for part in _LINE_END.split(text)], list[str](), 0
     for begin, end in blocks:
         joined += [_LONELY.sub(" ", "".join(lines[at:begin])), *lines[begin:end]]
         at = end

@@ -70,13 +70,13 @@ async def _list_events(http: Request, access: Access, request: Ask) -> AsyncGene
 
 def _build_end(text: str, end: AnswerEnd) -> dict[str, Any]:
     """The last event: the whole answer, its sources, and what has to be known about it."""
-    sources = [SourceItem.of(each) for each in end.sources]
+    sources = [SourceItem.of(source) for source in end.sources]
     prefix = f"source-{secrets.token_hex(4)}-"
     return {
         "type": "end",
         "text": text,
         "answer": end.answer,
-        "html": render_answer(text, {each.number: each for each in sources}, prefix),
+        "html": render_answer(text, {source.number: source for source in sources}, prefix),
         "sources": render_text("parts/sources.html", sources=sources, prefix=prefix),
         "notices": [*list_end_notices(end), *([CUT_OFF] if end.cut_off or end.filtered else [])],
     }

@@ -49,8 +49,8 @@ async def show_shared(
 ) -> Response:
     """Show a shared answer; to whoever may not read its sources, the same problem as for an unknown link."""
     found = await get_result(http, access, GetSharedAnswer(share), SharedAnswer)
-    sources = [SourceItem.of(each) for each in found.sources]
-    numbered = {each.number: each for each in sources}
+    sources = [SourceItem.of(source) for source in found.sources]
+    numbered = {source.number: source for source in sources}
     shown = await asyncio.to_thread(render_answer, found.text, numbered, SOURCE_PREFIX)
     values: dict[str, Any] = {"shared": found, "answer_html": shown, "sources": sources, "prefix": SOURCE_PREFIX}
     return await render_page(http, access, "shared.html", **values)

@@ -49,7 +49,7 @@ async def _load(http: Request, access: Access) -> dict[str, Any]:
         "report": report,
         "index": found.status,
         "unread_files": describe_counts(found.unread_files),
-        "problems": [describe_problem(each) for each in (found.problems or ())[:MAX_PROBLEMS]],
+        "problems": [describe_problem(problem) for problem in (found.problems or ())[:MAX_PROBLEMS]],
         "title": title,
         "tone": tone,
         "warning": OPEN_HINT if options.is_open else "",

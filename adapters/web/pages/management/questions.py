@@ -73,7 +73,7 @@ async def _load(http: Request, access: Access, room: str) -> dict[str, Any]:
     channels = (await get_result(http, access, ListChannels(), WorkspaceChannels)).channels
     asked = await get_result(http, access, ListQuestions(room), QuestionList)
     verified = await get_result(http, access, ListVerified(room), VerifiedList)
-    answers = [each for each in verified.answers if not each.is_withdrawn]
+    answers = [answer for answer in verified.answers if not answer.is_withdrawn]
     return {
         "channels": channels,
         "questions": asked.questions,

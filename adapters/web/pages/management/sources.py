@@ -41,7 +41,7 @@ async def show_sources(http: Request, access: PageAccess) -> Response:
     """Show the sources of what the manager reads, and where another one can be read for."""
     is_space = bool(await get_space(http, access))
     channels = () if is_space else (await get_result(http, access, ListChannels(), WorkspaceChannels)).channels
-    rooms = [each for each in channels if each.is_read]
+    rooms = [channel for channel in channels if channel.is_read]
     sources = await _list(http, access)
     return await render_page(http, access, "sources.html", sources=sources, rooms=rooms, is_space=is_space, done="")
 
@@ -64,11 +64,11 @@ async def add_source(
     request = AddSource(address.strip(), channel, confirmed=confirmed)
     said, cost = "", ""
     async with aclosing(perform(http, access, request)) as results:
-        async for each in results:
-            if isinstance(each, EstimateResult):
-                cost = describe_cost(each)
-            elif isinstance(each, Completed):
-                said = each.text
+        async for result in results:
+            if isinstance(result, EstimateResult):
+                cost = describe_cost(result)
+            elif isinstance(result, Completed):
+                said = result.text
                 break
     if confirmed:
         return await _render_list(http, access, said)
@@ -126,5 +126,5 @@ async def _render_list(http: Request, access: Access, done: str = "") -> Respons
 async def _list(http: Request, access: Access) -> list[dict[str, Any]]:
     """The sources, each by its columns."""
     found = await get_result(http, access, ListSources(), Listing)
-    columns = [each.replace(" ", "_") for each in found.columns]
+    columns = [column.replace(" ", "_") for column in found.columns]
     return [dict(zip(columns, row, strict=True)) for row in found.rows]

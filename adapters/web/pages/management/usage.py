@@ -38,10 +38,10 @@ class Bar:
 async def show_usage(http: Request, access: PageAccess, days: Annotated[int, Query(ge=1, le=366)] = 30) -> Response:
     """Show what the workspace of the manager used."""
     report = await get_result(http, access, GetUsage(days), UsageReport)
-    has_cost = any(each.cost or each.indexing_cost for each in report.days)
-    asked = [each.cost if has_cost else float(each.tokens) for each in report.days]
-    indexed = [each.indexing_cost if has_cost else float(each.indexing_tokens) for each in report.days]
-    whole = [sum(each) for each in zip(asked, indexed, strict=True)]
+    has_cost = any(day.cost or day.indexing_cost for day in report.days)
+    asked = [day.cost if has_cost else float(day.tokens) for day in report.days]
+    indexed = [day.indexing_cost if has_cost else float(day.indexing_tokens) for day in report.days]
+    whole = [sum(pair) for pair in zip(asked, indexed, strict=True)]
     show = format_cost if has_cost else format_tokens
     titles = [
         f"{day.day:%b %-d}: {show(all_)}, of this {show(part)} for indexing"
@@ -53,7 +53,7 @@ async def show_usage(http: Request, access: PageAccess, days: Annotated[int, Que
         "usage.html",
         report=report,
         total=add_up(report.days),
-        used=[each for each in reversed(report.days) if each != DayUsage(each.day)],
+        used=[day for day in reversed(report.days) if day != DayUsage(day.day)],
         bars=build_bars(whole, titles),
         question_bars=build_bars(asked, titles, max(whole)),
         measure="Cost" if has_cost else "Tokens",
@@ -70,13 +70,13 @@ def add_up(days: Sequence[DayUsage]) -> DayUsage:
     """The sums of all days."""
     return DayUsage(
         days[-1].day,
-        sum(each.answers for each in days),
-        sum(each.tokens for each in days),
-        sum(each.cost for each in days),
-        sum(each.votes_up for each in days),
-        sum(each.votes_down for each in days),
-        sum(each.indexing_tokens for each in days),
-        sum(each.indexing_cost for each in days),
+        sum(day.answers for day in days),
+        sum(day.tokens for day in days),
+        sum(day.cost for day in days),
+        sum(day.votes_up for day in days),
+        sum(day.votes_down for day in days),
+        sum(day.indexing_tokens for day in days),
+        sum(day.indexing_cost for day in days),
     )
 
 
