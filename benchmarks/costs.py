@@ -46,7 +46,9 @@ async def measure_thread_message(home: Path, size: int) -> dict[str, float]:
     async with open_with_messages(home, size, each=size, is_open=True) as engine:
         await engine._worker.stop()
         messages = [build_message(size + number, minutes=size // 2) for number in range(5)]
-        spent = [await milliseconds(engine.documents.amend("d000000", [each]), time.process_time) for each in messages]
+        spent = [
+            await milliseconds(engine.documents.amend("d000000", [message]), time.process_time) for message in messages
+        ]
     return {"message in a thread, ms": min(spent)}
 
 

@@ -73,7 +73,7 @@ async def read_all(parser: FileParser, files: list[tuple[str, bytes]]) -> None:
 async def mutate_all(parser: FileParser, files: list[tuple[str, bytes]], count: int, seed: int) -> int:
     """Print the outcomes of mutated files; returns how many are wrong."""
     random, outcomes, began = Random(seed), Counter[str](), time.monotonic()
-    small = [each for each in files if 0 < len(each[1]) <= MAX_MUTATED_SIZE]
+    small = [file for file in files if 0 < len(file[1]) <= MAX_MUTATED_SIZE]
     for number, (name, data) in enumerate(islice(cycle(small), count)):
         outcome, words = await classify(parser, name, mutate(data, random))
         outcomes[outcome] += 1

@@ -68,7 +68,7 @@ def load_documents(data: Path) -> dict[str, tuple[Document, Extraction]]:
     for row in load_rows(data / COVID / "openie.jsonl"):
         text = row["text"].replace("\\n", "\n")
         document = Document(row["id"], COVID, COVID, row["id"], (Passage("1", text),))
-        mentions = [build_mention(each["name"], each["type"], each["description"]) for each in row["entities"]]
+        mentions = [build_mention(entity["name"], entity["type"], entity["description"]) for entity in row["entities"]]
         links = parse_reading(text, (), [(x["source"], x["keywords"], x["target"]) for x in row["relations"]]).links
         documents[text] = document, Extraction(tuple(filter(None, mentions)), links)
     return documents
@@ -138,9 +138,9 @@ async def measure(arguments: argparse.Namespace) -> None:
     scores = {order(pair.space, *pair.canonical): score_pair(_build_features(pair)) for pair in pairs}
     print(", ".join(f"{name} {value:.1f}" for name, value in seconds.items()))
     if arguments.pairs:
-        rows = [(*order(each.space, *each.canonical), *each.types, each.similarity,
-                 len(each.neighbors_a & each.neighbors_b), min(len(each.neighbors_a), len(each.neighbors_b)))
-                for each in pairs] + [(*pair, "", "", 1.0, -1, 0) for pair in sorted(joined)]  # fmt: skip
+        rows = [(*order(pair.space, *pair.canonical), *pair.types, pair.similarity,
+                 len(pair.neighbors_a & pair.neighbors_b), min(len(pair.neighbors_a), len(pair.neighbors_b)))
+                for pair in pairs] + [(*pair, "", "", 1.0, -1, 0) for pair in sorted(joined)]  # fmt: skip
         arguments.pairs.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     labels = (
         {order(x["set"], x["a"], x["b"]): x["same"] for x in load_rows(arguments.labels)} if arguments.labels else {}

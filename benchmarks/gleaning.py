@@ -58,10 +58,10 @@ def measure(text: str, replies: Sequence[str], tokenizer: O200kTokenizer) -> Tex
 
 def report(texts: Sequence[Text]) -> str:
     """One line of a table for some texts."""
-    facts, added = sum(each.first for each in texts), sum(each.added for each in texts)
-    new, stated = sum(each.new_names for each in texts), sum(each.stated_names for each in texts)
+    facts, added = sum(text.first for text in texts), sum(text.added for text in texts)
+    new, stated = sum(text.new_names for text in texts), sum(text.stated_names for text in texts)
     prices = [
-        sum(each.tokens[number][0] * PRICES[0] + each.tokens[number][1] * PRICES[1] for each in texts)
+        sum(text.tokens[number][0] * PRICES[0] + text.tokens[number][1] * PRICES[1] for text in texts)
         for number in (0, 1)
     ]
     return (
@@ -77,10 +77,10 @@ def main() -> None:
     path = parser.parse_args().data / REPLIES
     tokenizer = O200kTokenizer()
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    texts = [measure(each["text"], each["replies"], tokenizer) for each in records if len(each["replies"]) > 1]
+    texts = [measure(record["text"], record["replies"], tokenizer) for record in records if len(record["replies"]) > 1]
     print("facts  texts  first    new    new in text  $/million facts: first   new   price of the pass")
     for low, high in zip(BUCKETS, [*BUCKETS[1:], 10_000], strict=True):
-        if some := [each for each in texts if low <= each.first < high]:
+        if some := [text for text in texts if low <= text.first < high]:
             print(f"{low:3}-   {report(some)}")
     print(f"all    {report(texts)}")
 

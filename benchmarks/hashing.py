@@ -23,7 +23,7 @@ class HashingEmbedder:
     async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         """float32 of shape (len(texts), dim)."""
         places = [[self._hash_word(word) for word in text.casefold().split()] for text in texts]
-        rows = np.repeat(np.arange(len(texts)), [len(each) for each in places])
+        rows = np.repeat(np.arange(len(texts)), [len(place) for place in places])
         flat = np.fromiter((place for each in places for place in each), np.int64, len(rows))
         made = np.zeros((len(texts), self.dim), np.float32)
         np.add.at(made, (rows, flat >> 1), np.where(flat & 1, 1.0, -1.0).astype(np.float32))

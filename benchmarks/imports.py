@@ -46,7 +46,7 @@ def write_export(path: Path, messages: int, seed: int) -> None:
         archive.writestr("users.json", json.dumps(users))
         for number, share in enumerate(shares):
             kind, name = ("groups" if number % 5 == 4 else "channels"), f"channel-{number}"
-            lists[kind].append({"id": f"C{number}", "name": name, "members": [each["id"] for each in users]})
+            lists[kind].append({"id": f"C{number}", "name": name, "members": [user["id"] for user in users]})
             for day, rows in _days(chance, round(messages * share / sum(shares)), names):
                 archive.writestr(f"{name}/{day}.json", json.dumps(rows))
         for kind, rows in lists.items():

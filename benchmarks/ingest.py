@@ -121,8 +121,8 @@ async def measure_retrieval(engine: Engine, count: int = QUESTIONS) -> tuple[dic
         stages.append((await engine.retrieve(question)).timings)
         times.append((time.perf_counter() - since) * 1000)
     times, stages = times[5:], stages[5:]
-    medians = {name: statistics.median(each.get(name, 0.0) for each in stages) for name in sorted({*chain(*stages)})}
-    slowest = statistics.median(max(each.get(name, 0.0) for name in SEARCHES) for each in stages)
+    medians = {name: statistics.median(stage.get(name, 0.0) for stage in stages) for name in sorted({*chain(*stages)})}
+    slowest = statistics.median(max(stage.get(name, 0.0) for name in SEARCHES) for stage in stages)
     return {"all": statistics.median(times), **medians}, slowest
 
 

@@ -108,9 +108,9 @@ async def measure(kind: str) -> None:
         watch = asyncio.create_task(watch_memory(parser, peaks))
         began = time.monotonic()
         async with aclosing(parser.stream(name, data)) as documents:
-            async for each in documents:
+            async for document in documents:
                 await engine.documents.add(
-                    Document(f"{name}#{each.key}", SPACE, ROOM, each.title, each.passages, kind="file")
+                    Document(f"{name}#{document.key}", SPACE, ROOM, document.title, document.passages, kind="file")
                 )
                 parts += 1
                 if not first:

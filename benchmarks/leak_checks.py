@@ -178,7 +178,7 @@ def _join_everywhere(audience: Any) -> None:
     genuine = audience.scope_for_person
 
     def scope_for_person(person: Any, channels: Any) -> Any:
-        return genuine(person, [type(each)(**_facts(each, person.id)) for each in channels])
+        return genuine(person, [type(channel)(**_facts(channel, person.id)) for channel in channels])
 
     audience.scope_for_person = scope_for_person
 
@@ -280,9 +280,9 @@ def main() -> None:
     for row in list_rows():
         if row.permission is not None:
             row.load_handler()
-    found = [each for each in list_removals() if any(part in each.name for part in arguments.only)]
+    found = [removal for removal in list_removals() if any(part in removal.name for part in arguments.only)]
     if arguments.list:
-        print("\n".join(each.name for each in found))
+        print("\n".join(removal.name for removal in found))
         return
     missed = measure(found, arguments.workers)
     unexplained = [each for each in missed if each not in ACCEPTED]

@@ -39,10 +39,10 @@ def simulate_day(seed: int = 7) -> list[tuple[float, int]]:
         messages.setdefault(number % CHANNELS, []).extend(_simulate_talk(chance, number))
     found = list[tuple[float, int]]()
     for channel in messages.values():
-        for each in group_conversations(sorted(channel, key=lambda one: one.time), count):
-            last = max(passage.time for passage in each.passages if passage.time)
+        for conversation in group_conversations(sorted(channel, key=lambda one: one.time), count):
+            last = max(passage.time for passage in conversation.passages if passage.time)
             ended = (last - START + CONVERSATION_GAP).total_seconds()
-            found.append((ended, sum(count(passage.text) for passage in each.passages)))
+            found.append((ended, sum(count(passage.text) for passage in conversation.passages)))
     return sorted(found)
 
 
@@ -77,7 +77,7 @@ async def describe(models: Sequence[str]) -> list[ModelTraits]:
     """The traits of the models, with their prices."""
     client = ModelClient()
     try:
-        return [await client.describe(ModelConfig(each)) for each in models]
+        return [await client.describe(ModelConfig(model)) for model in models]
     finally:
         await client.close()
 
@@ -91,7 +91,7 @@ def main() -> None:
     for name, traits in zip(models, asyncio.run(describe(models)), strict=True):
         cost = price_month(traits, USE)
         dollars = (cost.answers + cost.documents + cost.messages, cost.answers + cost.documents, cost.answers)
-        shown = [f"{each:9.1f}" if traits.price_known else f"{'unknown':>9}" for each in dollars]
+        shown = [f"{dollar:9.1f}" if traits.price_known else f"{'unknown':>9}" for dollar in dollars]
         print(f"{name:32}{''.join(shown)}")
     day = simulate_day()
     text = sum(tokens for _, tokens in day)

@@ -56,14 +56,14 @@ MODULES: dict[str, tuple[str, ...]] = {
     "bot/permissions/managers.py": (f"{PERMISSIONS}/test_managers.py",),
     "bot/permissions/provenance.py": (f"{PERMISSIONS}/test_provenance.py",),
     "bot/permissions/quotas.py": (f"{PERMISSIONS}/test_quotas.py",),
-    "bot/permissions/resolver.py": tuple(f"{PERMISSIONS}/test_{each}.py" for each in RESOLVING),
+    "bot/permissions/resolver.py": tuple(f"{PERMISSIONS}/test_{name}.py" for name in RESOLVING),
     "bot/permissions/suspensions.py": (f"{PERMISSIONS}/test_suspensions.py", f"{PERMISSIONS}/test_resolver.py"),
     "bot/ingest/messages.py": (
-        *(f"tests/bot/ingest/test_{each}.py" for each in ("messages", "files", "unread_files")),
+        *(f"tests/bot/ingest/test_{name}.py" for name in ("messages", "files", "unread_files")),
         f"{ANSWERS}/test_corrections.py",
     ),
     "bot/ingest/sync/deletions.py": tuple(
-        f"tests/bot/ingest/sync/test_{each}.py" for each in ("deletions", "reconcile")
+        f"tests/bot/ingest/sync/test_{name}.py" for name in ("deletions", "reconcile")
     ),
     "bot/ingest/sync/jobs.py": ("tests/bot/ingest/sync/test_jobs.py",),
     "bot/dispatch/reply_policy.py": ("tests/bot/dispatch/test_reply_policy.py",),
@@ -129,7 +129,7 @@ class ChosenTests:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         items[:] = sorted(
-            (each for each in items if each.nodeid in self._rank), key=lambda each: self._rank[each.nodeid]
+            (item for item in items if item.nodeid in self._rank), key=lambda each: self._rank[each.nodeid]
         )
 
 
@@ -146,7 +146,7 @@ class FaultyModule(importlib.machinery.SourceFileLoader):
         """Replace the code of one function where that is enough; else have everything imported anew."""
         if self._function and self._replace_function():
             return
-        for name in [each for each in sys.modules if each.partition(".")[0] in REIMPORTED]:
+        for name in [module for module in sys.modules if module.partition(".")[0] in REIMPORTED]:
             del sys.modules[name]
         sys.meta_path.insert(0, self)
 
@@ -176,7 +176,7 @@ def _find_code(code: CodeType, function: str) -> CodeType | None:
     """The code of a function within that of a module."""
     if code.co_qualname == function:
         return code
-    inner = (_find_code(each, function) for each in code.co_consts if isinstance(each, CodeType))
+    inner = (_find_code(const, function) for const in code.co_consts if isinstance(const, CodeType))
     return next(filter(None, inner), None)
 
 
@@ -244,7 +244,7 @@ def choose_trials(module: str, baseline: Baseline, count: int, seed: int) -> lis
     trials = []
     for mutant in found:
         tests = baseline.select(mutant.function)
-        usual = sum(baseline.seconds[each] for each in tests)
+        usual = sum(baseline.seconds[test] for test in tests)
         trials.append(Trial(module, mutant, tests, max(LEAST_SECONDS, SLOWER * usual)))
     return trials
 
@@ -258,7 +258,7 @@ def try_all(trials: Sequence[Trial], until: float) -> Iterator[tuple[Trial, Verd
             if not trial.tests:
                 yield trial, "survived"
                 continue
-            files = dict.fromkeys(each.partition("::")[0] for each in trial.tests)
+            files = dict.fromkeys(test.partition("::")[0] for test in trial.tests)
             fault = FaultyModule(trial.module, trial.mutant)
             running[fork_tests(files, ChosenTests(trial.tests), trial.seconds, fault)] = trial
         if not running:
@@ -291,10 +291,10 @@ def load_accepted() -> frozenset[FaultKey]:
 
 def print_summary(counts: Mapping[str, Counter[str]]) -> None:
     columns = ("killed", "ended", "survived", "accepted", "not tried")
-    print(f"\n{'module':44}" + "".join(f"{each:>12}" for each in columns))
+    print(f"\n{'module':44}" + "".join(f"{column:>12}" for column in columns))
     total = sum(counts.values(), Counter[str]())
     for module, count in [*counts.items(), ("all", total)]:
-        print(f"{module:44}" + "".join(f"{count[each]:12}" for each in columns))
+        print(f"{module:44}" + "".join(f"{count[column]:12}" for column in columns))
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -312,7 +312,7 @@ def main() -> None:
     until = time.monotonic() + 60 * arguments.minutes
     counts, known = dict[str, Counter[str]](), load_accepted()
     chosen = {module: files for module, files in MODULES.items() if any(part in module for part in arguments.modules)}
-    import_tests(each for files in chosen.values() for each in files)
+    import_tests(file for files in chosen.values() for file in files)
     for module, files in chosen.items():
         baseline = measure_baseline(module, files)
         trials = choose_trials(module, baseline, arguments.mutants, arguments.seed)

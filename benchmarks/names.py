@@ -129,7 +129,7 @@ def load_typed(path: Path, relations: str) -> list[StoredText]:
             row["id"],
             row["text"].replace("\\n", "\n"),
             "",
-            {normalize_name(each["name"]): each["type"].casefold() for each in row["entities"]},
+            {normalize_name(entity["name"]): entity["type"].casefold() for entity in row["entities"]},
             _collect_pairs((each["source"], each["target"]) for each in row[relations]),
         )
         for row in load_rows(path)
@@ -146,15 +146,15 @@ SETS: Mapping[str, Callable[[Path], list[StoredText]]] = {
 def measure(texts: Iterable[StoredText]) -> Measurement:
     """Compare the rules with the stored extraction of each text."""
     result = Measurement()
-    for each in texts:
-        result.add(each, extract_by_rules(Excerpt(each.text, each.section)))
+    for text in texts:
+        result.add(text, extract_by_rules(Excerpt(text.text, text.section)))
     return result
 
 
 def print_set(name: str, texts: list[StoredText]) -> None:
     """Print a row for the whole set, and one for each half."""
-    reported = [each for each in texts if each.is_reported]
-    halves = {"all": texts, "chosen on": [each for each in texts if not each.is_reported], "reported": reported}
+    reported = [text for text in texts if text.is_reported]
+    halves = {"all": texts, "chosen on": [text for text in texts if not text.is_reported], "reported": reported}
     for title, part in halves.items():
         start = time.perf_counter()
         result = measure(part)
@@ -165,7 +165,7 @@ def print_set(name: str, texts: list[StoredText]) -> None:
 
 def print_errors(texts: list[StoredText]) -> None:
     """Print the most frequent wrong, missed and mistyped names of the half that rules are chosen on."""
-    result = measure(each for each in texts if not each.is_reported)
+    result = measure(text for text in texts if not text.is_reported)
     for title, counts in (("wrong", result.wrong), ("missed", result.missed), ("mistyped", result.mistyped)):
         print(f"{title} ({counts.total()}): {', '.join(f'{name} {n}' for name, n in counts.most_common(LISTED))}")
 

@@ -73,16 +73,16 @@ def list_asked(data: BenchSet, limit: int) -> list[AskedQuestion]:
         return share
 
     return [
-        AskedQuestion(Question(each.text, Scope(frozenset({each.space}), frozenset())), rate(each.gold))
-        for each in data.questions[::step]
+        AskedQuestion(Question(question.text, Scope(frozenset({question.space}), frozenset())), rate(question.gold))
+        for question in data.questions[::step]
     ]
 
 
 def list_town_questions() -> list[AskedQuestion]:
     """The questions about the demo town that have an answer."""
     scope = Scope(frozenset({TOWN_SPACE}), frozenset())
-    answerable = [each for each in (*load_held_out(), *load_tuning()) if each.answerable]
-    return [AskedQuestion(Question(each.question, scope), _rate_town(each)) for each in answerable]
+    answerable = [question for question in (*load_held_out(), *load_tuning()) if question.answerable]
+    return [AskedQuestion(Question(question.question, scope), _rate_town(question)) for question in answerable]
 
 
 def _rate_town(asked: TownQuestion) -> ShareOfGold:
@@ -140,7 +140,7 @@ async def fill(
 ) -> None:
     """Score all questions at all budgets."""
     for budget in BUDGETS:
-        scores[rows, budget] = [await score(engine, each, budget) for each in asked]
+        scores[rows, budget] = [await score(engine, question, budget) for question in asked]
 
 
 async def measure_set(data: BenchSet, home: Path, embedder: StoredEmbedder, limit: int) -> None:

@@ -52,7 +52,7 @@ async def read_file(parser: FileParser, path: Path) -> FileOutcome:
     try:
         async with asyncio.timeout(HANG_SECONDS), aclosing(parser.stream(path.name, data)) as documents:
             async for document in documents:
-                found.texts += [each.text for each in document.passages]
+                found.texts += [passage.text for passage in document.passages]
                 found.omissions += len(document.omissions)
     except TimeoutError:
         found.outcome = "hung"
@@ -127,9 +127,9 @@ def read_export(platform: str, path: Path, options: ExportOptions) -> None:
         counts["channels"] += 1
         for page in source.read_pages(channel.location):
             counts["messages"] += len(page)
-            counts["files"] += sum(len(each.uploads) for each in page)
+            counts["files"] += sum(len(message.uploads) for message in page)
             counts["without text and files"] += sum(
-                not (each.text or each.forwarded or each.previews or each.uploads) for each in page
+                not (message.text or message.forwarded or message.previews or message.uploads) for message in page
             )
     source.close()
     print(", ".join(f"{name} {count}" for name, count in counts.items()), f"in {time.monotonic() - began:.1f} s")
@@ -146,7 +146,7 @@ def main() -> None:
     if chosen.export:
         read_export(chosen.export, chosen.folder, ExportOptions(workspace=chosen.workspace, direct_messages=True))
     else:
-        asyncio.run(read_all(sorted(each for each in chosen.folder.rglob("*") if each.is_file())))
+        asyncio.run(read_all(sorted(path for path in chosen.folder.rglob("*") if path.is_file())))
 
 
 if __name__ == "__main__":

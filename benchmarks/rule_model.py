@@ -41,15 +41,15 @@ def build_reply(messages: Sequence[Mapping[str, Any]]) -> str:
 
 def _shared(excerpts: Any) -> str:
     rows, under = list[str](), ""
-    for each in excerpts:
-        under = each.get("under", under)
-        rows += [f"excerpt{D}{each['number']}", *_rows(each["text"], under)]
+    for excerpt in excerpts:
+        under = excerpt.get("under", under)
+        rows += [f"excerpt{D}{excerpt['number']}", *_rows(excerpt["text"], under)]
     return "\n".join((*rows, END))
 
 
 def _rows(text: str, under: str) -> list[str]:
     reading = extract_by_rules(Excerpt(text, under))
-    mentions = [D.join(("entity", each.name, each.type, each.description)) for each in reading.mentions]
+    mentions = [D.join(("entity", mention.name, mention.type, mention.description)) for mention in reading.mentions]
     links = [D.join(("relation", x.source, x.target, x.keywords, x.description)) for x in reading.links]
     return mentions + links
 
@@ -83,7 +83,7 @@ class RuleProvider:
         """A whole reply."""
         count, messages = O200kTokenizer().count, parameters["messages"]
         text = build_reply(messages)
-        usage = TokenUsage(sum(count(each["content"]) for each in messages), count(text))
+        usage = TokenUsage(sum(count(message["content"]) for message in messages), count(text))
         self.calls += 1
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens

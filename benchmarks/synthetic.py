@@ -61,7 +61,9 @@ def build_reply(messages: Sequence[Mapping[str, Any]]) -> str:
         ]
         return "\n".join((*rows, "<|COMPLETE|>"))
     if excerpts := [json.loads(line) for line in asked.split("\n") if line.startswith('{"number": ')]:
-        rows = [row for each in excerpts for row in (f"excerpt{DELIMITER}{each['number']}", *_rows(each["text"]))]
+        rows = [
+            row for excerpt in excerpts for row in (f"excerpt{DELIMITER}{excerpt['number']}", *_rows(excerpt["text"]))
+        ]
         return "\n".join((*rows, "<|COMPLETE|>"))
     rows = _rows(asked)
     return "\n".join((*rows, "<|COMPLETE|>")) if rows else f"Known from many cases, of late: {asked[-160:]}"

@@ -46,7 +46,7 @@ def write_notes(path: Path) -> str:
     names = build_names(HUBS * (SPOKES + 1))
     hubs, others = names[:HUBS], names[HUBS:]
     pairs = [(hubs[0], hub) for hub in hubs[1:]]
-    pairs += [(hub, others[place * SPOKES + each]) for place, hub in enumerate(hubs) for each in range(SPOKES)]
+    pairs += [(hub, others[place * SPOKES + number]) for place, hub in enumerate(hubs) for number in range(SPOKES)]
     path.write_text("\n\n".join(f"# Day {day}\n\n{one} met {other} there." for day, (one, other) in enumerate(pairs)))
     return hubs[0]
 

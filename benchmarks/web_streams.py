@@ -56,7 +56,9 @@ def prepare(environment: Mapping[str, str], folder: Path) -> str:
     """Ingest the facts that questions are about; returns an access token."""
     path = folder / "cases.md"
     path.write_text(
-        "\n\n".join(f"# Case {each}\n\nThe papers of case number {each} lie on shelf {each}." for each in range(FACTS))
+        "\n\n".join(
+            f"# Case {number}\n\nThe papers of case number {number} lie on shelf {number}." for number in range(FACTS)
+        )
     )
     run_command({**environment, "THREADLORE_LLM_MODEL": ""}, "ingest", str(path))
     created = run_command(environment, "token", "create", "bench", "--per-minute", "100000", "--json")
@@ -83,13 +85,14 @@ async def ask_all(url: str, numbers: Iterable[int], token: str) -> list[float]:
     headers = {"Authorization": f"Bearer {token}"}
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=600)) as session:
-        questions = [f"Where are the papers of case number {each}?" for each in numbers]
+        questions = [f"Where are the papers of case number {number}?" for number in numbers]
         if url.endswith("/chat/completions"):
             bodies = [
-                {"model": "stub", "stream": True, "messages": [{"role": "user", "content": each}]} for each in questions
+                {"model": "stub", "stream": True, "messages": [{"role": "user", "content": question}]}
+                for question in questions
             ]
             return await asyncio.gather(*(ask(session, url, body, headers) for body in bodies))
-        return await asyncio.gather(*(ask(session, url, {"question": each}, headers) for each in questions))
+        return await asyncio.gather(*(ask(session, url, {"question": question}, headers) for question in questions))
 
 
 async def wait_until_served(port: int) -> None:

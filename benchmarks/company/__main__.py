@@ -63,7 +63,7 @@ async def ask_all(questions: Iterable[CompanyQuestion]) -> list[Outcome]:
             for document in load_conversations():
                 await engine.documents.add(document)
             await engine.wait_until_indexed()
-            return [await ask(engine, each) for each in questions]
+            return [await ask(engine, question) for question in questions]
 
 
 async def ask(engine: Engine, question: CompanyQuestion) -> Outcome:
@@ -77,13 +77,13 @@ async def ask(engine: Engine, question: CompanyQuestion) -> Outcome:
 def print_outcomes(outcomes: list[Outcome], *, show: bool) -> None:
     """A table of kinds and outcomes; with `show`, each answer."""
     if show:
-        for each in outcomes:
-            print(f"\n[{each.name}] {each.question.kind}: {each.question.text}\n{each.text}")
+        for outcome in outcomes:
+            print(f"\n[{outcome.name}] {outcome.question.kind}: {outcome.question.text}\n{outcome.text}")
     print(f"\n{'':12}", *(f"{name:>8}" for name in OUTCOMES))
-    for kind in [*dict.fromkeys(each.question.kind for each in outcomes), "all"]:
-        counts = Counter(each.name for each in outcomes if kind in {each.question.kind, "all"})
+    for kind in [*dict.fromkeys(outcome.question.kind for outcome in outcomes), "all"]:
+        counts = Counter(outcome.name for outcome in outcomes if kind in {outcome.question.kind, "all"})
         print(f"{kind:12}", *(f"{counts[name]:8}" for name in OUTCOMES))
-    print(f"median {median(each.milliseconds for each in outcomes):.0f} ms")
+    print(f"median {median(outcome.milliseconds for outcome in outcomes):.0f} ms")
 
 
 def main() -> None:
@@ -93,10 +93,10 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
     asked = [
-        each
-        for each in load_questions()
-        if arguments.half == "all" or each.is_held_out == (arguments.half == "held")
-        if arguments.kind in {"", each.kind}
+        question
+        for question in load_questions()
+        if arguments.half == "all" or question.is_held_out == (arguments.half == "held")
+        if arguments.kind in {"", question.kind}
     ]
     print_outcomes(asyncio.run(ask_all(asked)), show=arguments.show)
 

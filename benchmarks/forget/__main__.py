@@ -75,13 +75,13 @@ def count_survivors(history: History, found: dict[str, dict[str, list[str]]], ho
     stored = read_bytes(home)
     for space, other in zip(SPACES, reversed(SPACES), strict=True):
         told = {view: "\n".join(found[space][view]) for view in VIEWS}
-        erased = [each.word for each in history.list_erased(space)]
+        erased = [fact.word for fact in history.list_erased(space)]
         into.erased += len(erased)
         for view in VIEWS:
             into.by_view[view] += count(erased, told[view])
         into.by_view["bytes"] += sum(word.encode() in stored for word in erased)
-        into.foreign += count((each.word for each in history.list_facts(other)), "\n".join(told.values()))
-        present = [each.word for each in history.list_present(space)]
+        into.foreign += count((fact.word for fact in history.list_facts(other)), "\n".join(told.values()))
+        present = [fact.word for fact in history.list_present(space)]
         into.present += len(present)
         into.lost += len(present) - count(present, told["answers"])
 
@@ -93,7 +93,7 @@ def count(words: Iterable[str], text: str) -> int:
 
 def read_bytes(home: Path) -> bytes:
     """All bytes of a folder."""
-    return b"\n".join(each.read_bytes() for each in sorted(home.rglob("*")) if each.is_file())
+    return b"\n".join(path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file())
 
 
 def run_history(command: Sequence[str], history: History, folder: Path, into: Survivors) -> None:

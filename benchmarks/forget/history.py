@@ -48,7 +48,7 @@ class Step:
     @property
     def text(self) -> str:
         """The text of the document."""
-        return "\n".join(each.sentence for each in self.facts)
+        return "\n".join(fact.sentence for fact in self.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class History:
 
     def list_facts(self, space: str) -> list[Fact]:
         """All facts that were ever stated in a space."""
-        steps = (each for each in (*self.added, *self.changes) if each.space == space)
-        return list(dict.fromkeys(fact for each in steps for fact in each.facts))
+        steps = (step for step in (*self.added, *self.changes) if step.space == space)
+        return list(dict.fromkeys(fact for step in steps for fact in step.facts))
 
     def list_present(self, space: str) -> list[Fact]:
         """The facts that a document of a space states at the end."""
@@ -75,7 +75,7 @@ class History:
     def list_erased(self, space: str) -> list[Fact]:
         """The facts of a space that no document states any more."""
         present = self.list_present(space)
-        return [each for each in self.list_facts(space) if each not in present]
+        return [fact for fact in self.list_facts(space) if fact not in present]
 
 
 def make_history(seed: int, documents: int = 6) -> History:
@@ -114,6 +114,5 @@ def load_history(file: Path) -> History:
 
 def _load_steps(rows: Sequence[dict[str, Any]]) -> tuple[Step, ...]:
     return tuple(
-        Step(each["action"], each["space"], each["document"], tuple(Fact(**fact) for fact in each["facts"]))
-        for each in rows
+        Step(row["action"], row["space"], row["document"], tuple(Fact(**fact) for fact in row["facts"])) for row in rows
     )

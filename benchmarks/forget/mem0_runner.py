@@ -32,7 +32,7 @@ def open_memory(home: Path) -> tuple[Any, list[str]]:
     sentences = list[str]()
 
     def reply(*_: object, **__: object) -> str:
-        return json.dumps({"memory": [{"text": each} for each in sentences]})
+        return json.dumps({"memory": [{"text": sentence} for sentence in sentences]})
 
     def embed_batch(texts: Sequence[str], *_: object, **__: object) -> list[list[float]]:
         return [[float(number) for number in row] for row in embed(texts)]
@@ -50,7 +50,7 @@ def apply(memory: Any, sentences: list[str], step: Step) -> None:
             if (each.get("metadata") or {}).get("document") == step.document:
                 memory.delete(each["id"])
     if step.action in {"edit", "add"}:
-        sentences[:] = [each.sentence for each in step.facts]
+        sentences[:] = [fact.sentence for fact in step.facts]
         memory.add([{"role": "user", "content": step.text}], user_id=step.space, metadata={"document": step.document})
 
 

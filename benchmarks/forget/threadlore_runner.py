@@ -40,13 +40,13 @@ class EchoProvider(RuleProvider):
         asked = str(messages[-1]["content"])
         if found := SHARED.search(asked):
             excerpts = [json.loads(line) for line in found[2].split("\n")]
-            parts = [f"excerpt{D}{each['number']}\n{_rows(each['text'])}" for each in excerpts]
+            parts = [f"excerpt{D}{excerpt['number']}\n{_rows(excerpt['text'])}" for excerpt in excerpts]
             return END if len(messages) > EXCHANGE else "\n".join((*parts, END))
         if found := SINGLE_EXCERPT.search(asked):
             return END if len(messages) > EXCHANGE else f"{_rows(found[2])}\n{END}"
         if found := FRAGMENTS.search(asked):
             return build_summaries(found[2].split("\n"))
-        return "\n".join(str(each["content"]) for each in messages)
+        return "\n".join(str(message["content"]) for message in messages)
 
 
 def _rows(text: str) -> str:

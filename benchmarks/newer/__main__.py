@@ -50,7 +50,7 @@ def _parse_line(row: str) -> Line:
 
 
 def build_documents(lines: list[Line], first_day: int) -> list[Document]:
-    return [each for at, line in enumerate(lines) for each in _build_pair(line, first_day + at)]
+    return [document for at, line in enumerate(lines) for document in _build_pair(line, first_day + at)]
 
 
 def _build_pair(line: Line, day: int) -> list[Document]:

@@ -64,7 +64,7 @@ async def fill_cache(ours: System, documents: Sequence[ReplayDocument], question
     await ours.start()
     reply = await ours.call("ingest", documents=to_rows(documents))
     for mode in MODES:
-        await ours.call("retrieve", mode=mode, questions=[each.keywords() for each in questions], rounds=0)
+        await ours.call("retrieve", mode=mode, questions=[question.keywords() for question in questions], rounds=0)
     await ours.stop()
     shutil.rmtree(ours.home)
     print(f"A first run of {OURS} made {reply.computed:,} vectors in {reply.waited:.0f} s.", flush=True)

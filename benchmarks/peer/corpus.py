@@ -47,8 +47,8 @@ class ReplayQuestion:
 
 def format_reply(extraction: Extraction) -> str:
     """An extraction as rows of LightRAG's delimiter format, which both systems parse."""
-    rows = [("entity", each.name, each.type, each.description) for each in extraction.mentions]
-    links = [("relation", each.source, each.target, each.keywords, each.description) for each in extraction.links]
+    rows = [("entity", mention.name, mention.type, mention.description) for mention in extraction.mentions]
+    links = [("relation", link.source, link.target, link.keywords, link.description) for link in extraction.links]
     lines = [DELIMITER.join(SPACES.sub(" ", field) for field in row) for row in (*rows, *links)]
     return "\n".join((*lines, END))
 

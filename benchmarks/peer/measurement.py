@@ -71,12 +71,12 @@ class SystemFigures:
     @classmethod
     def load(cls, row: Mapping[str, Any]) -> SystemFigures:
         """The record that `asdict` and JSON made a mapping of."""
-        slices = [SliceFigures(**each) for each in row["slices"]]
-        return cls(row["name"], slices, [StageFigures(**each) for each in row["stages"]])
+        slices = [SliceFigures(**slice_) for slice_ in row["slices"]]
+        return cls(row["name"], slices, [StageFigures(**stage) for stage in row["stages"]])
 
 
 def save_figures(file: Path, figures: Sequence[SystemFigures]) -> None:
-    file.write_text(json.dumps([asdict(each) for each in figures], indent=1), encoding="utf-8")
+    file.write_text(json.dumps([asdict(figure) for figure in figures], indent=1), encoding="utf-8")
 
 
 def load_figures(file: Path) -> list[SystemFigures]:
@@ -90,7 +90,7 @@ def build_slice(before: int, count: int, reply: Reply) -> SliceFigures:
 def split_slices(count: int, size: int, stages: Sequence[int]) -> Iterator[tuple[int, int]]:
     """(start, stop) of each slice; a slice also ends at each stage."""
     start = 0
-    for stage in sorted({*(each for each in stages if each < count), count}):
+    for stage in sorted({*(number for number in stages if number < count), count}):
         while start < stage:
             stop = min(start + size, stage)
             yield start, stop
@@ -99,7 +99,7 @@ def split_slices(count: int, size: int, stages: Sequence[int]) -> Iterator[tuple
 
 def print_rates(figures: Sequence[SystemFigures]) -> None:
     """Documents a second of the last slice."""
-    last = [(each.name, each.slices[-1]) for each in figures]
+    last = [(figure.name, figure.slices[-1]) for figure in figures]
     rates = ", ".join(f"{name} {one.count / one.seconds:.2f}" for name, one in last)
     print(f"{last[0][1].before + last[0][1].count:6,} documents; documents a second: {rates}", flush=True)
 

@@ -25,7 +25,7 @@ def draw_growth(systems: Sequence[SystemFigures], file: Path) -> None:
         axes = figure.add_subplot()
         for system, color in zip(systems, COLORS, strict=True):
             draw_curve(axes, system, color)
-        style_axes(axes, max(each.before + each.count for each in systems[0].slices))
+        style_axes(axes, max(slice_.before + slice_.count for slice_ in systems[0].slices))
         file.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
 
@@ -35,9 +35,9 @@ def draw_curve(axes: Axes, system: SystemFigures, color: str) -> None:
 
     The name and the first and last rates stand at the end of the line.
     """
-    places = [each.before + each.count / 2 for each in system.slices]
-    rates = [each.count / each.seconds for each in system.slices]
-    by_processor = [each.count / each.processor for each in system.slices]
+    places = [slice_.before + slice_.count / 2 for slice_ in system.slices]
+    rates = [slice_.count / slice_.seconds for slice_ in system.slices]
+    by_processor = [slice_.count / slice_.processor for slice_ in system.slices]
     axes.plot(places, rates, color=color, linewidth=2, marker="o", markersize=4)
     axes.plot(places, by_processor, color=color, linewidth=1, linestyle="--")
     axes.annotate(

@@ -80,7 +80,7 @@ def build_growth_table(peer: SystemFigures, ours: SystemFigures) -> Iterator[str
 
 
 def growth_row(label: str, count: int, seconds: tuple[float, float], processor: tuple[float, float]) -> str:
-    rates = [f"{count / each:.2f}" for each in seconds]
+    rates = [f"{count / second:.2f}" for second in seconds]
     costs = [f"{each / count:.3f}" for each in processor]
     return row(label, *rates, ratio(*seconds), *costs, ratio(*processor))
 

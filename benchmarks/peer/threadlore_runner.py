@@ -53,7 +53,7 @@ class ReplayProvider(RuleProvider):
             return END
         if found := SHARED.search(asked):
             excerpts = [json.loads(line) for line in found[2].split("\n")]
-            parts = [f"excerpt{D}{each['number']}\n{self._reply_to(each['text'])}" for each in excerpts]
+            parts = [f"excerpt{D}{excerpt['number']}\n{self._reply_to(excerpt['text'])}" for excerpt in excerpts]
             return "\n".join((*parts, END))
         if found := SINGLE_EXCERPT.search(asked):
             return f"{self._reply_to(found[2])}\n{END}"

@@ -84,10 +84,12 @@ async def run_set(data: BenchSet, home: Path, embedder: StoredEmbedder, modes: S
             runs[name] = replace(await retrieve(engine, data, "naive"), milliseconds=())
     runs[FUSED] = Run(
         {
-            each.id: reciprocal_rank_fusion(
-                (1.0, runs[WORDS].rankings[each.id]), (1.0, runs[VECTORS].rankings[each.id]), damping=RRF_DAMPING
+            question.id: reciprocal_rank_fusion(
+                (1.0, runs[WORDS].rankings[question.id]),
+                (1.0, runs[VECTORS].rankings[question.id]),
+                damping=RRF_DAMPING,
             )
-            for each in data.questions
+            for question in data.questions
         }
     )
     async with Engine.open(home, language=data.language, embedder=embedder) as engine:
@@ -99,16 +101,16 @@ async def run_set(data: BenchSet, home: Path, embedder: StoredEmbedder, modes: S
 
 def print_table(data: BenchSet, runs: Mapping[str, Run]) -> None:
     """Scores of all questions and of the reported half, with intervals against naive."""
-    reported = [each for each in data.questions if each.is_reported]
+    reported = [question for question in data.questions if question.is_reported]
     measures = [f"R@{cut}" for cut in data.cuts] + [f"all@{data.all_at}"] * bool(data.all_at)
     measures += [f"nDCG@{data.ndcg_at}"] * bool(data.ndcg_at)
     print(f"\n{data.name}: {len(data.questions)} questions, {len(reported)} of them reported")
     header = [f"{'':24}", *(f"{name:>7}" for name in measures), "  |", *(f"{name:>7}" for name in measures)]
     print(*header, f"   {measures[0]} and {measures[-1]} against naive [95 %]      ms")
-    baseline = [_score(each, runs["naive"], data) for each in reported] if "naive" in runs else []
+    baseline = [_score(question, runs["naive"], data) for question in reported] if "naive" in runs else []
     for name, run in runs.items():
-        every = [_score(each, run, data) for each in data.questions]
-        half = [_score(each, run, data) for each in reported]
+        every = [_score(question, run, data) for question in data.questions]
+        half = [_score(question, run, data) for question in reported]
         cells = [*(f"{mean(column):7.1f}" for column in zip(*every, strict=True)), "  |"]
         cells += [f"{mean(column):7.1f}" for column in zip(*half, strict=True)]
         for at in (0, -1) if baseline else ():

@@ -58,7 +58,7 @@ def _parse_lines(lines: Iterable[str]) -> Iterable[Utterance]:
 def predict(log: Log) -> dict[str, str]:
     """The line that each annotated message answers; itself if it starts a conversation."""
     disentangler = Disentangler(CONVERSATION_GAP)
-    found = {each.id: disentangler.link(each) for each in log.utterances}
+    found = {utterance.id: disentangler.link(utterance) for utterance in log.utterances}
     return {key: target.id if target else key for key, target in found.items() if key in log.links}
 
 

@@ -146,8 +146,15 @@ def load_qmsum_messages(data: Path) -> Iterable[BenchMessage]:
 def build_single_messages(messages: Iterable[BenchMessage]) -> list[Document]:
     """One document a message."""
     return [
-        Document(each.key, each.conversation, each.conversation, each.session, (each.passage,), kind="conversation")
-        for each in messages
+        Document(
+            message.key,
+            message.conversation,
+            message.conversation,
+            message.session,
+            (message.passage,),
+            kind="conversation",
+        )
+        for message in messages
     ]
 
 

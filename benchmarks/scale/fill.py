@@ -142,12 +142,12 @@ class BulkWriter:
     def _write_profiles(self) -> None:
         """Entities first: the rows of relations count their degrees."""
         identity = embedder_identity(HashingEmbedder())
-        self.entities = [self._build_entity(each) for each in self.names.values()]
+        self.entities = [self._build_entity(name) for name in self.names.values()]
         for row in self.entities:
             digest = text_hash(identity, entity_text(row))
             texts = (row.label, row.type, row.description)
             self._insert("entity", (row.id, row.space, *texts, row.count, 0, 1, digest, None))
-        self.relations = [self._build_relation(each) for each in self.pairs.values()]
+        self.relations = [self._build_relation(pair) for pair in self.pairs.values()]
         surfaces = self.labels()
         for row in self.relations:
             digest = text_hash(identity, relation_text(row, surfaces))

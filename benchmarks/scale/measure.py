@@ -54,8 +54,8 @@ async def measure_retrieval(engine: Engine, corpus: Corpus, spaces: int, mode: s
             times.append((time.perf_counter() - began) * 1000)
             processor += (time.process_time() - busy) * 1000
             stages.append(dict(context.timings))
-    names = sorted({name for each in stages for name in each})
-    medians = {name: round(statistics.median(each.get(name, 0.0) for each in stages), 1) for name in names}
+    names = sorted({name for stage in stages for name in stage})
+    medians = {name: round(statistics.median(stage.get(name, 0.0) for stage in stages), 1) for name in names}
     p95 = statistics.quantiles(times, n=20)[-1]
     return RetrievalFigures(spaces, mode, statistics.median(times), p95, processor / len(times), medians)
 
@@ -79,7 +79,7 @@ async def run(home: Path, corpus: Corpus, address: str, amount: int, database: s
         report("first word")
         await answer.aclose()
         await asyncio.gather(preload, asyncio.sleep(LOADING_SECONDS))
-        for spaces in (each for each in SCOPES if each <= corpus.spaces):
+        for spaces in (scope for scope in SCOPES if scope <= corpus.spaces):
             for mode in MODES:
                 found = await measure_retrieval(engine, corpus, spaces, mode, amount)
                 report("retrieval", **{name: getattr(found, name) for name in RetrievalFigures.__slots__})
