@@ -224,10 +224,10 @@ def _git(*words: str) -> bytes:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="*", metavar="VERSION", help=", ".join(each.name for each in VERSIONS))
+    parser.add_argument("names", nargs="*", metavar="VERSION", help=", ".join(version.name for version in VERSIONS))
     parser.add_argument("--database", default="", help="address of an empty PostgreSQL database")
     asked = parser.parse_args()
-    known = {each.name: each for each in VERSIONS}
+    known = {version.name: version for version in VERSIONS}
     chosen = [known[name] for name in asked.names or known]
     if asked.database and len(chosen) != 1:
         parser.error("name one version with --database")

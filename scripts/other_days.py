@@ -61,7 +61,7 @@ def list_days(now: datetime) -> dict[str, Day]:
         Day("autumn", autumn, "Europe/Berlin"),
         Day("auckland", now + timedelta(days=40), "Pacific/Auckland"),
     )
-    return {each.name: each for each in days}
+    return {day.name: day for day in days}
 
 
 def _last_sunday(now: datetime, month: int) -> datetime:
@@ -75,7 +75,9 @@ def _last_sunday(now: datetime, month: int) -> datetime:
 
 def _next_leap_day(now: datetime) -> datetime:
     year = next(
-        each for each in range(now.year, now.year + 9) if isleap(each) and datetime(each, 2, 29, tzinfo=UTC) > now
+        number
+        for number in range(now.year, now.year + 9)
+        if isleap(number) and datetime(number, 2, 29, tzinfo=UTC) > now
     )
     return datetime(year, 2, 29, 12, tzinfo=UTC)
 
@@ -151,10 +153,10 @@ def main() -> int:
     startup.write_text(STARTUP, encoding="utf-8")
     failed = []
     try:
-        for each in chosen:
+        for day in chosen:
             seed = draw.randrange(2**32) if options.suite_seed is None else options.suite_seed
-            if run_suite(each, seed, options.language or draw.choice(languages), shlex.split(options.tests)):
-                failed.append(each.name)
+            if run_suite(day, seed, options.language or draw.choice(languages), shlex.split(options.tests)):
+                failed.append(day.name)
     finally:
         startup.unlink()
     print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed{': ' if failed else ''}{', '.join(failed)}")

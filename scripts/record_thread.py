@@ -56,7 +56,7 @@ text { font: 15px system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; f
 
 def write_reply(messages: Sequence[Mapping[str, Any]]) -> str:
     """The reply of the model: the sentences, each with the number that its source has in the prompt."""
-    prompt = "\n".join(str(each["content"]) for each in messages)
+    prompt = "\n".join(str(message["content"]) for message in messages)
     if "low_level_keywords" in prompt:
         return json.dumps(
             {"question": QUESTION, "low_level_keywords": ["Delta kite", "spars"], "high_level_keywords": []}
@@ -82,7 +82,7 @@ Frame = tuple[Message, ...]
 
 def read_frame(root: Entry) -> Frame:
     """The thread as it is on the screen."""
-    messages = [read_message(each) for each in (root, *root.replies)]
+    messages = [read_message(reply) for reply in (root, *root.replies)]
     if root.status:
         messages.append(Message("Threadlore", (), root.status))
     return tuple(messages)
