@@ -155,7 +155,7 @@ def is_drawn(test: str, one_in: int) -> bool:
 
 def find_named_files(arguments: Iterable[str], folder: Path) -> set[Path]:
     """The files that a command line names, by themselves or with a test in them; folders do not count."""
-    paths = ((folder / each.split("::")[0]).resolve() for each in arguments)
+    paths = ((folder / argument.split("::")[0]).resolve() for argument in arguments)
     return {path for path in paths if path.is_file()}
 
 

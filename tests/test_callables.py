@@ -68,11 +68,11 @@ def list_callables() -> Iterator[str]:
 
 
 def list_fields(node: ast.ClassDef) -> Iterator[str]:
-    for each in node.body:
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and is_callable(each.annotation):
-            yield each.target.id
-        if isinstance(each, ast.FunctionDef) and each.name == "__init__":
-            parameters = (*each.args.args, *each.args.kwonlyargs)
+    for text in node.body:
+        if isinstance(text, ast.AnnAssign) and isinstance(text.target, ast.Name) and is_callable(text.annotation):
+            yield text.target.id
+        if isinstance(text, ast.FunctionDef) and text.name == "__init__":
+            parameters = (*text.args.args, *text.args.kwonlyargs)
             yield from (every.arg for every in parameters if every.annotation and is_callable(every.annotation))
 
 

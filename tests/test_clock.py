@@ -81,9 +81,9 @@ def imported_names(nodes: tuple[ast.AST, ...]) -> dict[str, str]:
     known = dict[str, str]()
     for node in nodes:
         if isinstance(node, ast.Import):
-            known |= {each.asname or each.name: each.name for each in node.names if each.name in {"time", "datetime"}}
+            known |= {name.asname or name.name: name.name for name in node.names if name.name in {"time", "datetime"}}
         elif isinstance(node, ast.ImportFrom) and node.module in {"time", "datetime"}:
-            known |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+            known |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
     return known
 
 

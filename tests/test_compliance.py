@@ -57,7 +57,7 @@ def test_people_are_no_entities_on_discord_without_a_setting() -> None:
 
 
 def test_the_models_that_get_data_are_all_named() -> None:
-    models = {each for each in Settings.model_fields if each.endswith("_model")}
+    models = {field for field in Settings.model_fields if field.endswith("_model")}
     named = set(re.findall(r"^\| `THREADLORE_([A-Z_]+_MODEL)`", PRIVACY, re.MULTILINE))
     assert {each.lower() for each in named} == models
 
@@ -71,4 +71,4 @@ def test_a_template_says_what_to_replace_and_names_commands_that_exist(path: Pat
 
 
 def test_all_three_templates_are_there() -> None:
-    assert [each.stem for each in TEMPLATES] == ["ai-notice", "incident-note", "privacy-policy"]
+    assert [template.stem for template in TEMPLATES] == ["ai-notice", "incident-note", "privacy-policy"]

@@ -49,10 +49,12 @@ def test_every_setting_exists_and_has_a_value_that_it_takes(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_every_volume_and_service_that_is_named_exists(name: str) -> None:
     content = FILES[name]
-    used = [each.partition(":")[0] for service in content["services"].values() for each in service.get("volumes", [])]
+    used = [
+        volume.partition(":")[0] for service in content["services"].values() for volume in service.get("volumes", [])
+    ]
     assert set(used) == set(content["volumes"])
     assert len(used) == len(set(used)), "two services share a data directory"
-    needed = {each for service in content["services"].values() for each in service.get("depends_on", ())}
+    needed = {dependency for service in content["services"].values() for dependency in service.get("depends_on", ())}
     assert needed <= content["services"].keys()
 
 

@@ -40,7 +40,7 @@ ROWS = [(heading, name) for heading in ("Every installation", "Extras") for name
 
 
 def test_every_dependency_has_a_row() -> None:
-    assert list(read_table("Every installation")) == [find_name(each) for each in DECLARED["dependencies"]]
+    assert list(read_table("Every installation")) == [find_name(dependency) for dependency in DECLARED["dependencies"]]
 
 
 def test_every_package_of_an_extra_has_a_row_that_names_the_extra() -> None:

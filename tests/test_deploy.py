@@ -43,7 +43,7 @@ each_query = pytest.mark.parametrize("query", [*(rule["expr"] for rule in RULES)
 
 
 def find(name: str, *kinds: str) -> dict[str, Any]:
-    [found] = [each for each in MANIFESTS[name] if each["kind"] in kinds]
+    [found] = [manifest_part for manifest_part in MANIFESTS[name] if manifest_part["kind"] in kinds]
     return found
 
 
@@ -63,9 +63,9 @@ def find_container(name: str) -> dict[str, Any]:
 
 @each_manifest
 def test_every_object_has_its_version_and_selects_the_pods_of_the_file(name: str) -> None:
-    for each in MANIFESTS[name]:
-        assert each["apiVersion"] == KINDS[each["kind"]]
-        assert each["metadata"]["name"] == "threadlore"
+    for manifest_part in MANIFESTS[name]:
+        assert manifest_part["apiVersion"] == KINDS[manifest_part["kind"]]
+        assert manifest_part["metadata"]["name"] == "threadlore"
     workload = find_workload(name)
     labels = workload["spec"]["template"]["metadata"]["labels"]
     assert workload["spec"]["selector"]["matchLabels"] == labels
@@ -81,7 +81,7 @@ def test_every_setting_exists_and_has_a_value_that_it_takes(name: str) -> None:
     assert own.keys() <= Settings.model_fields.keys()
     Settings(**own)
     SlackSettings(**slack)
-    ports = {each["name"]: each["containerPort"] for each in find_container(name)["ports"]}
+    ports = {port["name"]: port["containerPort"] for port in find_container(name)["ports"]}
     assert str(ports["monitoring"]) == values["monitoring_port"]
     assert str(ports.get("slack", "")) == slack.get("http_port", "")
 
@@ -98,8 +98,8 @@ def test_nothing_runs_with_rights_or_writes_but_into_its_volumes(name: str) -> N
     assert not rights["allowPrivilegeEscalation"]
     assert rights["capabilities"] == {"drop": ["ALL"]}
     claims = find_workload(name)["spec"].get("volumeClaimTemplates", [])
-    volumes = [each["name"] for each in pod["volumes"]] + [each["metadata"]["name"] for each in claims]
-    mounts = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    volumes = [volume["name"] for volume in pod["volumes"]] + [claim["metadata"]["name"] for claim in claims]
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
     assert sorted(volumes) == sorted(mounts)
     data_dir = next(each["value"] for each in container["env"] if each["name"] == f"{PREFIX}DATA_DIR")
     assert data_dir.startswith(f"{mounts['data']}/")
@@ -113,12 +113,12 @@ def test_the_image_is_of_this_version(name: str) -> None:
 
 @each_manifest
 def test_the_ports_that_services_name_are_there(name: str) -> None:
-    ports = {each["name"]: each["containerPort"] for each in find_container(name)["ports"]}
-    service = {each["name"]: (each["port"], each["targetPort"]) for each in find(name, "Service")["spec"]["ports"]}
+    ports = {port["name"]: port["containerPort"] for port in find_container(name)["ports"]}
+    service = {port["name"]: (port["port"], port["targetPort"]) for port in find(name, "Service")["spec"]["ports"]}
     assert service == {port: (number, port) for port, number in ports.items()}
     scraped = find_workload(name)["spec"]["template"]["metadata"]["annotations"]["prometheus.io/port"]
     assert scraped == str(ports["monitoring"])
-    for ingress in (each for each in MANIFESTS[name] if each["kind"] == "Ingress"):
+    for ingress in (manifest_part for manifest_part in MANIFESTS[name] if manifest_part["kind"] == "Ingress"):
         for path in ingress["spec"]["rules"][0]["http"]["paths"]:
             assert PATH.startswith(f"{path['path']}/")
             assert path["backend"]["service"]["port"]["name"] in service
@@ -129,10 +129,10 @@ async def test_every_probe_that_is_named_is_served() -> None:
     probes = [find_container(name)[kind]["httpGet"] for name in MANIFESTS for kind in kinds]
     health = ServerHealth(Metrics(SYSTEM_CLOCK), ServerState.READY)
     async with serve_monitoring("127.0.0.1", 0, health) as port, aiohttp.ClientSession() as session:
-        for path in {each["path"] for each in probes}:
+        for path in {probe["path"] for probe in probes}:
             async with session.get(f"http://127.0.0.1:{port}{path}") as response:
                 assert response.status == 200
-    assert {each["port"] for each in probes} == {"monitoring"}
+    assert {probe["port"] for probe in probes} == {"monitoring"}
 
 
 def list_metrics() -> Iterator[tuple[str, set[str]]]:
@@ -143,7 +143,7 @@ def list_metrics() -> Iterator[tuple[str, set[str]]]:
     metrics.record_activity("p")
     suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
     labels = {"threadlore_background_task_failures": {"task"}, "threadlore_background_task_failing": {"task"}}
-    own = {each._name: set(each._labelnames) for each in vars(metrics).values() if hasattr(each, "_labelnames")}
+    own = {var._name: set(var._labelnames) for var in vars(metrics).values() if hasattr(var, "_labelnames")}
     for family in metrics.registry.collect():
         known = labels.get(family.name) or own.get(family.name, set())
         for suffix in suffixes.get(family.type, ("",)):
@@ -160,7 +160,7 @@ def test_every_metric_and_label_of_a_query_exists(query: str) -> None:
     assert names
     assert set(names) <= METRICS.keys()
     labels = set().union(*(METRICS[name] for name in names)) | {"le"} | TAKEN
-    grouped = {each.strip() for found in re.findall(r"by \(([^)]*)\)", query) for each in found.split(",")}
+    grouped = {part.strip() for found in re.findall(r"by \(([^)]*)\)", query) for part in found.split(",")}
     selected = set(re.findall(r"[{,]\s*(\w+)\s*=", query))
     assert grouped | selected <= labels
     assert query.count("(") == query.count(")")

@@ -20,7 +20,7 @@ from bot.store import Subject
 from tests.support.bot_fixture import BotFixture, open_bot
 
 ROOT = Path(__file__).parent.parent
-PRODUCT = tuple(f"{ROOT / each}/" for each in ("adapters", "bot", "engine"))
+PRODUCT = tuple(f"{ROOT / name}/" for name in ("adapters", "bot", "engine"))
 # The most files that each event may enter.
 LIMITS = {"mention": 186, "upload": 120, "edit": 95, "delete": 82, "query": 176}
 

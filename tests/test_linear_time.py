@@ -297,7 +297,7 @@ def collection(hint: Any, text: str, depth: int) -> Any:
         raise Unmade
     hints = typing.get_type_hints(hint, names(), names())
     needed = (f for f in fields(hint) if f.init and f.default is MISSING and f.default_factory is MISSING)
-    return hint(**{each.name: made(hints[each.name], text, depth) for each in needed})
+    return hint(**{f.name: made(hints[f.name], text, depth) for f in needed})
 
 
 @cache

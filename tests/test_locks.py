@@ -44,10 +44,10 @@ def test_every_package_of_a_lock_is_hashed_and_no_index_is_named(path: str) -> N
 def test_every_package_of_npm_is_pinned_and_hashed_and_no_registry_is_named() -> None:
     wanted = json.loads(read_lock("adapters/web/frontend/package.json"))
     versions = [*wanted["dependencies"].values(), *wanted["devDependencies"].values()]
-    assert all(re.fullmatch(r"\d+\.\d+\.\d+", each) for each in versions)
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions)
     packages = json.loads(read_lock(NPM))["packages"]
     assert all(each["integrity"].startswith("sha512-") for name, each in packages.items() if name)
-    assert not any("resolved" in each for each in packages.values())
+    assert not any("resolved" in package for package in packages.values())
 
 
 def test_no_package_is_in_two_locks() -> None:
@@ -81,7 +81,7 @@ def is_word(node: ast.AST) -> TypeGuard[ast.Constant]:
 
 def test_every_dependency_is_imported_by_the_program() -> None:
     declared = tomllib.loads(read_lock("pyproject.toml"))["project"]["dependencies"]
-    names = {re.split(r"[<>=]", each)[0].lower().replace("_", "-") for each in declared}
+    names = {re.split(r"[<>=]", dependency)[0].lower().replace("_", "-") for dependency in declared}
     named = {module.partition(".")[0] for path in list_modules() for module, _ in list_imports(path)}
     # Some are imported by a name that is a string.
     named |= {"tzdata"}  # the standard library imports it where the system has no time zones

@@ -84,7 +84,7 @@ def test_the_names_that_docstrings_quote_exist() -> None:
     shared = EXTERNAL | {name for path in list_modules() for name in (*path.relative_to(ROOT).parts, path.stem)}
     for path in list_modules():
         shared |= {name for name in defined(path) if not name.islower()}
-        shared |= {each.name for each in list_nodes(path) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+        shared |= {node.name for node in list_nodes(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     foreign = {path: quoted_names(path) - shared for path in list_modules()}
     unknown = {f"{path.name}: {name}" for path, names in foreign.items() if names for name in names - words_of(path)}
     assert unknown == set()

@@ -85,7 +85,7 @@ def test_make_targets_exist(name: str) -> None:
 def test_commands_and_their_options_exist(name: str) -> None:
     for code in code_of(TEXTS[name]):
         for words in re.findall(r"(?<![/.@\w])threadlore ([^#]+)", code):
-            command, general = PROGRAM, [option for each in PROGRAM.params for option in each.opts]
+            command, general = PROGRAM, [option for param in PROGRAM.params for option in param.opts]
             plain = re.sub(r"--env-file FILE …|\"[^\"]*\"", "", words).split()
             if not plain or plain[0] in {"COMMAND", "FILE", "…"}:
                 continue
@@ -97,8 +97,8 @@ def test_commands_and_their_options_exist(name: str) -> None:
             if plain and plain[0] in getattr(command, "commands", {}):
                 command = command.commands[plain[0]]
             named = command.get_params(command.context_class(command))  # those of plug-ins, too
-            options = {"--help", *general, *(each for param in named for each in param.opts)}
-            assert {each for each in plain if each.startswith("-")} <= options, code
+            options = {"--help", *general, *(opt for param in named for opt in param.opts)}
+            assert {part for part in plain if part.startswith("-")} <= options, code
 
 
 def test_every_command_of_the_program_is_documented() -> None:
@@ -111,7 +111,7 @@ def test_every_command_of_the_program_is_documented() -> None:
 def test_the_retrieval_options_named_are_those_of_ask() -> None:
     paragraph = TEXTS["operations.md"].partition("QueryParam:")[2].partition("\n\n")[0]
     params = PROGRAM.commands["ask"].params
-    options = {each for param in params for each in (*param.opts, *param.secondary_opts)}
+    options = {opt for param in params for opt in (*param.opts, *param.secondary_opts)}
     assert set(re.findall(r"--[a-z-]+", paragraph)) <= options
 
 
@@ -141,7 +141,7 @@ def test_links_lead_to_files_and_headings(name: str) -> None:
         assert leads_to.exists(), target
         if anchor:
             headings = re.findall(r"^#+ (.+)$", leads_to.read_text(encoding="utf-8"), re.MULTILINE)
-            assert anchor in {slug(each) for each in headings}, target
+            assert anchor in {slug(heading) for heading in headings}, target
 
 
 @by_paper

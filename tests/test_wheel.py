@@ -35,8 +35,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_everything_that_the_program_reads_of_its_own_is_in_the_wheel(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
-    ours = [each for name in ("bot", "engine", "adapters") for each in (ROOT / name).rglob("*") if each.is_file()]
-    needed = {str(each.relative_to(ROOT)) for each in ours if "__pycache__" not in each.parts}
+    ours = [path for name in ("bot", "engine", "adapters") for path in (ROOT / name).rglob("*") if path.is_file()]
+    needed = {str(our.relative_to(ROOT)) for our in ours if "__pycache__" not in our.parts}
     assert {name for name in needed if not name.startswith(FRONTEND)} <= held
     assert not {name for name in held if name.startswith(("tests/", "scripts/", "locking/", FRONTEND))}
 

@@ -25,8 +25,8 @@ TOWNS = {"slack": SlackTown, "discord": DiscordTown}
 
 # Stories of which small tests hold the facts, too. One in STORY_SHARE runs always; the others are long.
 STORIES = frozenset(
-    f"test_{each}.py"
-    for each in (
+    f"test_{name}.py"
+    for name in (
         *("answers", "corrections", "damaged_files", "downtime", "event_delivery", "ingest"),
         *("interrupted_steps", "platform_features", "slack_many_channels", "slack_workspaces", "verified_answers"),
     )

@@ -33,7 +33,7 @@ async def test_rate_limited_slack_answer_is_complete(live: LiveBot[SlackTown]) -
     slack, sentences = live.town.slack, [f"This is sentence {number} of agate." for number in range(4)]
     slack.fail_next("chat.stopStream", Fault("ratelimited", seconds=1), times=2)
     gates = [Gate() for _ in sentences]
-    script = [each for pair in zip((f"{each} " for each in sentences), gates, strict=True) for each in pair]
+    script = [each for pair in zip((f"{sentence} " for sentence in sentences), gates, strict=True) for each in pair]
     live.language.scripts["safe"] = [*script, "[1]"]
     asked = await live.town.ask("ada", "square")
     for before, gate in zip(["", *sentences], gates, strict=False):  # the end of what came is held back
@@ -70,7 +70,7 @@ async def test_stream_that_slack_ends_is_completed_by_an_update(live: LiveBot[Sl
     await live.build_square()
     go = live.script_answer("safe", "The password is agate [1].", " It was written here.", " Nothing else was.")
     asked = await live.town.ask("ada", "square")
-    await live.wait_for(lambda: [each for each in live.town.posts(asked) if each.handle.writing])
+    await live.wait_for(lambda: [post for post in live.town.posts(asked) if post.handle.writing])
     live.town.slack.expires(live.town.posts(asked)[0].handle.ts)
     assert live.town.posts(asked)[0].handle.broken
     go.set()
@@ -134,7 +134,7 @@ async def test_answer_that_takes_longer_than_its_token_is_delivered(live: LiveBo
     go.set()
     await live.wait_until_idle()
     where = "" if way == "private" else "square"
-    whole = [each for each in live.town.bot_posts("ada", where) if "The first half, and the second half." in each.body]
+    whole = [post for post in live.town.bot_posts("ada", where) if "The first half, and the second half." in post.body]
     assert len(whole) == 2
     assert silent.handle.error == ""
     assert ("half" in live.town.bot_text("bob")) is (way == "command")

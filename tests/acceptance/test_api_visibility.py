@@ -121,7 +121,7 @@ async def test_a_verified_answer_comes_first_for_programs_of_those_who_may_read_
     town.add_channel("cellar", "ada mayor", "private")
     await live.post_passwords(cellar="beryl")
     way = "command" if town.platform == "discord" else "mention"
-    [*_, answer] = [each for each in await live.posts(await town.ask("ada", "cellar", way=way)) if each.buttons]
+    [*_, answer] = [post for post in await live.posts(await town.ask("ada", "cellar", way=way)) if post.buttons]
     assert "Verified. I show this answer first" in await live.improve("mayor", answer, "Verify")
     people, asked = TokenHolders(live), {"question": QUESTION}
     mine = (await people.call("ada", "/api/v1/query", asked)).json()
@@ -167,7 +167,7 @@ async def test_the_graph_of_a_private_channel_does_not_exist_for_others(live: Li
         await holders.call("mayor", CORRECTIONS, merge | {"space": attic}),  # a manager, but no reader
         await holders.call("mayor", CORRECTIONS, merge | {"space": "slack:T1:nowhere"}),
     ]
-    assert [each.status_code for each in refusals] == [403] * 4
+    assert [refusal.status_code for refusal in refusals] == [403] * 4
     assert refusals[2].json()["detail"] == refusals[3].json()["detail"]
     # A name that only the private channel knows is merged nowhere else: an alias there would give it away.
     assert (await holders.call("ada", CORRECTIONS, merge | {"space": space})).status_code == 403
@@ -246,16 +246,17 @@ async def test_managers_see_their_workspace_and_others_nothing_of_it(live: LiveB
     await live.post_passwords(square="agate", attic="topaz")
     holders = TokenHolders(live)
     for path in MANAGER_PATHS:
-        asked = {each: await holders.call(each, f"/api/v1/{path}") for each in ("ada", "bob", "mayor")}
+        asked = {name: await holders.call(name, f"/api/v1/{path}") for name in ("ada", "bob", "mayor")}
         assert [asked[each].status_code for each in asked] == [403, 403, 200], path
         assert find_secrets("".join(each.text for each in asked.values())) == ""
     rooms = {
-        each["name"]: each["room"] for each in (await holders.call("mayor", "/api/v1/channels")).json()["channels"]
+        channel["name"]: channel["room"]
+        for channel in (await holders.call("mayor", "/api/v1/channels")).json()["channels"]
     }
     assert set(rooms) == {"square"}
     changed = {"values": {"style": "Short."}}
     square = f"/api/v1/channels/{rooms['square']}"
-    statuses = [(await holders.call(each, square, changed, "PATCH")).status_code for each in ("bob", "mayor")]
+    statuses = [(await holders.call(name, square, changed, "PATCH")).status_code for name in ("bob", "mayor")]
     assert statuses == [403, 200]
     hidden = next(each for each in await holders.list_joined() if each.room != rooms["square"])
     for path in (f"channels/{hidden.room}", f"questions?room={hidden.room}", f"verified-answers?room={hidden.room}"):

@@ -63,7 +63,7 @@ async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_onc
         loom = await share_file(town, LOOM, "# The loom\n\nThe loom called Selma needs a shuttle of boxwood.\n")
         await lived.wait_for(lambda: town.reactions(loom) == working)
         await lived.wait_for(town.hang_reactions())
-        await lived.wait_for(lambda: any(each.is_complete for each in town.posts(late)))
+        await lived.wait_for(lambda: any(post.is_complete for post in town.posts(late)))
         await lived.kill()
         assert town.reactions(loom) != done
         await lived.restart()
@@ -78,7 +78,7 @@ async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_onc
         refused = await town.click("bob", begun, STOP_BUTTON)
         await lived.wait_for(lambda: NOT_THE_ASKER_OR_MANAGER in lived.answer_text(refused))
         await town.click("ada", begun, STOP_BUTTON)
-        await lived.wait_for(lambda: all(each.is_complete for each in town.posts(stopped)))
+        await lived.wait_for(lambda: all(post.is_complete for post in town.posts(stopped)))
         assert "Stopped by " in lived.answer_text(stopped)
         assert ANSWER not in lived.answer_text(stopped)
         await lived.wait_for(lambda: not lived.model.has_held_streams)

@@ -15,8 +15,8 @@ SAMPLE = load_questions()[::6]
 
 async def test_most_are_right_and_few_are_not_answered() -> None:
     outcomes = await ask_all(SAMPLE)
-    counts = Counter(each.name for each in outcomes)
-    shown = [f"{each.name}: {each.question.text} {each.text}" for each in outcomes]
+    counts = Counter(outcome.name for outcome in outcomes)
+    shown = [f"{outcome.name}: {outcome.question.text} {outcome.text}" for outcome in outcomes]
     assert counts["right"] >= 0.7 * len(SAMPLE), shown
     assert counts["nothing"] <= 0.05 * len(SAMPLE), shown
     assert counts["false"] <= 0.1 * len(SAMPLE), shown

@@ -32,7 +32,7 @@ async def ask_at_length(live: LiveBot[Any], way: Way = "mention") -> tuple[Any, 
 
 
 def bodies(live: LiveBot[Any], asked: Asked) -> list[str]:
-    return [each.body.strip() for each in live.town.posts(asked)]
+    return [post.body.strip() for post in live.town.posts(asked)]
 
 
 @pytest.mark.long
@@ -117,7 +117,7 @@ async def test_a_deleted_answer_is_gone_with_all_its_parts(live: LiveBot[Any]) -
     _, asked = await ask_at_length(live)
     await live.improve("ada", live.town.posts(asked)[-1], "Delete")
     assert find_secrets(live.town.bot_text("ada")) == ""
-    assert [each for each in live.town.posts(asked) if review_texts.IMPROVE_CHOICE not in each.text] == []
+    assert [post for post in live.town.posts(asked) if review_texts.IMPROVE_CHOICE not in post.text] == []
 
 
 @pytest.mark.share(4)

@@ -100,9 +100,9 @@ def damage_groups(folder: Path, other: Path, harm: str, *, thorough: bool) -> li
     Of the like files of the three vector tables each gets one of the four damages. Without `thorough`, files that can
     be built again get two of them.
     """
-    files = [each.relative_to(folder) for each in sorted(folder.rglob("*")) if each.is_file()]
+    files = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     files = [file for file in files if not (other / file).exists() or folder.name == "closed"]
-    newest = {min(each.parent.glob("*.manifest")).name for each in folder.rglob("*.manifest")}
+    newest = {min(path.parent.glob("*.manifest")).name for path in folder.rglob("*.manifest")}
     light = [
         file
         for file in files

@@ -40,7 +40,7 @@ async def test_verify_finds_and_repairs_external_changes(engine: Engine) -> None
     await vectors.delete("relations", [relations[0].id])
     [stray] = (await vectors.fetch("entities", [entities[0].id])).values()
     await vectors.upsert("entities", [entities[0]._replace(id=999), entities[1]._replace(space=55)], stray.repeat(2, 0))
-    words = "\n".join(str(each) for each in (await engine.maintenance.verify()).differences)
+    words = "\n".join(str(difference) for difference in (await engine.maintenance.verify()).differences)
     for expected in (
         f"graph: entity {lost.id} is missing",
         f"graph: entity {kept.id} is in space 77",

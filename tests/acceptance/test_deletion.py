@@ -27,8 +27,8 @@ async def whole_thread(town: SlackTown, word: str) -> list[Any]:
 
 
 async def delete_all(town: Any, messages: list[Any]) -> None:
-    for each in messages:
-        await town.delete(each)
+    for message in messages:
+        await town.delete(message)
 
 
 async def question_with_file(town: DiscordTown, word: str) -> Any:

@@ -108,7 +108,7 @@ def test_at_least_3_of_5_further_questions_are_answered_whole(given: dict[str, G
 
 
 @pytest.mark.parametrize(
-    "question", [each for each in load_held_out() if not each.answerable], ids=lambda each: each.id
+    "question", [question for question in load_held_out() if not question.answerable], ids=lambda each: each.id
 )
 def test_unanswerable_question_reports_nothing_found(question: TownQuestion, given: dict[str, GivenAnswer]) -> None:
     assert given[question.id].is_refused, given[question.id].text

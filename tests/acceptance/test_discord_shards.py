@@ -57,10 +57,10 @@ def serves(live: Live, town: DiscordTown) -> bool:
 async def settle(*lives: Live) -> None:
     """Wait until all is received, handled, compared and can be found."""
     async with asyncio.timeout(PATIENCE):
-        await lives[0].town.wait_until_received(*(each.bot for each in lives))
+        await lives[0].town.wait_until_received(*(life.bot for life in lives))
         store = lives[0].bot.store
         while await store.event_queue.count_waiting() or any(  # noqa: ASYNC110 - there is no event for it
-            each.bot.ingest_service.pending_syncs for each in lives
+            life.bot.ingest_service.pending_syncs for life in lives
         ):
             await asyncio.sleep(0.01)
         await lives[0].engine.wait_until_indexed()
@@ -79,13 +79,13 @@ async def populate(live: Live, *towns: DiscordTown) -> None:
 
 
 def read(town: DiscordTown, asked: Asked) -> str:
-    return "\n".join(each.text for each in town.posts(asked))
+    return "\n".join(post.text for post in town.posts(asked))
 
 
 async def ask(town: DiscordTown, person: str, channel: str = "square", **how: Any) -> str:
     """The secrets that the answer to a question tells."""
     asked = await town.ask(person, channel, **how)
-    await town.wait_for(lambda: any(each.is_complete for each in town.posts(asked)))
+    await town.wait_for(lambda: any(post.is_complete for post in town.posts(asked)))
     return find_secrets(read(town, asked))
 
 
@@ -122,7 +122,7 @@ async def test_each_server_is_served_by_one_process_and_taken_over_by_the_other(
         end_process(postgres_url, other)
         await theirs.wait_for(lambda: serves(first, theirs))
         go.set()
-        await theirs.wait_for(lambda: any(each.is_complete for each in theirs.posts(asked)))
+        await theirs.wait_for(lambda: any(post.is_complete for post in theirs.posts(asked)))
         assert read(theirs, asked).count("That is all.") == 1
         assert len(theirs.posts(asked)) == 1
         assert await ask(theirs, "bob", way="private") == "topaz"

@@ -115,14 +115,14 @@ async def test_an_open_conversation_is_searchable_and_is_read_when_it_closes(
     await light.documents.add(thread("talk", "Ada met Bob."))
     await light.wait_until_indexed()
     assert language.calls["extract"] == 0
-    assert [each.status for each in await light.documents.list(HERE)] == ["searchable"]
+    assert [document.status for document in await light.documents.list(HERE)] == ["searchable"]
     recalled = await light.retrieve(Question("Ada met Bob", HERE, mode="naive"))
     assert [source.text for source in recalled.sources] == ["Ada met Bob."]
     await light.documents.amend(
         "talk", upsert=[Passage("m001", "Bob saw Dora.", position=1)], remove=["m000"], is_open=False
     )
     await light.wait_until_indexed()
-    assert [each.status for each in await light.documents.list(HERE)] == ["indexed"]
+    assert [document.status for document in await light.documents.list(HERE)] == ["indexed"]
     assert set(await export_rows(light, "entity")) == {"bob", "dora"}
     assert await light.documents.amend("talk", remove=["m001"])
     assert await export_state(light) == []
@@ -186,7 +186,7 @@ async def test_one_failing_chunk_fails_alone_and_retry_heals_it(light: Engine, l
     language.failing.clear()
     assert await light.maintenance.retry("mixed") == 1
     await light.wait_until_indexed()
-    assert {each.status for each in await light.documents.list(HERE)} == {"indexed"}
+    assert {document.status for document in await light.documents.list(HERE)} == {"indexed"}
     assert "carla" in await export_rows(light, "entity")
     assert await light.maintenance.retry() == 0
 
@@ -199,13 +199,13 @@ async def test_a_text_that_cannot_be_embedded_fails_alone_and_retry_heals_it(tmp
         await engine.documents.add(doc("bad", "The secret of Carla."))
         await engine.documents.add(LETTERS)
         await engine.wait_until_indexed()
-        statuses = {each.key: (each.status, each.error) for each in await engine.documents.list(HERE)}
+        statuses = {document.key: (document.status, document.error) for document in await engine.documents.list(HERE)}
         assert statuses == {"bad": ("failed", "not that"), "diary": ("indexed", ""), "letters": ("indexed", "")}
         assert await is_clean(engine)
         embedder.failing.clear()
         assert await engine.maintenance.retry() == 1
         await engine.wait_until_indexed()
-        assert {each.status for each in await engine.documents.list(HERE)} == {"indexed"}
+        assert {document.status for document in await engine.documents.list(HERE)} == {"indexed"}
         assert await is_clean(engine)
 
 

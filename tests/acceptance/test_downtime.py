@@ -155,7 +155,7 @@ async def test_an_error_that_may_pass_forgets_nothing(live: LiveBot[SlackTown], 
     slack.fail_next(f"conversations.{method}", error, times=20)
     await live.restart_and_reconcile()
     slack.faults.clear()
-    assert [each.outcome for each in slack.calls_to(f"conversations.{method}")][:1] == [error]
+    assert [call.outcome for call in slack.calls_to(f"conversations.{method}")][:1] == [error]
     await live.reconcile()
     assert find_secrets(await live.ask("ada", "square", way="private")) == "agate beryl coral"
 

@@ -22,7 +22,7 @@ SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord"
 
 
 def answers(live: LiveBot[Any], asked: Asked) -> list[str]:
-    return [find_secrets(each.text) for each in live.town.posts(asked)]
+    return [find_secrets(post.text) for post in live.town.posts(asked)]
 
 
 async def test_retried_slack_event_is_answered_once(tmp_path: Path, models: EngineModels) -> None:
@@ -31,12 +31,14 @@ async def test_retried_slack_event_is_answered_once(tmp_path: Path, models: Engi
         await live.build_square()
         asked = await live.town.ask("ada", "square")
         await live.wait_until_idle()
-        deliveries = [each for each in hasty.socket.deliveries if asked.handle.ts in str(each.payload["event"])]
+        deliveries = [
+            delivery for delivery in hasty.socket.deliveries if asked.handle.ts in str(delivery.payload["event"])
+        ]
         for kind in ("app_mention", "message"):
             hasty.redelivers(kind)
         await live.wait_until_idle()
-        assert max(each.attempts for each in deliveries) > 1
-        assert {each.payload["event"]["type"] for each in deliveries} >= {"message", "app_mention"}
+        assert max(delivery.attempts for delivery in deliveries) > 1
+        assert {delivery.payload["event"]["type"] for delivery in deliveries} >= {"message", "app_mention"}
         assert answers(live, asked) == ["agate"]
         assert live.language.questions == [QUESTION]
 
@@ -113,8 +115,8 @@ async def test_bots_are_neither_answered_nor_indexed(live: LiveBot[Any]) -> None
     await live.wait_until_idle()
     begged = await post_as_bots(live, asked)
     await live.wait_until_idle()
-    threads = [each.handle.thread for each in begged if live.town.platform == "discord"]
-    assert [each for each in threads if each is not None] == []
+    threads = [asked_.handle.thread for asked_ in begged if live.town.platform == "discord"]
+    assert [thread for thread in threads if thread is not None] == []
     assert live.language.questions == [QUESTION]
     assert find_secrets(await live.ask("ada", "square")) == "agate"
 
@@ -132,7 +134,7 @@ async def test_preview_triggers_no_answer_or_ingest(live: LiveBot[Any]) -> None:
             message.embeds = [{"type": "article", "title": "The tide table", "url": "https://tides.example/table"}]
             emit_message_update(town.discord.world, message)
     else:
-        events = [each.payload["event"].get("subtype") for each in town.slack.socket.deliveries]
+        events = [delivery.payload["event"].get("subtype") for delivery in town.slack.socket.deliveries]
         assert events.count("message_changed") >= 2
         town.slack.redelivers("message")
     await live.close_conversations()

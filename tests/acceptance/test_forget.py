@@ -68,7 +68,9 @@ async def test_after_forgetting_and_compaction_the_words_are_in_no_file(tmp_path
         await engine.maintenance.compact()
         assert find_secrets_on_disk(tmp_path) == []
         found = await engine.graph.get_neighborhood("Ada", HERE)
-        assert [(each.source, each.target, each.weight) for each in found.relations] == [("Ada", "Bob", 1)]
+        assert [(relation.source, relation.target, relation.weight) for relation in found.relations] == [
+            ("Ada", "Bob", 1)
+        ]
         assert found.relations[0].description == "Ada met Bob."
         assert (await engine.maintenance.verify()).is_clean
     assert find_secrets_on_disk(tmp_path) == []

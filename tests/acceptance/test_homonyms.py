@@ -81,7 +81,7 @@ async def test_a_suggestion_counts_only_what_the_asker_may_read(tmp_path: Path) 
             assert (await engine.corrections.find_duplicates(scope)).homonyms == ()
         await state(engine, "there", *FACTS[:3])
         assert (await engine.corrections.find_duplicates(HERE)).homonyms == ()
-        assert [each.space for each in (await engine.corrections.find_duplicates(both)).homonyms] == ["there"]
+        assert [homonym.space for homonym in (await engine.corrections.find_duplicates(both)).homonyms] == ["there"]
 
 
 async def test_a_split_changes_nothing_where_it_was_not_made(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def foreign(tmp_path: Path) -> Path:
 
 def run_script(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a script as the installed program would be: isolated from the folder it stands in."""
-    path = f"import sys; sys.path[:0] = {[each for each in sys.path if each]!r}\n"
+    path = f"import sys; sys.path[:0] = {[text for text in sys.path if text]!r}\n"
     environment = {**os.environ, "PLANTED": str(folder / "proof")}
     return subprocess.run(
         [sys.executable, "-P", "-c", path + script],

@@ -84,7 +84,7 @@ async def test_a_page_in_place_of_a_discord_file_is_not_indexed(live: LiveBot[Di
     said = await live.town.say("ada", "square", files=[TownFile("plan.pdf", LOGIN, "application/pdf")])
     await live.wait_until_idle()
     assert live.town.reactions(said) == ["⚠️"]
-    assert [each for each in live.town.bot_posts("ada", "square") if "plan.pdf" in each.text] == []
+    assert [post for post in live.town.bot_posts("ada", "square") if "plan.pdf" in post.text] == []
     assert await live.titles("square") == []
 
 

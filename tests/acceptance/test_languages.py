@@ -53,7 +53,7 @@ async def test_each_person_reads_private_sentences_in_their_language(live: LiveB
         assert list_help(live, language) in shown[person]
     assert len({list_help(live, each) for each in LANGUAGES.values()}) == 4
 
-    private = {each: await live.ask(each, "square", way="private") for each in ("ada", "bob", "eve")}
+    private = {name: await live.ask(name, "square", way="private") for name in ("ada", "bob", "eve")}
     for person, answer in private.items():
         assert find_secrets(answer) == "agate"
         assert translate(texts.ONLY_VISIBLE_TO_YOU, LANGUAGES[person]) in answer

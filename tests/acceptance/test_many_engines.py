@@ -63,8 +63,8 @@ async def export(engine: Engine) -> list[str]:
 async def export_of_one(home: Path, added: list[Document]) -> list[str]:
     """The export of a single engine on files."""
     async with opened(home, "") as engine:
-        for each in added:
-            await engine.documents.add(each)
+        for document in added:
+            await engine.documents.add(document)
         await engine.wait_until_indexed()
         return await export(engine)
 
@@ -132,8 +132,8 @@ async def test_an_engine_finishes_the_work_of_one_that_died(
         opened(tmp_path / "1", postgres_url) as engine,
         engine_process(tmp_path / "2", postgres_url, step) as other,
     ):
-        for each in added:
-            await engine.documents.add(each)
+        for document in added:
+            await engine.documents.add(document)
         async with asyncio.timeout(PATIENCE):
             assert await other.wait() == -9
             await engine.wait_until_indexed()
@@ -149,7 +149,7 @@ async def test_what_one_engine_forgets_no_other_finds(tmp_path: Path, postgres_u
         for round_ in range(3):
             await first.documents.add(doc("secret", f"Ada met Bob in week {round_}."))
             await second.wait_until_indexed()
-            assert [each.document for each in (await second.retrieve(question)).sources] == ["secret"]
+            assert [source.document for source in (await second.retrieve(question)).sources] == ["secret"]
             answer = await second.ask(question)
             assert "Bob" in "".join([piece async for piece in answer])
             await first.documents.forget("secret")

@@ -45,8 +45,8 @@ async def test_a_question_is_answered_while_another_server_still_loads_its_membe
         await ours.wait_for(lambda: gateway.identifies == 2)
         await ours.wait_for(lambda: not is_suspended(live, ours) and is_suspended(live, theirs))
         asked = await ours.ask("ada", "square")
-        await ours.wait_for(lambda: any(each.is_complete for each in ours.posts(asked)))
-        assert find_secrets("\n".join(each.text for each in ours.posts(asked))) == "agate"
+        await ours.wait_for(lambda: any(post.is_complete for post in ours.posts(asked)))
+        assert find_secrets("\n".join(post.text for post in ours.posts(asked))) == "agate"
         assert is_suspended(live, theirs)
         gateway.slow_guilds = set()
 

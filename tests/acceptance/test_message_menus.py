@@ -52,9 +52,11 @@ async def test_a_question_about_a_message_is_asked_in_a_form(live: LiveBot[Slack
     hostile = f"{QUESTION} <!channel> @everyone <@{town.person('ada').id}> https://evil.example/?q=1"
     await live.answer(await town.submit_form(late, question=hostile))
     sent = [
-        each for each in town.channels["cellar"].channel.ephemeral_messages if each.only_for == town.person("carla").id
+        message
+        for message in town.channels["cellar"].channel.ephemeral_messages
+        if message.only_for == town.person("carla").id
     ]
-    shown = " ".join(f"{each.text} {each.blocks}" for each in sent)
+    shown = " ".join(f"{message.text} {message.blocks}" for message in sent)
     assert find_secrets(shown) == "agate"
     assert list(town.pings) == []
     outside = await town.say("ada", "yard", "The gate is open.")

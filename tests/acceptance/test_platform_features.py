@@ -43,7 +43,7 @@ async def test_everything_works_on_a_free_plan(tmp_path: Path, models: EngineMod
         go.set()
         [answer] = await live.posts(asked)
         posted = [
-            each for each in slack.calls_to("chat.postMessage") if each.args.get("thread_ts") == asked.handle.root
+            call for call in slack.calls_to("chat.postMessage") if call.args.get("thread_ts") == asked.handle.root
         ]
         assert len(str(posted[0].args["text"]).split()) > 3, "a notification shows it"
         assert "it is agate" in answer.text
@@ -62,7 +62,7 @@ async def test_commands_are_registered_once_and_settings_are_for_managers(live: 
     town = live.town
     await live.build_square()
     await live.restart()
-    assert len([each for each in town.discord.calls if each.method == "PUT" and "commands" in each.template]) == 1
+    assert len([call for call in town.discord.calls if call.method == "PUT" and "commands" in call.template]) == 1
     with pytest.raises(AssertionError):
         await live.run_command("ada", "square", "settings", setting="ingest", value="off")
     town.add_person("mayor", roles=[town.discord.role(town.guild, "mayor", Permission.MANAGE_GUILD)])
@@ -89,7 +89,7 @@ async def test_stop_in_a_thread_is_confirmed_there_and_obeyed(live: LiveBot[Disc
 async def test_help_replies_to_the_asking_message(live: LiveBot[DiscordTown]) -> None:
     live.town.add_channel("square")
     asked = await live.town.ask("ada", "square", "help")
-    [shown] = [each for each in await live.posts(asked) if each.handle.message.replied is asked.handle]
+    [shown] = [post for post in await live.posts(asked) if post.handle.message.replied is asked.handle]
     assert "`/ask`" in shown.text
     assert live.town.bot_posts("ada", "") == []
 
@@ -107,7 +107,7 @@ async def test_member_of_no_server_blocks_nothing(live: LiveBot[DiscordTown]) ->
 
 
 def greetings(live: LiveBot[DiscordTown], channel: str) -> list[str]:
-    return [each.text for each in live.town.bot_posts("ada", channel) if "Hello! I answer" in each.text]
+    return [post.text for post in live.town.bot_posts("ada", channel) if "Hello! I answer" in post.text]
 
 
 @pytest.mark.share(2)

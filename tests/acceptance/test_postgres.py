@@ -28,7 +28,7 @@ async def test_answers_obey_audiences_edits_deletions_and_restarts(
         async def ask(person: str) -> list[str]:
             asked = await town.ask(person, "square")
             await live.wait_until_idle()
-            return [find_secrets(each.text) for each in town.posts(asked)]
+            return [find_secrets(post.text) for post in town.posts(asked)]
 
         town.add_channel("square", "ada cleo")
         town.add_channel("market", "ada")

@@ -94,18 +94,18 @@ async def settle(first: Live, other: Live) -> None:
 async def ask(town: SlackTown, person: str, channel: str = "") -> str:
     """The secrets that the answer to a question tells."""
     asked = await town.ask(person, channel)
-    await town.wait_for(lambda: any(each.is_complete or each.buttons for each in town.posts(asked)))
+    await town.wait_for(lambda: any(post.is_complete or post.buttons for post in town.posts(asked)))
     return find_secrets(read(town, asked))
 
 
 def read(town: SlackTown, asked: Asked) -> str:
     """All that is shown of an answer."""
-    return "\n".join(each.text for each in town.posts(asked))
+    return "\n".join(post.text for post in town.posts(asked))
 
 
 async def redeliver_lost(town: SlackTown) -> None:
     """Deliver once more what did not arrive, and wait until it has."""
-    town.slack.socket.redeliver(next(each for each in town.slack.socket.deliveries if each.lost))
+    town.slack.socket.redeliver(next(delivery for delivery in town.slack.socket.deliveries if delivery.lost))
     await town.slack.wait_until_delivered()
 
 
@@ -150,7 +150,7 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         # Slack cannot reach the first process while a channel turns private; it notices when it is reached again.
         ours.unplug()
         await theirs.make_private("square", "eve")
-        await ours.wait_for(lambda: [each for each in theirs.slack.socket.deliveries if each.lost])
+        await ours.wait_for(lambda: [delivery for delivery in theirs.slack.socket.deliveries if delivery.lost])
         ours.plug()
         await redeliver_lost(theirs)
         assert await ask(theirs, "tim", "hall") == ""
@@ -166,14 +166,14 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         await asyncio.gather(*(each.bot.reconcile("slack", "T0URS") for each in (first, other)))
         await settle(first, other)
         calls = ours.slack.calls[earlier:]
-        reads = [each.args["channel"] for each in calls if each.method == "conversations.history"]
-        assert [reads.count(ours.channels[each].id) for each in ("vault", "market")] == [1, 1]
-        assert [each.method for each in calls].count("users.conversations") <= 4  # some changed while they were listed
+        reads = [call.args["channel"] for call in calls if call.method == "conversations.history"]
+        assert [reads.count(ours.channels[name].id) for name in ("vault", "market")] == [1, 1]
+        assert [call.method for call in calls].count("users.conversations") <= 4  # some changed while they were listed
 
         # The second process stops to serve a workspace when the first one hears that it removed the app.
         async with asyncio.timeout(PATIENCE):
             await theirs.slack.uninstalls()
             await other.wait_for(lambda: list_served(other) == ["T0URS"])
         left = await other.bot.context.audience.scope_for_person(theirs.location("hall"), theirs.person("tim").id)
-        assert not [each for each in left.spaces if each.startswith("slack:T0THEIRS")]
+        assert not [space for space in left.spaces if space.startswith("slack:T0THEIRS")]
         assert (await other.engine.maintenance.verify()).is_clean

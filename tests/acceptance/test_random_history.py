@@ -95,11 +95,11 @@ class RandomHistory:
         name, key = self.random.choice(NAMES), f"d{self.random.randrange(7)}"
         with suppress(InvalidQuestion, NotFound):  # not extracted yet, or merged
             change = await self.engine.corrections.split("here", name, f"{name} (2)", documents=[key])
-            for each in change.made:
-                if each.kind == "split":
-                    self.rules[each.name, each.description] = each.other
+            for correction in change.made:
+                if correction.kind == "split":
+                    self.rules[correction.name, correction.description] = correction.other
                 else:
-                    self.separated.add(frozenset((each.name, each.other)))
+                    self.separated.add(frozenset((correction.name, correction.other)))
 
     async def unsplit(self) -> None:
         with suppress(NotFound):

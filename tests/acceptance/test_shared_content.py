@@ -40,7 +40,7 @@ async def test_forwarded_messages_canvases_and_previews_are_read(live: LiveBot[A
     ):
         assert answer in await live.ask("cleo", "square", question)
     assert [each.message.reactions for each in (linked,)] == [{}]
-    private = [each.text for each in town.slack.sees(ada, square).entries if "needs" in each.text]
+    private = [entry.text for entry in town.slack.sees(ada, square).entries if "needs" in entry.text]
     assert private == []
 
 

@@ -50,9 +50,9 @@ async def test_a_repeated_delivery_shows_that_a_channel_turned_private_unnoticed
     await town.make_private("market", "ada")
     await live.wait_until_idle()
     town.plug()
-    lost = [each for each in town.slack.socket.deliveries if each.lost]
+    lost = [delivery for delivery in town.slack.socket.deliveries if delivery.lost]
     assert lost
     town.slack.socket.redeliver(lost[0])
     asked = await town.ask("cleo", "square")
     await live.wait_until_idle()
-    assert [find_secrets(each.text) for each in town.posts(asked)] == ["agate"]
+    assert [find_secrets(post.text) for post in town.posts(asked)] == ["agate"]

@@ -117,7 +117,7 @@ async def test_channel_joined_during_downtime_is_greeted_and_indexed(live: LiveB
         await live.wait_until_idle()
         assert find_secrets(await live.ask("ada", "square")) == "agate beryl"
         for name in ("market", "cellar"):
-            assert len([each for each in town.bot_posts("ada", name) if "Hello! I read" in each.text]) == 1
+            assert len([post for post in town.bot_posts("ada", name) if "Hello! I read" in post.text]) == 1
         await live.stop()
     await live.start()
 

@@ -55,20 +55,20 @@ async def populate(live: Live) -> None:
 async def ask(live: Live, town: SlackTown, person: str, channel: str = "square", **how: Any) -> str:
     """The secrets in an answer."""
     asked = await town.ask(person, channel, **how)
-    await live.wait_for(lambda: (posts := town.posts(asked)) and all(each.is_complete for each in posts))
+    await live.wait_for(lambda: (posts := town.posts(asked)) and all(post.is_complete for post in posts))
     return find_secrets(read(town, asked))
 
 
 def read(town: SlackTown, asked: Asked) -> str:
     """All that is shown of an answer."""
-    return "\n".join(each.text for each in town.posts(asked))
+    return "\n".join(post.text for post in town.posts(asked))
 
 
 async def ask_slowly(live: Live, town: SlackTown, person: str) -> tuple[asyncio.Event, Asked]:
     """A question whose answer is shown in part, until the event."""
     go = live.script_answer("slowly", "The password is here [1].", " That is all.")
     asked = await town.ask(person, "square", "What is the password of the safe, slowly?")
-    await live.wait_for(lambda: [each for each in town.posts(asked) if each.handle.writing])
+    await live.wait_for(lambda: [post for post in town.posts(asked) if post.handle.writing])
     return go, asked
 
 
@@ -104,9 +104,9 @@ async def test_deliveries_missed_by_one_workspace_leak_nothing_and_blind_no_othe
     go, slow = await ask_slowly(live, ours, "ada")
     ours.unplug()
     await theirs.make_private("square", "eve")
-    await live.wait_for(lambda: [each for each in theirs.slack.socket.deliveries if each.lost])
+    await live.wait_for(lambda: [delivery for delivery in theirs.slack.socket.deliveries if delivery.lost])
     ours.plug()
-    theirs.slack.socket.redeliver(next(each for each in theirs.slack.socket.deliveries if each.lost))
+    theirs.slack.socket.redeliver(next(delivery for delivery in theirs.slack.socket.deliveries if delivery.lost))
     assert await ask(live, theirs, "tim", "hall") == ""
     assert await ask(live, ours, "ada") == "agate"
     go.set()
@@ -124,7 +124,7 @@ async def test_a_revoked_workspace_is_closed_while_the_other_answers(live: Live)
     go.set()
     await live.wait_for(lambda: "That is all." in read(theirs, slow))
     scope = await live.bot.context.audience.scope_for_person(square, ours.person("ada").id)
-    assert [each for each in scope.spaces if each.startswith("slack:T0URS")] == []
+    assert [space for space in scope.spaces if space.startswith("slack:T0URS")] == []
     with pytest.raises(PermissionDenied):
         await live.bot.context.platforms["slack"].fetch_channel(square)
     assert len(await stored_documents(live, square)) == 1  # kept until it is deleted, and nobody can ask for it

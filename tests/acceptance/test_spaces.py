@@ -83,14 +83,16 @@ async def test_answers_and_what_the_model_is_sent_hold_nothing_of_the_other_spac
 
 async def test_shared_entity_shows_only_the_counts_of_the_scope(town: Engine) -> None:
     alone = await town.graph.get_neighborhood("Ada", OPEN)
-    assert [(each.source, each.target, each.weight) for each in alone.relations] == [("Ada", "Bob", 1)]
+    assert [(relation.source, relation.target, relation.weight) for relation in alone.relations] == [("Ada", "Bob", 1)]
     assert alone.entity is not None
     assert alone.entity.description == "Ada met Bob."
     lines = [json.loads(line) async for line in town.maintenance.export("jsonl", OPEN)]
     [ada] = [line for line in lines if line["kind"] == "entity" and line["canonical"] == "ada"]
     assert (ada["mentions"], ada["degree"]) == (1, 1)
     together = await town.graph.get_neighborhood("Ada", BOTH)
-    assert [each.weight for each in together.relations if {each.source, each.target} == {"Ada", "Bob"}] == [2]
+    assert [
+        relation.weight for relation in together.relations if {relation.source, relation.target} == {"Ada", "Bob"}
+    ] == [2]
 
 
 async def test_status_ignores_the_other_space(town: Engine) -> None:
@@ -138,7 +140,7 @@ async def test_what_is_pinned_or_hidden_shows_at_once(light: Engine) -> None:
         around = await light.graph.get_neighborhood("Bob", OPEN)
         assert around.entity is not None
         assert around.entity.description == "Keeper of keys."
-        assert [(each.source, each.target) for each in around.relations] == [("Ada", "Bob")]
+        assert [(relation.source, relation.target) for relation in around.relations] == [("Ada", "Bob")]
         assert await light.graph.get_entity("Carla", OPEN) is None
         context = await light.retrieve(Question("Bob Carla", OPEN, mode="local", threshold=-1.0))
         assert {row.name: row.description for row in context.entities}["Bob"] == "Keeper of keys."

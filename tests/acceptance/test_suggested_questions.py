@@ -30,7 +30,7 @@ def _rules(**more: str) -> TownFile:
 
 
 def _suggested(posts: list[BotPost]) -> list[str]:
-    return [each for each in posts[-1].buttons if each.startswith("What ")]
+    return [button for button in posts[-1].buttons if button.startswith("What ")]
 
 
 @pytest.mark.long

@@ -19,7 +19,7 @@ AGAIN = "Which is the password of the safe?"
 async def ask_publicly(live: LiveBot[Any], channel: str) -> Any:
     """The message with the buttons of a public answer."""
     way = "command" if live.town.platform == "discord" else "mention"
-    [*_, answer] = [each for each in await live.posts(await live.town.ask("ada", channel, way=way)) if each.buttons]
+    [*_, answer] = [post for post in await live.posts(await live.town.ask("ada", channel, way=way)) if post.buttons]
     return answer
 
 
@@ -140,7 +140,7 @@ async def test_an_expert_is_notified_only_when_a_person_asks_for_it(live: LiveBo
     assert "expert" in await live.run_command("mayor", "square", "expert", **named)
     calls = "What opens the safes <!channel> <!here> @everyone @here <@&1> ?"
     asked = await town.ask("ada", "square", calls, "command" if town.platform == "discord" else "mention")
-    [*_, answer] = [each for each in await live.posts(asked) if each.buttons]
+    [*_, answer] = [post for post in await live.posts(asked) if post.buttons]
     assert list(town.pings) == []
     assert "Bob" in await live.improve("ada", answer, "Ask an expert")
     [ping] = town.pings

@@ -142,7 +142,7 @@ async def build_discord_world(town: DiscordTown) -> None:
     discord, second = town.discord, town.discord.guild("Second")
     roles = {name: discord.role(town.guild, name) for name in ("cooks", "smiths", "newcomers")}
     for name, own in (("ada", "cooks smiths"), ("bob", "cooks"), ("cleo", ""), ("dora", "newcomers")):
-        town.add_person(name, roles=[roles[each] for each in own.split()])
+        town.add_person(name, roles=[roles[part] for part in own.split()])
     town.add_person("ada there", user=town.people["ada"].user, guild=second)
     for name, (who, kind) in DISCORD_CHANNELS.items():
         match kind:
@@ -217,8 +217,8 @@ async def test_private_answer_is_shared_only_with_source_readers(live: LiveBot[A
     assert find_secrets(town.bot_text("bob")) == ""
     [harmless] = await live.posts(await town.ask("ada", "cellar", way="private"))
     assert texts.ANSWER_SHARED in await live.click("ada", harmless, "Share to channel")
-    shared = [each.text for each in town.bot_posts("ada", "cellar") if "Shared by Ada" in each.text]
-    assert [find_secrets(each) for each in shared] == ["agate beryl"]
+    shared = [post.text for post in town.bot_posts("ada", "cellar") if "Shared by Ada" in post.text]
+    assert [find_secrets(text) for text in shared] == ["agate beryl"]
 
 
 async def test_images_stats_suggestions_and_sources_obey_visibility(live: LiveBot[Any]) -> None:
@@ -239,7 +239,7 @@ async def test_images_stats_suggestions_and_sources_obey_visibility(live: LiveBo
             "graph of it": "hides" in await live.run_command(person, "square", "graph", name="Project Nightingale"),
             "names": await live.bot.suggest_names(town.person(person).id, here, "Project"),
             "channels": [
-                each.label for each in await live.bot.suggest_filter(town.person(person).id, here, "in", "cell")
+                option.label for option in await live.bot.suggest_filter(town.person(person).id, here, "in", "cell")
             ],
             "catch-up": "Nightingale" in await live.run_command(person, "square", "catch-up", since="2h"),
             "documents": (await live.run_command(person, "square", "status")).partition(" document")[0][-1],
@@ -267,7 +267,7 @@ async def test_guests_see_no_picture_and_the_home_tab_obeys_visibility(live: Liv
     await town.say("ada", "cellar", "Quentin Marlow is hiding.")
     await live.close_conversations()
     assert "clock" not in await live.run_command("gil", "square", "graph", name="Quentin Marlow")
-    assert [("cellar" in await town.home_text(each)) for each in ("ada", "bob", "gil")] == [True, False, False]
+    assert [("cellar" in await town.home_text(name)) for name in ("ada", "bob", "gil")] == [True, False, False]
 
 
 @SLACK
@@ -281,8 +281,8 @@ async def test_sharing_where_the_bot_cannot_post_fails_at_once(live: LiveBot[Sla
     assert "still being written" not in await live.run_command("ada", "market", "sources")
     await town.person("ada").invites(town.channels["market"], town.slack.bot)
     assert texts.ANSWER_SHARED in await live.click("ada", answer, "Share to channel")
-    shared = [each.text for each in town.bot_posts("ada", "market") if "Shared by Ada" in each.text]
-    assert [find_secrets(each) for each in shared] == ["agate"]
+    shared = [post.text for post in town.bot_posts("ada", "market") if "Shared by Ada" in post.text]
+    assert [find_secrets(text) for text in shared] == ["agate"]
 
 
 @SLACK

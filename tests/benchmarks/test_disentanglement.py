@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_scores_compare_links_and_conversations_with_the_annotation(folder: Path) -> None:
     log = load_log(folder / "a.ascii.txt")
-    assert [each.author for each in log.utterances] == ["ada", "ben", "ada", "ben"]
+    assert [utterance.author for utterance in log.utterances] == ["ada", "ben", "ada", "ben"]
     assert log.utterances[-1].time > log.utterances[0].time, "the clock passed midnight"
     assert predict(log) == {"0": "0", "2": "0", "3": "2", "4": "3"}
     assert link_f1(log, predict(log)) == 0.75

@@ -12,7 +12,7 @@ from benchmarks.mutants import list_mutants, plant
 def changed(body: str) -> list[str]:
     """The body of a function with each fault that can be planted in it."""
     source = f"def f(a, b, c):\n    {body}\n    return None"
-    found = [ast.unparse(plant(source, each.number)).splitlines() for each in list_mutants(source)]
+    found = [ast.unparse(plant(source, mutant.number)).splitlines() for mutant in list_mutants(source)]
     return ["; ".join(line.strip() for line in lines[1:-1]) for lines in found]
 
 
@@ -49,7 +49,7 @@ def test_each_kind_of_fault_is_planted_once(body: str, faults: list[str]) -> Non
 
 def test_a_fault_is_in_the_function_whose_tests_are_to_notice_it() -> None:
     source = "DAY = 24\nclass A:\n    def f(self, x=1):\n        def g(): return x > 0\n        return g"
-    found = [(each.line, each.function, each.text) for each in list_mutants(source)]
+    found = [(mutant.line, mutant.function, mutant.text) for mutant in list_mutants(source)]
     assert found == [
         (1, "", "24  ->  720"),
         (3, "", "1  ->  30"),

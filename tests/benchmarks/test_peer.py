@@ -79,7 +79,7 @@ def test_a_stored_extraction_survives_as_a_reply_that_the_parser_reads() -> None
     extraction = parse_reading(TEXT, ["Gudgeon", "Ploverness", "noon"], triples)
     assert len(extraction.links) == 1
     parsed = parse_tuples(format_reply(extraction))
-    assert [each.name for each in parsed.mentions] == ["Gudgeon", "Ploverness", "noon"]
+    assert [mention.name for mention in parsed.mentions] == ["Gudgeon", "Ploverness", "noon"]
     assert parsed.links == extraction.links
     assert "\t" not in parsed.mentions[0].description
 
@@ -97,7 +97,7 @@ def test_synthetic_documents_follow_the_given_ones() -> None:
     assert extend(given, 1) == given[:1]
     longer = extend(given, 5)
     assert longer[:2] == given
-    assert len({each.key for each in longer}) == len(longer) == 5
+    assert len({document.key for document in longer}) == len(longer) == 5
     parsed = parse_tuples(longer[-1].reply)
     assert (len(parsed.mentions), len(parsed.links)) == (20, 19)
 

@@ -123,7 +123,7 @@ def test_a_message_is_a_document_of_its_own_with_author_caption_and_minute(tmp_p
     assert [document.key for document in data.documents] == ["c1/1", "c1/2", "c1/3"]
     times = [str(document.passages[0].time) for document in data.documents]
     assert times == ["2026-05-08 13:56:00+00:00", "2026-05-08 13:57:00+00:00", "2026-05-09 09:05:00+00:00"]
-    assert [(each.space, each.gold) for each in data.questions] == [("c1", frozenset({"c1/2"}))]
+    assert [(question.space, question.gold) for question in data.questions] == [("c1", frozenset({"c1/2"}))]
 
 
 def test_a_session_is_a_document_with_a_passage_a_message(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.support.source_trees import list_modules
 
 def test_the_engine_says_each_of_these_sentences() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path in list_modules("engine"))
-    assert [each for each in (*FILE_ERRORS, *QUESTION_ERRORS, *REASONS) if f'"{each}"' not in code] == []
+    assert [error for error in (*FILE_ERRORS, *QUESTION_ERRORS, *REASONS) if f'"{error}"' not in code] == []
 
 
 def test_the_reason_why_a_file_was_refused_is_translated() -> None:

@@ -88,7 +88,7 @@ def shown_strings(path: Path) -> list[str]:
         nodes = [node for node in ast.walk(tree) if id(node) not in hidden]
     else:
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in SHOWN]
-        nodes = [each for call in calls for each in [*call.args, *(keyword.value for keyword in call.keywords)]]
+        nodes = [argument for call in calls for argument in [*call.args, *(keyword.value for keyword in call.keywords)]]
     return [text for node in nodes if (text := render_string(node)).count(" ") >= 2]
 
 

@@ -121,7 +121,7 @@ async def see_digest(bot: BotFixture) -> object:
     # Killed between the call that posts the heading and the write that records it, the bot posts it once more.
     posted = {card.text for _, card in bot.platform.posts if "Digest" in card.text}
     assert len(bot.platform.posts) <= MAX_POSTS
-    answers = [(each.text, bool(each.closing)) for each in bot.platform.replies]
+    answers = [(reply.text, bool(reply.closing)) for reply in bot.platform.replies]
     return posted, answers, await bot.store.digests.list_due(START + timedelta(hours=3))
 
 
@@ -147,7 +147,9 @@ async def see_verified(bot: BotFixture) -> object:
     found = await bot.store.verified_answers.list_in_room(ROOF.room)
     shown = (await bot.ask(ROOF, "bob", ASKED)).text
     assert "Verified by Max" in shown
-    return [(each.id, each.question, each.text, each.keys, each.sources, each.rooms) for each in found], shown
+    return [
+        (answer.id, answer.question, answer.text, answer.keys, answer.sources, answer.rooms) for answer in found
+    ], shown
 
 
 async def post_link(bot: BotFixture, web: WebServer) -> None:
@@ -208,12 +210,12 @@ async def see_attic(bot: BotFixture) -> object:
     return (
         await bot.document_texts(ATTIC),
         await bot.spaces(ATTIC),
-        sorted((each.id, each.is_applied) for each in known),
+        sorted((message.id, message.is_applied) for message in known),
     )
 
 
 async def see_documents(bot: BotFixture) -> object:
-    files = [(each.document, each.is_applied) for each in await bot.store.files.list_by_workspace("slack", "T1")]
+    files = [(file.document, file.is_applied) for file in await bot.store.files.list_by_workspace("slack", "T1")]
     signs = {message: shown[-1:] for message, shown in bot.platform.reactions.items()}
     unread = await bot.store.unread_files.list_newest(Scope(frozenset(), frozenset({ROOF.room})))
     return await bot.document_texts(ROOF), files, signs, [(each.name, each.reason) for each in unread]

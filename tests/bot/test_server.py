@@ -68,11 +68,11 @@ class FailingAdapter:
 async def serve(*adapters: FailingAdapter, wait: float = 0.001) -> None:
     """Run adapters as the server does."""
     supervisor, stop = Supervisor(SYSTEM_CLOCK, first_wait=wait, longest_wait=wait), asyncio.Event()
-    for each in adapters:
-        each.stop = stop
+    for adapter in adapters:
+        adapter.stop = stop
     connections = [PlatformConnection(f"p{number}", adapter, stop) for number, adapter in enumerate(adapters)]
     try:
-        await _run_until_stopped({each.start(supervisor): each for each in connections}, stop)
+        await _run_until_stopped({connection.start(supervisor): connection for connection in connections}, stop)
     finally:
         await supervisor.stop()
 

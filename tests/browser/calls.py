@@ -313,6 +313,6 @@ def list_operations(app: FastAPI) -> tuple[set[str], set[str]]:
 
 
 def _list_routes(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
-    for each in routes:
-        included = getattr(each, "original_router", None)
-        yield from [each] if included is None else _list_routes(included.routes)
+    for route in routes:
+        included = getattr(route, "original_router", None)
+        yield from [route] if included is None else _list_routes(included.routes)

@@ -136,7 +136,7 @@ async def test_two_names_are_merged_and_separated_again(visit: Visit) -> None:
     await page.get_by_label("The other name").fill("Nobody")
     await page.get_by_role("button", name="Merge", exact=True).click()
     await expect(page.get_by_role("alert")).to_contain_text("“Nobody” is not known here.")
-    assert ["404" in each for each in visit.troubles] == [True]
+    assert ["404" in trouble for trouble in visit.troubles] == [True]
     visit.troubles.clear()
     await page.get_by_label("The other name").fill("Perla")
     await page.get_by_role("button", name="Merge", exact=True).click()

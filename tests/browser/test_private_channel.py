@@ -44,7 +44,7 @@ READING = {
     "/v1/chat/completions",
 }
 NEXT = str.maketrans(
-    {each: chr(ord(each) + 1) for each in "abcdefghijklmnopqrstuvwxyABCDEFGHIJKLMNOPQRSTUVWXY012345678"}
+    {character: chr(ord(character) + 1) for character in "abcdefghijklmnopqrstuvwxyABCDEFGHIJKLMNOPQRSTUVWXY012345678"}
 )
 LOADED = {"document", "fetch", "xhr"}
 ACCEPTED = "application/x-ndjson, application/json, text/event-stream, */*"
@@ -84,7 +84,9 @@ class Visitor:
         page, responses = await self.context.new_page(), list[Response]()
         page.on("response", lambda response: responses.append(response))  # noqa: PLW0108 - it takes no built-in
         await page.goto(f"{self.url}{address}", wait_until="networkidle")
-        loaded = [await each.text() for each in responses if each.ok and each.request.resource_type in LOADED]
+        loaded = [
+            await response.text() for response in responses if response.ok and response.request.resource_type in LOADED
+        ]
         content = "\n".join([await page.title(), await page.content(), *loaded])
         await page.close()
         return content
@@ -122,7 +124,7 @@ async def fill_channel(live: LiveBot[SlackTown], ada: Visitor) -> dict[str, str]
     await town.say("ada", channel, "Read this.", files=[TownFile(f"{SECRETS['title']}.md", password(SECRETS["file"]))])
     await live.close_conversations()
     asked = await town.ask("ada", channel, f"Who holds the {SECRETS['question']}?")
-    [*_, answer] = [each for each in await live.posts(asked) if each.buttons]
+    [*_, answer] = [post for post in await live.posts(asked) if post.buttons]
     form = await town.click_form("ada", answer, "👎")
     await live.answer(await town.submit_form(form, comment=f"Not the {SECRETS['reason']}."))
     room = town.location(channel).room
@@ -151,7 +153,11 @@ async def find_ids(ada: Visitor, room: str) -> dict[str, str]:
     [verified] = (await ada.get_json(f"/api/v1/verified-answers?room={quote(room)}"))["answers"]
     [space] = (await ada.get_json(f"/api/v1/graph/entity?name={quote(NAME)}"))["spaces"]
     keys = {
-        name: next(each["key"] for each in documents if SECRETS[secret] in each["title"] and each["kind"] == kind)
+        name: next(
+            document["key"]
+            for document in documents
+            if SECRETS[secret] in document["title"] and document["kind"] == kind
+        )
         for name, secret, kind in (
             ("file", "title", "file"),
             ("upload", "upload", "file"),
@@ -212,9 +218,7 @@ class Walk:
             assert self.list_found(call, text) == set(), call
             if call.ids:
                 guessed = await self.bob.send(method, call.fill(nobody))
-                assert hide(text, self._get_sent(call)) == hide(guessed, {each: nobody[each] for each in call.ids}), (
-                    call
-                )
+                assert hide(text, self._get_sent(call)) == hide(guessed, {id_: nobody[id_] for id_ in call.ids}), call
             elif call in before:
                 assert text == before[call], call
             if method == "GET" and "<!doctype html>" in text:
@@ -229,7 +233,7 @@ class Walk:
             assert self.list_found(call, task.result()) == set(), call
 
     def _get_sent(self, call: Call) -> dict[str, str]:
-        return {each: self.ids[each] for each in call.ids}
+        return {id_: self.ids[id_] for id_ in call.ids}
 
 
 @pytest.mark.long

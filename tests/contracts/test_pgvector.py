@@ -62,7 +62,9 @@ class Content:
         return [VectorRow(id_, int(space), 10 + id_ % 2, 0) for id_, space in enumerate(self.spaces)]
 
     def build_filter(self, scope: list[int]) -> VectorFilter:
-        return VectorFilter(frozenset(scope), rows_by_space={each: int((self.spaces == each).sum()) for each in scope})
+        return VectorFilter(
+            frozenset(scope), rows_by_space={number: int((self.spaces == number).sum()) for number in scope}
+        )
 
     async def measure_recall(self, store: PostgresVectors, area: VectorFilter, inside: np.ndarray) -> float:
         """The share of the exact 20 nearest rows that is found, with the similarities checked."""

@@ -75,7 +75,7 @@ async def conversation_state(engine: Engine) -> dict[str, object]:
     report = await engine.maintenance.verify()
     export = [line async for line in engine.maintenance.export("jsonl", EVERYTHING)]
     await engine.maintenance.compact()
-    differences = [str(each) for each in report.differences] + await find_wrong_vectors(engine)
+    differences = [str(difference) for difference in report.differences] + await find_wrong_vectors(engine)
     return {"differences": differences, "export": export}
 
 

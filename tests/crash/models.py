@@ -40,7 +40,7 @@ class SlowReader(ToyLanguage):
         return Extraction(tuple(mentions), tuple(links))
 
     async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
-        await sleep_briefly("".join(text for each in wanted for text in each.texts))
+        await sleep_briefly("".join(text for summary_input in wanted for text in summary_input.texts))
         return await super().summarize(wanted, bill)
 
 

@@ -75,8 +75,8 @@ async def run_seed(seed: int, folder: Path, server: PostgresServer | None = None
     except UnexpectedExitError as error:
         outcome.violations.append(str(error))
         return outcome
-    outcome.violations += [f"in peace: {each}" for each in wanted.differences]
-    outcome.violations += [f"verify: {each}" for each in found.differences]
+    outcome.violations += [f"in peace: {difference}" for difference in wanted.differences]
+    outcome.violations += [f"verify: {difference}" for difference in found.differences]
     outcome.violations += diff_exports(wanted.export, found.export)
     outcome.violations += find_leftover_files(rough, seed)
     return outcome
@@ -91,7 +91,7 @@ async def _run_with_kills(home: Path, outcome: RunOutcome, steps: dict[str, int]
             return
         outcome.deaths.append(str(death))
         outcome.acknowledged.append(count_acknowledged(home))
-        outcome.violations += [f"after {death}: {each}" for each in await find_lost(home, outcome.seed)]
+        outcome.violations += [f"after {death}: {text}" for text in await find_lost(home, outcome.seed)]
     run_child(home, outcome.seed)
 
 
@@ -188,7 +188,9 @@ async def find_lost(home: Path, seed: int) -> list[str]:
             records = [json.loads(line) async for line in export.export_canonical(db)]
     finally:
         await ledger.close()
-    found = Counter((each["space"], each["document"], each["key"], each["text"]) for each in records if is_text(each))
+    found = Counter(
+        (record["space"], record["document"], record["key"], record["text"]) for record in records if is_text(record)
+    )
     return [] if found in expected else [f"{done} acknowledged: lost {expected[0] - found}, more {found - expected[0]}"]
 
 
@@ -204,7 +206,7 @@ def find_leftover_files(home: Path, seed: int) -> list[str]:
     """Files in which words still stand that no document holds any more."""
     nothing: Documents = {}
     states = list(accumulate(build_script(seed), expected_documents, initial=nothing))
-    held = [{passage.text for each in documents.values() for passage in each.passages} for documents in states]
+    held = [{passage.text for document in documents.values() for passage in document.passages} for documents in states]
     gone = {text.encode() for text in set().union(*held) - held[-1]}
     found = [(file.name, file.read_bytes()) for file in (home / "data").rglob("*") if file.is_file()]
     return [f"{name} still holds {text!r}" for name, content in found for text in sorted(gone) if text in content]

@@ -139,7 +139,7 @@ def expected_documents(documents: Documents, operation: Operation) -> Documents:
             return {key: replace(each, space=space) if each.room == room else each for key, each in documents.items()}
         case Amend(key, put, drop, open_):
             former = documents[key]
-            passages = {each.key: each for each in former.passages if each.key not in drop}
+            passages = {passage.key: passage for passage in former.passages if passage.key not in drop}
             passages |= {each.key: each for each in put}
             opened = former.is_open if open_ is None else open_
             return documents | {key: replace(former, passages=tuple(passages.values()), is_open=opened)}
@@ -214,7 +214,11 @@ class _ScriptBuilder:
         return Document(key, self.rooms[room], room, key, passages, time)
 
     def pick_document(self, kind: str = "") -> Document | None:
-        found = [each for each in self.documents.values() if each.kind == kind or (not kind and each.kind != "manual")]
+        found = [
+            document
+            for document in self.documents.values()
+            if document.kind == kind or (not kind and document.kind != "manual")
+        ]
         return self.random.choice(found) if found else None
 
     # Acts.
@@ -255,7 +259,7 @@ class _ScriptBuilder:
 
     def amend(self) -> None:
         if chat := self.pick_document("conversation"):
-            keys = [int(each.key) for each in chat.passages]
+            keys = [int(passage.key) for passage in chat.passages]
             put = [self.passage(max(keys) + 1 + i) for i in range(self.random.randint(1, 4))]
             changed = self.random.sample(keys, min(len(keys), self.random.choice((0, 0, 1))))
             put += [self.passage(key) for key in changed]
@@ -283,7 +287,7 @@ class _ScriptBuilder:
         match self.random.choice(("merge", "describe", "hide", "hide and back")):
             case "merge":
                 merge = Correct("merge", space, name, other)
-                if all((each.space, each.name) != (space, name) for each in self.merged):
+                if all((correct.space, correct.name) != (space, name) for correct in self.merged):
                     self.merged.append(merge)
                 self.append(merge)
             case "describe":

@@ -88,7 +88,7 @@ class DemoDay:
     def print_pings(self, person: Person, channel: Channel) -> None:
         """Print the posts of the bot that mention a person."""
         posts = self.discord.sees(person, channel).posts
-        self.show("\n".join(str(each) for each in posts if each.bot and f"@{person.name}" in each.text.split("\n")[0]))
+        self.show("\n".join(str(post) for post in posts if post.bot and f"@{person.name}" in post.text.split("\n")[0]))
 
     async def fill_form(self, person: Person, used: Interaction, button: str, **answers: str) -> None:
         """Press a button that opens a form, change fields of it, submit it, and show what comes of it."""
@@ -112,7 +112,7 @@ class DemoDay:
 
         def posts() -> list[Post]:
             seen = self.discord.sees(person, channel).posts
-            return [each for each in seen if each.bot and each.message.thread is not None and "Digest" in each.text]
+            return [post for post in seen if post.bot and post.message.thread is not None and "Digest" in post.text]
 
         bot.move_digests()
         await self.discord.wait_for(posts)
@@ -126,9 +126,9 @@ class DemoDay:
         """Wait until an answer says that a source of it was removed, and show it."""
 
         def posts() -> list[Post]:
-            return [each for each in self.discord.sees(person, used.channel).posts if each.message is used.original]
+            return [post for post in self.discord.sees(person, used.channel).posts if post.message is used.original]
 
-        await self.discord.wait_for(lambda: any("was removed" in each.text for each in posts()))
+        await self.discord.wait_for(lambda: any("was removed" in post.text for post in posts()))
         await self.sleep()
         self.show("\n".join(map(str, posts())))
 

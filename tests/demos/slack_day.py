@@ -53,7 +53,7 @@ class DemoDay:
         return said
 
     def entry(self, person: Person, room: Room, ts: str) -> Entry:
-        return next(each for each in self.slack.sees(person, room).all_entries() if each.ts == ts)
+        return next(entry for entry in self.slack.sees(person, room).all_entries() if entry.ts == ts)
 
     def has_reaction(self, said: SentMessage, reaction: str) -> bool:
         """Whether a message bears a reaction."""
@@ -68,14 +68,14 @@ class DemoDay:
 
         def done() -> bool:
             root = self.entry(person, said.room, said.root)
-            replies = [each for each in root.replies[after:] if each.author == self.slack.space.bot.name]
-            return bool(replies) and not root.status and not any(each.writing for each in replies)
+            replies = [reply for reply in root.replies[after:] if reply.author == self.slack.space.bot.name]
+            return bool(replies) and not root.status and not any(reply.writing for reply in replies)
 
         await self.slack.wait_for(done, what="for an answer")
         await self.slack.wait_until_quiet(self.pause, 60)
         root = self.entry(person, said.room, said.root)
         if after:
-            self.show("\n".join(line for each in root.replies[after:] for line in each.lines("  │ ")))
+            self.show("\n".join(line for reply in root.replies[after:] for line in reply.lines("  │ ")))
         else:
             self.show(str(root))
 
@@ -93,7 +93,7 @@ class DemoDay:
         """A slash command, and what only its user sees of it."""
 
         def private() -> list[Entry]:
-            return [each for each in self.slack.sees(person, room).entries if each.private]
+            return [entry for entry in self.slack.sees(person, room).entries if entry.private]
 
         before = len(private())
         self.show(f"#{room.channel.name}\n{person.name} types: /threadlore {words}")
@@ -114,13 +114,13 @@ class DemoDay:
         """Change fields of the open form, and submit it."""
         view = person.modal
         self.show(f"┌ {view['title']['text']}")
-        for each in view["blocks"]:
-            if each["type"] == "input":
+        for block in view["blocks"]:
+            if block["type"] == "input":
                 chosen = (
-                    each["element"].get("initial_option", {}).get("value", each["element"].get("initial_value", ""))
+                    block["element"].get("initial_option", {}).get("value", block["element"].get("initial_value", ""))
                 )
-                change = f" → {answers[each['block_id']]}" if each["block_id"] in answers else ""
-                self.show(f"│ {each['label']['text']}: {chosen}{change}")
+                change = f" → {answers[block['block_id']]}" if block["block_id"] in answers else ""
+                self.show(f"│ {block['label']['text']}: {chosen}{change}")
         self.show(f"└ {person.name} submits the form")
         assert await person.submits(answers) == {}
         await self.sleep()
@@ -130,7 +130,7 @@ class DemoDay:
 
         def headings() -> list[Entry]:
             entries = self.slack.sees(person, room).entries
-            return [each for each in entries if "Digest" in each.text and each.replies and not each.status]
+            return [entry for entry in entries if "Digest" in entry.text and entry.replies and not entry.status]
 
         bot.move_digests()
         await self.slack.wait_for(lambda: any(not one.replies[-1].writing for one in headings()), what="for a digest")
@@ -158,7 +158,7 @@ async def morning(day: DemoDay) -> list[SentMessage]:
         (day.ada, "For the two of us only: Bo's wage rises to 4,150 a month from May on."),
         (day.bo, "Thank you, Ada. I will not tell anybody."),
     )
-    day.show("\n".join(str(day.entry(day.cleo, day.workshop, each.ts)) for each in said))
+    day.show("\n".join(str(day.entry(day.cleo, day.workshop, line.ts)) for line in said))
     day.print_title("Bo drops a file into #workshop")
     dropped = await day.bo.says(
         day.workshop, "Here is what we measured.", files=[File("wind-test-report.md", REPORT.encode(), "text/markdown")]
@@ -182,10 +182,10 @@ async def noon(day: DemoDay) -> None:
 async def press_suggestion(day: DemoDay, asked: SentMessage) -> None:
     """Bo presses a question that is suggested below the first answer of a thread."""
     thread = day.entry(day.bo, day.workshop, asked.root)
-    answer = next(each for each in thread.replies if each.buttons)
+    answer = next(reply for reply in thread.replies if reply.buttons)
     before = len(day.slack.sees(day.bo, asked.room).thread(asked.root))
     await day.press_button(
-        day.bo, day.workshop, next(each for each in answer.buttons if each.startswith("What about")), answer
+        day.bo, day.workshop, next(button for button in answer.buttons if button.startswith("What about")), answer
     )
     await day.wait_for_answer(day.bo, asked, before)
 

@@ -135,7 +135,7 @@ async def test_a_disk_that_turns_read_only_is_told_while_the_engine_runs(
         put_on(0, read_only=True)
 
         async def says_so() -> bool:
-            return any("read-only" in each for each in await engine.maintenance.list_problems())
+            return any("read-only" in problem for problem in await engine.maintenance.list_problems())
 
         await wait_until(says_so)
         put_on(100 * MIB)

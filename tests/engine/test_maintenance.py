@@ -129,7 +129,7 @@ async def test_cancelling_or_closing_in_the_middle_breaks_nothing(tmp_path: Path
             assert set((await statuses(engine)).values()) == {"indexed"}
             assert (await engine.maintenance.verify()).is_clean
             relations = (await engine.graph.get_neighborhood("Ada", HERE)).relations
-            assert sorted(each.weight for each in relations) == [1, 1, 5]
+            assert sorted(relation.weight for relation in relations) == [1, 1, 5]
 
 
 async def test_full_text_of_an_earlier_version_is_updated_after_the_start(tmp_path: Path) -> None:

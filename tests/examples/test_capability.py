@@ -47,11 +47,11 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     (info / "entry_points.txt").write_text("[threadlore.capabilities]\nglossary = glossary_capability:list_rows\n")
     (folder / "glossary_capability").symlink_to(EXAMPLE / "glossary_capability")
     monkeypatch.syspath_prepend(folder)
-    for each in CACHES:
-        each.cache_clear()
+    for cache in CACHES:
+        cache.cache_clear()
     yield folder
-    for each in CACHES:
-        each.cache_clear()
+    for cache in CACHES:
+        cache.cache_clear()
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ async def test_it_is_a_command_of_the_chat(world: World) -> None:
     commands = build_command_tree(discord.Client(intents=discord.Intents(guilds=True))).get_commands()
     [command] = [each for each in commands if each.name == "glossary"]
     assert isinstance(command, discord.app_commands.Command)
-    assert [each.name for each in command.parameters] == ["words"]
+    assert [parameter.name for parameter in command.parameters] == ["words"]
 
 
 def run_program(packages: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -149,7 +149,7 @@ async def test_no_package_takes_a_name_that_a_door_has(world: World, monkeypatch
     service, prefix = LocalService(world.deps), "/api/v1/"
     tools = await build_server(service, service.clock, None).list_tools()
     paths = build_app(service, service.clock).openapi()["paths"]
-    names = {*COMMANDS, *MENU_COMMANDS, *typer.main.get_group(app).commands, *(each.name for each in tools)}
+    names = {*COMMANDS, *MENU_COMMANDS, *typer.main.get_group(app).commands, *(tool.name for tool in tools)}
     names |= {path.removeprefix(prefix).split("/")[0] for path in paths if path.startswith(prefix)}
     assert names - {row.name for row in list_rows()} == DOOR_NAMES - {"openapi.json"}
     taking = EntryPoint("taking", "tests.examples.test_capability:list_taking", GROUP)

@@ -121,7 +121,7 @@ async def bot(tmp_path: Path) -> AsyncIterator[BotFixture]:
 
 async def own(bot: BotFixture, request: Any) -> SourceReport:
     async with aclosing(run(bot.deps, AtSpace(LOCAL, request))) as results:
-        [report] = [each async for each in results if isinstance(each, SourceReport)]
+        [report] = [result async for result in results if isinstance(result, SourceReport)]
     return report
 
 
@@ -137,11 +137,11 @@ async def test_pages_are_read_changed_and_forgotten(server: NotionServer, bot: B
     documents = {each.title: each for each in await bot.engine.documents.list(Scope.of(LOCAL))}
     assert set(documents) == {"Ferry", "Quay", "Minutes"}
     ferry = await bot.engine.documents.get(documents["Ferry"].key, Scope.of(LOCAL))
-    text = "\n".join(each.text for each in ferry.passages)
+    text = "\n".join(passage.text for passage in ferry.passages)
     for words in ("The ferry Gudgeon leaves at noon.", "On Sundays at ten.", "Not in winter."):
         assert words in text
     assert ferry.link == "https://notes.example/p1"
-    assert [(each.part, each.reason) for each in ferry.omissions] == [
+    assert [(omission.part, omission.reason) for omission in ferry.omissions] == [
         ("1 × image", "the connector reads no blocks of this type")
     ]
     server.requests.clear()
@@ -149,7 +149,7 @@ async def test_pages_are_read_changed_and_forgotten(server: NotionServer, bot: B
     server.pages["p3"]["in_trash"] = True
     report = await own(bot, SyncSource())
     assert (report.changed, report.removed) == (1, 1)
-    assert [each for each in server.requests if "blocks" in each] == ["/v1/blocks/p2/children"]
+    assert [request for request in server.requests if "blocks" in request] == ["/v1/blocks/p2/children"]
 
 
 async def test_a_page_that_was_edited_a_moment_ago_is_read_again(

@@ -102,7 +102,7 @@ class BotFixture:
         for message in messages:
             self.platform.delete_message(message)
         place = messages[0].location.without_thread
-        await self.ingest_service.handle(MessagesDeleted(place, tuple(each.id for each in messages)))
+        await self.ingest_service.handle(MessagesDeleted(place, tuple(message.id for message in messages)))
 
     def share(self, place: Location, *uploads: Upload, author: str = "ada", text: str = "") -> Message:
         """Post files that the bot does not know of yet."""
@@ -184,7 +184,7 @@ class BotFixture:
         return sorted(found, key=lambda each: each.key)
 
     async def spaces(self, place: Location) -> list[str]:
-        return [each.space for each in await self.list_documents(place)]
+        return [document.space for document in await self.list_documents(place)]
 
     async def document_texts(self, place: Location) -> dict[str, list[str]]:
         """The passages of a room by document, without room names and times."""

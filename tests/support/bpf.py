@@ -10,7 +10,7 @@ from engine.parsers.sandbox.kernel.seccomp import Instruction
 
 def run_filter(program: Sequence[Instruction], number: int, audit: int, *arguments: int) -> int:
     """What the filter returns for a system call. Raises IndexError if a jump leads out of it."""
-    words = [each % 2**64 for each in (*arguments, 0, 0, 0, 0, 0, 0)[:6]]
+    words = [argument % 2**64 for argument in (*arguments, 0, 0, 0, 0, 0, 0)[:6]]
     data = struct.pack("<IIQ6Q", number, audit, 0, *words)
     accumulator = place = 0
     while True:

@@ -102,4 +102,4 @@ def _marks(text: str) -> Counter[str]:
 def _expected(message: Message) -> list[Counter[str]]:
     """The marks of a sentence; of one with a plural, those of either form."""
     ids = message.id if isinstance(message.id, tuple | list) else (message.id,)
-    return [_marks(each) for each in ids]
+    return [_marks(id_) for id_ in ids]

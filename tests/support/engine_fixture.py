@@ -74,7 +74,7 @@ class Panic(BaseException):
 
 async def statuses(engine: Engine) -> dict[str, str]:
     """The status of each document by its key."""
-    return {each.key: each.status for each in await engine.documents.list(HERE)}
+    return {document.key: document.status for document in await engine.documents.list(HERE)}
 
 
 async def add_indexed(engine: Engine, *texts: str, stop_worker: bool = False) -> None:
@@ -136,7 +136,7 @@ async def export_state(engine: Engine) -> list[str]:
 async def is_clean(engine: Engine) -> bool:
     """Whether graph and vectors are what the ledger says, and not empty."""
     report = await engine.maintenance.verify()
-    assert [str(each) for each in report.differences] == []
+    assert [str(difference) for difference in report.differences] == []
     return report.compared > 0
 
 

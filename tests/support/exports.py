@@ -163,8 +163,8 @@ class MattermostExportFiles:
 
     def lines(self) -> bytes:
         rows: list[tuple[str, Any]] = [("version", 1), ("team", {"name": "town", "type": "O"})]
-        rows += [("channel", each) for each in self.channels] + [("user", each) for each in self.users]
-        rows += [("direct_post" if "channel_members" in each else "post", each) for each in self.posts]
+        rows += [("channel", channel) for channel in self.channels] + [("user", user) for user in self.users]
+        rows += [("direct_post" if "channel_members" in post else "post", post) for post in self.posts]
         found = [{"type": kind, kind: row} for kind, row in rows] + self.more
         return b"".join(json.dumps(each).encode() + b"\n" for each in found)
 
@@ -177,7 +177,7 @@ class MattermostExportFiles:
 
 
 def mattermost_user(username: str, nickname: str = "", channels: Sequence[str] = ("roof", "vault"), **more: Any) -> Row:
-    memberships = [{"name": each, "roles": "channel_user"} for each in channels]
+    memberships = [{"name": channel, "roles": "channel_user"} for channel in channels]
     team = {"name": "town", "roles": "team_user", "channels": memberships}
     names = {"nickname": nickname, "first_name": "", "last_name": ""}
     return {"username": username, "email": f"{username}@example.org", **names, "teams": [team], **more}

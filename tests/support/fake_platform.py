@@ -211,7 +211,7 @@ class FakePlatform:
 
     def _replace_message(self, old: Message, new: Message) -> Message:
         self.messages = [
-            new if (each.location.channel, each.id) == _message_key(old) else each for each in self.messages
+            new if (message.location.channel, message.id) == _message_key(old) else message for message in self.messages
         ]
         return new
 
@@ -233,7 +233,7 @@ class FakePlatform:
 
     def find_reply(self, target: ReplyTarget) -> RecordedReply | None:
         """The reply of an answer that was begun before."""
-        return next((each for each in self.replies if each.target.answer == target.answer), None)
+        return next((reply for reply in self.replies if reply.target.answer == target.answer), None)
 
     async def fetch_channel(self, place: Location) -> Channel:
         self.record_call("channel")
@@ -245,13 +245,17 @@ class FakePlatform:
 
     async def list_channels(self, workspace: str, person: str = "") -> list[ListedChannel]:
         self.record_call("channel_list")
-        mine = [each for each in self.channels.values() if each.kind != "direct"]
+        mine = [channel for channel in self.channels.values() if channel.kind != "direct"]
         return [
             ListedChannel(
-                each.location, each.name, "open" if each.kind == "open" else "closed", each.shared, each.adult
+                channel.location,
+                channel.name,
+                "open" if channel.kind == "open" else "closed",
+                channel.shared,
+                channel.adult,
             )
-            for each in mine
-            if each.location.workspace == workspace and (person in each.members if person else each.has_bot)
+            for channel in mine
+            if channel.location.workspace == workspace and (person in channel.members if person else channel.has_bot)
         ]
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
@@ -284,14 +288,18 @@ class FakePlatform:
     async def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         self.record_call("history")
         here = self._list_messages(place)
-        edge = next((each.time for each in here if each.id == before), None)
+        edge = next((message.time for message in here if message.id == before), None)
         roots = [m for m in here if m.location.thread in {"", m.id} and m.time >= since and (not edge or m.time < edge)]
         roots.sort(key=lambda m: m.time, reverse=True)
         for start in range(0, len(roots), self.page_size):
             self.record_call("page")
             page = []
             for root in roots[start : start + self.page_size]:
-                page += [each for each in reversed(here) if each.location.thread == root.id and each.id != root.id]
+                page += [
+                    message
+                    for message in reversed(here)
+                    if message.location.thread == root.id and message.id != root.id
+                ]
                 page.append(root)
             yield page
 
@@ -299,14 +307,14 @@ class FakePlatform:
         self.record_call("thread")
         main = self._list_messages(place)
         inside = [m for m in main if place.thread in {m.location.thread, m.id}]
-        quoted = {each.replies_to for each in inside}
+        quoted = {m.replies_to for m in inside}
         found = [m for m in main if m in inside or m.id in quoted]
         there = bool(inside) or self.listed_messages is not None
         return ThreadPage(found[-limit:], is_complete=len(found) <= limit, thread_exists=there)
 
     def _list_messages(self, place: Location) -> list[Message]:
         messages = self.messages if self.listed_messages is None else self.listed_messages
-        return [each for each in messages if each.location.without_thread == place.without_thread]
+        return [message for message in messages if message.location.without_thread == place.without_thread]
 
     async def fetch_message(self, place: Location, message: str) -> Message | None:
         self.record_call("message")

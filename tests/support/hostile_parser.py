@@ -91,7 +91,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: int) -> bool:
-    words = [ctypes.c_long(each) for each in (*arguments, 0, 0, 0, 0)[:5]]
+    words = [ctypes.c_long(argument) for argument in (*arguments, 0, 0, 0, 0)[:5]]
     if LIBC.syscall(ctypes.c_long(CALLS[name][COLUMN]), *words) < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

@@ -70,7 +70,7 @@ class ImapServer:
                         f"* {len(folder.messages)} EXISTS\r\n* OK [UIDVALIDITY {folder.validity}] ok\r\n".encode()
                     )
                 case "UID SEARCH":
-                    numbers = (str(each) for each in folder.messages if each not in folder.deleted)
+                    numbers = (str(message) for message in folder.messages if message not in folder.deleted)
                     writer.write(f"* SEARCH {' '.join(numbers)}\r\n".encode())
                 case "UID FETCH":
                     self._fetch(writer, folder, rest)

@@ -41,8 +41,8 @@ class MemorySource:
         if self.scan_error is not None:
             raise self.scan_error
         if self.changes is not None:
-            for each in self.changes:
-                yield each
+            for change in self.changes:
+                yield change
         else:
             for id_, text in self.texts.items():
                 yield SourceItem(id_, self.stamps.get(id_, text), id_, self.withheld.get(id_, ""))

@@ -77,7 +77,7 @@ class ObedientProvider:
                 return _extract(shown[:MAX_FACT], attack, numbers)
             case "summarize_several":
                 line = _in_one_line(told, *attack)
-                return "\n".join([*(DELIMITER.join(("summary", str(each), line)) for each in numbers), END_MARKER])
+                return "\n".join([*(DELIMITER.join(("summary", str(number), line)) for number in numbers), END_MARKER])
             case _:
                 return "\n".join((told, *attack))
 
@@ -93,10 +93,10 @@ def _condense(told: str, attack: Sequence[str]) -> str:
 def _extract(told: str, attack: Sequence[str], numbers: Sequence[int]) -> str:
     """Under each excerpt, all that was shown, as facts about names that are attacks themselves."""
     line = _in_one_line(told, attack[0])
-    names = [each.strip()[:MAX_NAME] for each in attack]
+    names = [text.strip()[:MAX_NAME] for text in attack]
     rows: list[tuple[str, ...]] = [("entity", "Harbour Safe", "Artifact", line)]
-    rows += [("entity", each, f"Type {each}", each) for each in names]
-    rows += [("relation", "Harbour Safe", each, each, line) for each in names]
+    rows += [("entity", name, f"Type {name}", name) for name in names]
+    rows += [("relation", "Harbour Safe", name, name, line) for name in names]
     block = "\n".join(DELIMITER.join(fields) for fields in rows)
     if not numbers:
         return f"{block}\n{END_MARKER}"

@@ -18,7 +18,7 @@ SET_FILTER, NO_NEW_PRIVILEGES = 1, 38
 
 def main() -> None:
     words = sys.argv[1:]
-    numbers = [int(each) for each in words[: words.index("--")]]
+    numbers = [int(word) for word in words[: words.index("--")]]
     code = struct.pack("=HBBI", 0x20, 0, 0, 0)
     for number in numbers:
         code += struct.pack("=HBBI", 0x15, 0, 1, number) + struct.pack("=HBBI", 0x06, 0, 0, UNKNOWN)

@@ -88,8 +88,8 @@ class Plan:
                 self.whole.add(name)
             elif "Index" in node["Node Type"] and "Index Cond" not in node:
                 self.whole.add(node["Index Name"])
-        for each in node.get("Plans", ()):
-            self.add(each)
+        for text in node.get("Plans", ()):
+            self.add(text)
 
 
 @contextmanager

@@ -30,9 +30,9 @@ def build_tools(
 
 async def scan(source: DocumentSource, cursor: str = "") -> tuple[dict[str, SourceItem], ScanEnd]:
     """The documents of a complete scan by id, and its end."""
-    found = [each async for each in source.scan(cursor)]
-    [end] = [each for each in found if isinstance(each, ScanEnd)]
-    return {each.id: each for each in found if isinstance(each, SourceItem)}, end
+    found = [scanned async for scanned in source.scan(cursor)]
+    [end] = [scanned for scanned in found if isinstance(scanned, ScanEnd)]
+    return {scanned.id: scanned for scanned in found if isinstance(scanned, SourceItem)}, end
 
 
 async def read(source: DocumentSource, item: SourceItem, validator: str = "") -> bytes:

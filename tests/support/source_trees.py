@@ -46,6 +46,6 @@ def list_imports(path: Path) -> tuple[tuple[str, str], ...]:
             assert node.level == 0, f"{path}: imports are absolute"
             found += [(node.module or "", alias.name) for alias in node.names]
         elif isinstance(node, ast.Call) and name_of(node) == "import_module":
-            literals = [each.value for each in node.args if isinstance(each, ast.Constant)]
+            literals = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
             found += [(literal, "") for literal in literals if isinstance(literal, str)]
     return tuple(found)

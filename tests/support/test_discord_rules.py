@@ -71,7 +71,9 @@ class Club:
         """Let a person use /ask and respond; gives the interaction, and the paths of its callback and its webhook."""
         await self.call("PUT", f"/applications/{self.fake.world.app.id}/commands", [ASK, SETTINGS])
         using = asyncio.create_task(person.slash("ask", here=self.shop, question="why?"))
-        await self.fake.wait_for(lambda: any(not each.response for each in self.fake.world.interactions.values()))
+        await self.fake.wait_for(
+            lambda: any(not interaction.response for interaction in self.fake.world.interactions.values())
+        )
         used = list(self.fake.world.interactions.values())[-1]
         callback = f"/interactions/{used.id}/{used.token}/callback"
         await self.call("POST", callback, {"type": kind, "data": data})

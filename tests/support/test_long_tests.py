@@ -34,10 +34,10 @@ class FakeItem:
     """A test with a parameter, as pytest collects it."""
 
     def __init__(self, nodeid: str, *marks: pytest.MarkDecorator) -> None:
-        self.nodeid, self.marks = nodeid, [each.mark for each in marks]
+        self.nodeid, self.marks = nodeid, [mark.mark for mark in marks]
 
     def iter_markers(self, name: str) -> Iterator[pytest.Mark]:
-        return (each for each in self.marks if each.name == name)
+        return (mark for mark in self.marks if mark.name == name)
 
     def get_closest_marker(self, name: str) -> pytest.Mark | None:
         return next(self.iter_markers(name), None)
@@ -48,13 +48,13 @@ class FakeItem:
 
 @pytest.mark.parametrize(("cases", "share", "running"), [(12, 4, 3), (3, 3, 1), (2, 9, 1), (1, 2, 1)])
 def test_of_a_share_some_run_always_and_the_others_are_long(cases: int, share: int, running: int) -> None:
-    items: list[Any] = [FakeItem(f"a.py::b[{each}]", pytest.mark.share(share)) for each in range(cases)]
+    items: list[Any] = [FakeItem(f"a.py::b[{number}]", pytest.mark.share(share)) for number in range(cases)]
     mark_shares(items)
     assert sum(item.get_closest_marker("long") is None for item in items) == running
 
 
 def test_what_is_long_by_itself_is_no_part_of_a_share() -> None:
     items: list[Any] = [FakeItem("a.py::b[0]", pytest.mark.share(2), pytest.mark.long)]
-    items += [FakeItem(f"a.py::b[{each}]", pytest.mark.share(2)) for each in (1, 2)]
+    items += [FakeItem(f"a.py::b[{number}]", pytest.mark.share(2)) for number in (1, 2)]
     mark_shares(items)
     assert sum(item.get_closest_marker("long") is None for item in items) == 1

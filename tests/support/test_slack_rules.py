@@ -96,7 +96,9 @@ class Scene:
 
     def entry(self, name: str) -> Entry:
         """A message as Ada sees it."""
-        return next(each for each in self.slack.sees(self.ada, self.roof).all_entries() if each.ts == self.names[name])
+        return next(
+            entry for entry in self.slack.sees(self.ada, self.roof).all_entries() if entry.ts == self.names[name]
+        )
 
 
 @asynccontextmanager
@@ -293,7 +295,7 @@ async def test_a_file_needs_the_token_and_the_scope(scene: Scene) -> None:
 async def test_a_response_url_works_five_times_for_half_an_hour(scene: Scene) -> None:
     urls = [scene.slack.interactions.create_response_url(scene.roof.channel, scene.ada.id) for _ in range(3)]
     async with aiohttp.ClientSession() as session:
-        statuses = [(await session.post(urls[0], json={"text": f"number {each}"})).status for each in range(6)]
+        statuses = [(await session.post(urls[0], json={"text": f"number {number}"})).status for number in range(6)]
         assert statuses == [200] * 5 + [404]
         assert (await session.post(urls[1], json={"text": ""})).status == 400
         assert (await session.post(urls[1], json={"blocks": [CITATION]})).status == 400
@@ -310,7 +312,7 @@ async def test_an_event_comes_only_where_the_app_is_and_with_its_subscription_an
     before = len(scene.slack.socket.deliveries)
     await scene.ada.mentions(scene.outside, "hi")
     await scene.ada.mentions(scene.ada.direct, "hi")  # no app_mention in private
-    assert [each.payload["event"]["type"] for each in scene.slack.socket.deliveries[before:]] == ["message"]
+    assert [delivery.payload["event"]["type"] for delivery in scene.slack.socket.deliveries[before:]] == ["message"]
     shipped = App.from_manifest()
     without_event = replace(shipped, events=shipped.events - {"message.groups"})
     without_scope = replace(shipped, scopes=shipped.scopes - {"groups:history"})

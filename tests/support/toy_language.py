@@ -99,10 +99,10 @@ class ToyLanguage:
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Counts every summary as a call."""
         summaries, failures = list[str | None](), list[ModelError]()
-        for each in inputs:
+        for input_ in inputs:
             try:
-                self._record_call("summarize", meter, *each.texts)
-                summaries.append(self._summary(each))
+                self._record_call("summarize", meter, *input_.texts)
+                summaries.append(self._summary(input_))
             except ModelError as error:
                 failures.append(error)
                 summaries.append(None)

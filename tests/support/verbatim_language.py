@@ -59,7 +59,7 @@ class VerbatimLanguage(OfflineModel):
 
 def _render_prompt(prompt: Prompt) -> list[str]:
     context = prompt.context
-    lines = [f"{each.title}, {each.label}: {each.text} [{each.number}]" for each in context.sources]
+    lines = [f"{source.title}, {source.label}: {source.text} [{source.number}]" for source in context.sources]
     lines += [*map(render_entity, context.entities), *map(render_relation, context.relations)]
     lines += [f"{turn.role} said: {turn.text}" for turn in prompt.history]
     return ["\n".join(lines)]

@@ -40,7 +40,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 def row_named(name: str) -> Capability:
-    return next(each for each in ROWS if each.name == name)
+    return next(row for row in ROWS if row.name == name)
 
 
 async def list_entries(world: World) -> list[AuditEntry]:
@@ -53,10 +53,10 @@ async def name_actor(world: World, entry: AuditEntry) -> str:
 
 
 def test_every_capability_that_changes_something_is_recorded() -> None:
-    changing = {each.name for each in ROWS if each.permission in {"write", "manage"}} - READING
+    changing = {row.name for row in ROWS if row.permission in {"write", "manage"}} - READING
     assert changing <= AUDITED
-    assert {each.name for each in ROWS} >= AUDITED
-    assert all(find_row(each.request).audited == (each.name in AUDITED) for each in ROWS)
+    assert {row.name for row in ROWS} >= AUDITED
+    assert all(find_row(row.request).audited == (row.name in AUDITED) for row in ROWS)
 
 
 @pytest.mark.parametrize("name", sorted(AUDITED & set(WORDS) - {"remove-answer"}))
@@ -66,16 +66,16 @@ async def test_a_change_is_recorded_alike_in_the_chat_and_over_http(world: World
     before = len(await list_entries(world))
     await world.type_words(row, who)
     in_chat = (await list_entries(world))[before:]
-    assert [(each.action, each.door) for each in in_chat] == [(name, "chat")] * 2
+    assert [(entry.action, entry.door) for entry in in_chat] == [(name, "chat")] * 2
     await world.run(row, who)
     elsewhere = (await list_entries(world))[before + 2 :]
-    assert [(each.action, each.door) for each in elsewhere] == [(name, "api")] * 2
+    assert [(entry.action, entry.door) for entry in elsewhere] == [(name, "api")] * 2
     for begun, ended in (in_chat, elsewhere):
         assert begun.state == "begun"
         assert ended.state in {"done", "refused"}
         assert json.loads(ended.details)["of"] == begun.number
     if name != "forget-me":
-        assert {await name_actor(world, each) for each in (*in_chat, *elsewhere)} == {PEOPLE[who]}
+        assert {await name_actor(world, entry) for entry in (*in_chat, *elsewhere)} == {PEOPLE[who]}
     assert (await world.workspace.context.store.audit.check()).problem == ""
 
 
@@ -100,7 +100,7 @@ async def test_sources_are_recorded_without_addresses_and_secrets(world: World) 
     added, _, synced, _ = (await list_entries(world))[-4:]
     assert (added.place, json.loads(added.details)["minutes"]) == (ROOF.room, 60)
     assert json.loads(synced.details)["forget_missing"] == 1
-    assert not [each for each in ("agate", "town.example") if each in repr(await list_entries(world))]
+    assert not [text for text in ("agate", "town.example") if text in repr(await list_entries(world))]
 
 
 @pytest.mark.parametrize("who", ["manager", "owner"])
@@ -114,7 +114,7 @@ async def test_a_request_that_names_direct_messages_is_recorded_without_their_ro
         request = replace(world.samples[row.name].request, room=room)
         world.samples[row.name] = replace(world.samples[row.name], request=request)
         await world.run(row, who)
-        entries = [each for each in await list_entries(world) if each.action == row.name]
+        entries = [entry for entry in await list_entries(world) if entry.action == row.name]
         assert entries[-1].place == place, room
 
 
@@ -179,7 +179,7 @@ async def test_a_person_of_the_log_is_named_whole_or_by_an_auditor_by_their_id(w
 
 async def list_audited(world: World, request: Authorized | AtSpace) -> tuple[AuditRow, ...]:
     async with aclosing(run(world.deps, request)) as results:
-        return next(each.entries for each in [each async for each in results] if isinstance(each, AuditList))
+        return next(result.entries for result in [result async for result in results] if isinstance(result, AuditList))
 
 
 async def test_whoever_is_forgotten_is_named_by_no_entry_any_more(world: World) -> None:
@@ -201,7 +201,7 @@ async def test_a_login_names_the_workspace_that_it_is_for_and_no_other(world: Wo
     assert begun.target == ""
     people = world.workspace.context.store.audit.find_people
     assert await people([done.target]) == {done.target: Subject("slack", "T1", "bob")}
-    assert [each for each in ("T0", "T9") if each in repr((begun, done))] == []
+    assert [text for text in ("T0", "T9") if text in repr((begun, done))] == []
     await world.workspace.context.store.audit.forget_person("slack", "T1", "bob")
     assert await people([begun.target, done.target]) == {}
 
@@ -216,7 +216,7 @@ async def test_a_whole_token_is_revoked_and_its_secret_is_written_nowhere(world:
         world.samples["revoke-token"] = replace(world.samples["revoke-token"], request=RevokeToken(words))
         assert await world.run(row_named("revoke-token"), "owner") == "NotFound"
     written = await list_entries(world)
-    assert [json.loads(each.details).get("id") for each in written] == [id_, None, "unknown", None, "unknown", None]
+    assert [json.loads(entry.details).get("id") for entry in written] == [id_, None, "unknown", None, "unknown", None]
     assert secret not in repr(written)
 
 
@@ -229,8 +229,8 @@ async def test_direct_messages_are_no_place_whoever_names_them(world: World) -> 
         world.samples["change-channel"] = replace(sample, request=request)
         await world.run(row_named("change-channel"), "manager")
     entries = await list_entries(world)
-    assert [each.place for each in entries] == [*[""] * 6, ROOF.room, ROOF.room]
-    assert [each.state for each in entries[:2]] == ["begun", "done"]
+    assert [entry.place for entry in entries] == [*[""] * 6, ROOF.room, ROOF.room]
+    assert [entry.state for entry in entries[:2]] == ["begun", "done"]
     assert not [room for room in rooms if room in repr(entries)]
 
 
@@ -253,7 +253,7 @@ async def test_searches_are_recorded_with_what_they_show_and_count_as_no_questio
         entry = (await list_entries(world))[-1]
         assert (entry.action, entry.state, await name_actor(world, entry)) == ("search", state, actor)
         found = json.loads(entry.details)
-        assert [shown in each for each in (*found.get("shown", ()), *found.get("sources", ()))] == [True] * bool(shown)
+        assert [shown in load for load in (*found.get("shown", ()), *found.get("sources", ()))] == [True] * bool(shown)
     assert len(await list_entries(world)) == len(asked)
-    assert not [each for each in ("tiles", "agate", "nowhere") if each in repr(await list_entries(world))]
+    assert not [name for name in ("tiles", "agate", "nowhere") if name in repr(await list_entries(world))]
     assert await list_days("slack", "T1", START.replace(hour=0)) == before

@@ -30,5 +30,5 @@ def test_the_help_of_the_program_has_a_command_for_each_row() -> None:
 
 def test_what_not_every_door_has_says_why() -> None:
     everywhere = Surface.CHAT | Surface.HTTP
-    missing = [each.name for each in ROWS if everywhere not in each.surfaces and not each.kept]
+    missing = [row.name for row in ROWS if everywhere not in row.surfaces and not row.kept]
     assert missing == []

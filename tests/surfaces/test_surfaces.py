@@ -32,7 +32,7 @@ NOTHING_THERE |= {"add-source", "remove-source", "sync-source", "pause-source", 
 NOTHING_THERE |= {"verify-receipt"}
 ONCE = {"forget", "remove-expert", "split"}  # what is gone is gone
 READING = {"corrections", "channels", "questions", "channel", "usage", "health", "verified-answers"}
-TOKEN_ROWS = [each for each in ROWS if each.permission is not None]
+TOKEN_ROWS = [row for row in ROWS if row.permission is not None]
 by_name = pytest.mark.parametrize("row", TOKEN_ROWS, ids=lambda each: each.name)
 MEETS: dict[Least, set[Who]] = {
     Least.ANYONE: {"page", "manager", "expert", "author", "member", "guest", "space"},
@@ -87,7 +87,7 @@ def is_expected(row: Capability, who: Who) -> bool:
 
 
 async def test_every_capability_has_a_sample(world: World) -> None:
-    assert set(world.samples) == {each.name for each in ROWS}
+    assert set(world.samples) == {row.name for row in ROWS}
 
 
 @by_name
@@ -110,7 +110,7 @@ async def test_whoever_may_not_do_it_is_refused_at_every_door_and_nothing_happen
     assert await world.describe_state() == before
 
 
-@pytest.mark.parametrize("row", [each for each in TOKEN_ROWS if not is_reading(each)], ids=lambda each: each.name)
+@pytest.mark.parametrize("row", [row for row in TOKEN_ROWS if not is_reading(row)], ids=lambda each: each.name)
 async def test_whoever_may_do_it_does_it_at_every_door(fresh: World, row: Capability) -> None:
     await do_at_every_door(fresh, row)
 
@@ -137,7 +137,7 @@ async def do_at_every_door(world: World, row: Capability) -> None:
 
 
 PEOPLE_OF_THE_CHANNEL: tuple[Who, ...] = ("manager", "expert", "author", "member", "stranger")
-CHAT_ROWS = [each for each in ROWS if each.name in WORDS]
+CHAT_ROWS = [row for row in ROWS if row.name in WORDS]
 # In the chat these are commands with an answer of their own: what they list is empty, or belongs to the channel.
 ANSWERED_IN_CHAT = {"duplicates", "experts", "undo", "remove-answer"}
 
@@ -159,7 +159,7 @@ async def test_the_chat_refuses_whom_the_row_refuses_and_nothing_happens(world: 
     assert await world.describe_state() == before
 
 
-@pytest.mark.parametrize("row", [each for each in CHAT_ROWS if not is_reading(each)], ids=lambda each: each.name)
+@pytest.mark.parametrize("row", [row for row in CHAT_ROWS if not is_reading(row)], ids=lambda each: each.name)
 @pytest.mark.usefixtures("_without_pictures")
 async def test_the_chat_does_for_a_person_what_the_row_permits(fresh: World, row: Capability) -> None:
     await do_in_chat(fresh, row)
@@ -195,7 +195,7 @@ async def test_a_manager_has_a_file_of_others_forgotten(fresh: World) -> None:
     assert "minutes" not in await fresh.describe_state()
 
 
-@pytest.mark.parametrize("row", [each for each in ROWS if each.permission is None], ids=lambda each: each.name)
+@pytest.mark.parametrize("row", [row for row in ROWS if row.permission is None], ids=lambda each: each.name)
 async def test_what_is_for_the_owner_no_token_permits(world: World, row: Capability) -> None:
     before = await world.describe_state()
     for who in CALLERS:
@@ -242,7 +242,7 @@ async def test_http_offers_what_the_table_says_and_nothing_else(world: World) ->
         for path, methods in described.items()
         for method in methods
     }
-    sampled = [(world.samples[each.name].method, world.samples[each.name].path) for each in ROWS]
+    sampled = [(world.samples[row.name].method, world.samples[row.name].path) for row in ROWS]
     offered = {
         (method, pattern.pattern)
         for method, pattern in templates
@@ -267,7 +267,7 @@ async def test_the_eleventh_question_in_a_minute_is_refused_whichever_door_it_co
     tmp_path: Path, order: str
 ) -> None:
     async with open_world(tmp_path / "home", questions_per_minute=10) as world:
-        [ask] = [each for each in ROWS if each.name == "ask"]
+        [ask] = [row for row in ROWS if row.name == "ask"]
         doors = {"chat": world.ask_in_chat, "http": world.call, "mcp": world.call_tool}
         asked = [order.split()[number % 3] for number in range(10)]
         assert [await doors[door](ask, "member") for door in asked] == ["done"] * 10
@@ -278,6 +278,6 @@ async def test_the_eleventh_question_in_a_minute_is_refused_whichever_door_it_co
 
 
 async def test_the_commands_of_a_person_are_limited_as_the_requests_of_a_token(fresh: World) -> None:
-    [status] = [each for each in ROWS if each.name == "status"]
+    [status] = [row for row in ROWS if row.name == "status"]
     assert [await fresh.type_words(status, "member") for _ in range(31)] == ["done"] * 30 + ["TooManyRequests"]
     assert await fresh.type_words(status, "author") == "done"

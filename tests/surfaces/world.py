@@ -88,7 +88,7 @@ class World:
         """The token of a manager that permits everything but what a capability needs."""
         access = (await self.deps.parts.open()).access
         needed = {row.permission, "manage"} if row.who is Least.REVIEWER else {row.permission}
-        others: tuple[Permission, ...] = tuple(each for each in PERMISSIONS if each not in needed)
+        others: tuple[Permission, ...] = tuple(permission for permission in PERMISSIONS if permission not in needed)
         return (await access.create_token("weak", Subject("slack", "T1", "ada"), others, 100_000, None))[1]
 
     async def wrap(self, row: Capability, who: Who) -> OperationRequest:
@@ -159,18 +159,20 @@ class World:
     @property
     def direct_rooms(self) -> list[str]:
         """The rooms of direct messages with the bot."""
-        return [each.location.room for each in self.workspace.platform.channels.values() if each.kind == "direct"]
+        return [
+            channel.location.room for channel in self.workspace.platform.channels.values() if channel.kind == "direct"
+        ]
 
     async def describe_state(self) -> list[str]:
         """All that a request could have changed: what the engine knows, and what managers decided."""
         store = self.workspace.context.store
         documents = [each.key for each in await self.deps.engine.documents.list(self.samples["ask"].everything)]
         corrections = await self.deps.engine.corrections.list(self.samples["ask"].everything)
-        verified = [each.id for each in await store.verified_answers.list_in_room(ROOF.room)]
+        verified = [answer.id for answer in await store.verified_answers.list_in_room(ROOF.room)]
         settings = await store.channel_settings.get(ROOF.room)
         digests = [await store.digests.get(room) for room in (ROOF.room, *self.direct_rooms)]
         experts = await store.experts.list_in_workspace("slack", "T1")
-        others = (settings, digests, [(each.person, each.topic) for each in experts])
+        others = (settings, digests, [(expert.person, expert.topic) for expert in experts])
         return [*sorted(documents), *map(str, corrections), *verified, *map(str, others)]
 
 
@@ -182,7 +184,7 @@ async def open_world(home: Path, **settings: Any) -> AsyncIterator[World]:
     """
     async with open_bot(home, **settings) as bot:
         names = ("ada", "bob", "cleo", "dan")
-        bot.platform.people |= {each: Person(each, each.title(), is_manager=each == "ada") for each in names}
+        bot.platform.people |= {name: Person(name, name.title(), is_manager=name == "ada") for name in names}
         bot.platform.people |= {
             "gus": Person("gus", "Gus", is_guest=True),
             "eve": Person("eve", "Eve", is_deactivated=True),

@@ -39,14 +39,14 @@ def open_at(module: Any, path: Path, files: dict[str, Any], name: str = "", **op
 
 
 def read(source: ExportedChats) -> list[Message]:
-    return [each for chat in source.list_channels() for page in source.read_pages(chat.location) for each in page]
+    return [message for chat in source.list_channels() for page in source.read_pages(chat.location) for message in page]
 
 
 async def test_a_chat_of_whatsapp_has_authors_times_and_files(tmp_path: Path) -> None:
     files = {"WhatsApp Chat with Roof.txt": ANDROID.encode(), "plan.txt": b"Copper."}
     source = open_at(whatsapp, tmp_path, files)
     slates, plan, lost = read(source)
-    assert [(each.name, each.kind) for each in source.list_channels()] == [("Roof", "closed")]
+    assert [(channel.name, channel.kind) for channel in source.list_channels()] == [("Roof", "closed")]
     assert (slates.author, slates.text) == ("Ada", "The slates come\non Friday: all of them.")
     assert slates.time == datetime(2026, 4, 3, 14, 6, tzinfo=UTC)
     assert (plan.author, plan.text, lost.uploads) == ("Bela Roth", "", ())
@@ -60,12 +60,12 @@ def test_a_chat_of_an_iphone_has_american_dates(tmp_path: Path) -> None:
     files = {"WhatsApp Chat - Roof/_chat.txt": IPHONE.encode(), "WhatsApp Chat - Roof/01-PLAN.txt": b"Zinc."}
     source = open_at(whatsapp, tmp_path, files)
     slates, plan = read(source)
-    assert [each.name for each in source.list_channels()] == ["Roof"]
+    assert [channel.name for channel in source.list_channels()] == ["Roof"]
     assert [slates.time, plan.time] == [
         datetime(2026, 4, 13, 14, 5, 33, tzinfo=UTC),
         datetime(2026, 4, 13, 0, 5, 33, tzinfo=UTC),
     ]
-    assert [each.name for each in plan.uploads] == ["01-PLAN.txt"]
+    assert [upload.name for upload in plan.uploads] == ["01-PLAN.txt"]
 
 
 BARE = """13/04/2026, 09:00 - Bela: <attached: keys/private>
@@ -85,7 +85,7 @@ def test_nobody_in_a_chat_can_name_other_files_of_its_folder(tmp_path: Path) -> 
         **dict.fromkeys(["keys/private", "private", "taxes.pdf", "other.txt"], b"secret"),
     }
     source = open_at(whatsapp, tmp_path, files, name)
-    assert [file.url for each in read(source) for file in each.uploads] == [
+    assert [file.url for document in read(source) for file in document.uploads] == [
         "IMG-20260413-WA0007.jpg",
         "00000042-PLAN.pdf",
     ]
@@ -95,7 +95,7 @@ def test_nobody_in_a_chat_can_name_other_files_of_its_folder(tmp_path: Path) -> 
 def test_a_chat_names_files_beside_it_alone(tmp_path: Path) -> None:
     files = {"Roof/_chat.txt": BARE.encode(), "Roof/keys/private": b"secret", "keys/private": b"secret"}
     source = open_at(whatsapp, tmp_path, files)
-    assert [each.uploads for each in read(source)] == [()] * 5
+    assert [document.uploads for document in read(source)] == [()] * 5
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ async def test_pages_of_telegram_are_chats(tmp_path: Path) -> None:
     pages = {"messages2.html": second.encode(), "messages.html": first.encode(), "files/plan.txt": b"Copper."}
     source = open_at(telegram, tmp_path, pages)
     slates, reply, plan, zinc, poll = read(source)
-    assert [each.name for each in source.list_channels()] == ["Roof"]
+    assert [channel.name for channel in source.list_channels()] == ["Roof"]
     assert (slates.author, slates.text, slates.time.isoformat()) == (
         "Ada",
         "The slates\ncome",
@@ -240,7 +240,7 @@ async def test_pages_of_telegram_are_chats(tmp_path: Path) -> None:
 def test_pages_beside_a_whole_export_are_not_read_again(tmp_path: Path) -> None:
     pages = _page(_entry(2, "Ada", "01.03.2026 10:00:00", '<div class="text">Slates</div>'))
     source = open_at(telegram, tmp_path, {"result.json": ROOF, "messages.html": pages.encode()})
-    assert "Slates" not in {each.text for each in read(source)}
+    assert "Slates" not in {document.text for document in read(source)}
 
 
 def _page(*entries: str) -> str:
@@ -262,8 +262,8 @@ def _entry(id_: int, author: str, time: str, inner: str) -> str:
 
 def test_direct_chats_of_telegram_are_read_on_request(tmp_path: Path) -> None:
     whole = {"chats": {"list": [ROOF, {**ROOF, "name": "Ada", "type": "personal_chat", "id": 8}]}}
-    assert [each.name for each in open_at(telegram, tmp_path, {"result.json": whole}).list_channels()] == ["Roof"]
-    names = [each.name for each in open_at(telegram, tmp_path, {}, direct_messages=True).list_channels()]
+    assert [channel.name for channel in open_at(telegram, tmp_path, {"result.json": whole}).list_channels()] == ["Roof"]
+    names = [channel.name for channel in open_at(telegram, tmp_path, {}, direct_messages=True).list_channels()]
     assert names == ["Roof", "Ada"]
 
 
@@ -285,7 +285,7 @@ def test_several_exports_of_a_chat_of_whatsapp_are_one(tmp_path: Path) -> None:
     source = open_at(whatsapp, tmp_path, files)
     found = read(source)
     assert [each.text for each in found] == ["Slates.", "Slates.", "Nails.", "", "Nails.", "Zinc."]
-    assert [each.name for each in source.list_channels()] == ["Roof"]
+    assert [channel.name for channel in source.list_channels()] == ["Roof"]
     assert len({each.id for each in found}) == len(found)
 
 
@@ -310,7 +310,7 @@ def test_chats_of_teams_without_ids_are_not_confused(tmp_path: Path) -> None:
     row = {"id": "1", "originalarrivaltime": "2026-03-02T09:05:00Z", "from": "8:ada", "content": "Slates"}
     chats = [{"displayName": name, "MessageList": [row]} for name in ("Roof", "Quay")]
     source = open_at(teams, tmp_path, {"messages.json": {"conversations": chats}})
-    assert [each.name for each in source.list_channels()] == ["Roof", "Quay"]
+    assert [channel.name for channel in source.list_channels()] == ["Roof", "Quay"]
 
 
 def test_an_export_of_many_chats_is_read_whole(tmp_path: Path) -> None:
@@ -364,11 +364,11 @@ def test_chats_of_teams_are_read_in_both_forms(tmp_path: Path) -> None:
         ]
     }
     source = open_at(teams, tmp_path, {"messages.json": own, "Board.json": graph, "other.json": {"a": 1}})
-    assert sorted((each.author, each.text) for each in read(source)) == [
+    assert sorted((document.author, document.text) for document in read(source)) == [
         ("8:ada", "Slates & tiles\ntoday"),
         ("u1", "Order\nNails\nFile “plan.pdf”"),
     ]
-    assert sorted(each.name for each in source.list_channels()) == ["Board", "Roof"]
+    assert sorted(channel.name for channel in source.list_channels()) == ["Board", "Roof"]
     assert source.omissions == {NOTICES: 2, UNREADABLE: 1, NOT_EXPORTED: 1, "JSON files that are no exported chats": 1}
 
 
@@ -392,7 +392,7 @@ def test_replies_cards_and_quoted_messages_of_teams_are_read(tmp_path: Path) -> 
     ]
     source = open_at(teams, tmp_path, {"all.json": {"value": rows}})
     slates, reply, due, thanks, nails = read(source)
-    assert [each.name for each in source.list_channels()] == ["all 19:a", "all 19:b"]
+    assert [channel.name for channel in source.list_channels()] == ["all 19:a", "all 19:b"]
     assert (slates.text, reply.text, reply.replies_to) == ("Slates", "On Friday", "1")
     assert due.text == "Zinc is due\nOn: Friday"
     assert (thanks.text, thanks.replies_to) == ("> Bela: Slates\nThanks", "1")

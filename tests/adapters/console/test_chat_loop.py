@@ -209,7 +209,7 @@ async def test_typed_lines_have_a_history_that_is_never_written_to_disk(
 async def test_commands_and_filters_are_completed(typed: str, completed: list[str]) -> None:
     completer = ChatCompleter(Chat().session, SYSTEM_CLOCK)
     found = completer.get_completions_async(Document(typed), CompleteEvent())
-    assert [each.text async for each in found] == completed
+    assert [completion.text async for completion in found] == completed
 
 
 async def test_a_service_that_cannot_be_opened_ends_the_conversation() -> None:

@@ -47,8 +47,8 @@ class Town:
 
     async def received(self, posted: Posted) -> Message:
         """The message as the bot received it."""
-        await until(lambda: any(each.message.id == posted.id for each in self.bot.all(MessageReceived)))
-        return next(each.message for each in self.bot.all(MessageReceived) if each.message.id == posted.id)
+        await until(lambda: any(event.message.id == posted.id for event in self.bot.all(MessageReceived)))
+        return next(event.message for event in self.bot.all(MessageReceived) if event.message.id == posted.id)
 
     async def ask(self, text: str = "where is the key?", channel: Channel | None = None) -> Message:
         """Ada asks by a mention."""

@@ -22,7 +22,7 @@ async def test_a_message_has_its_author_location_and_files(town: Town) -> None:
     received = (await town.bot.wait_for(MessageReceived)).message
     assert (received.id, received.text, received.author) == (posted.id, "The roof leaks.", town.ada.id)
     assert received.location == town.location(town.square)
-    assert [(each.name, each.size, each.kind) for each in received.uploads] == [("plan.txt", 4, "text/plain")]
+    assert [(upload.name, upload.size, upload.kind) for upload in received.uploads] == [("plan.txt", 4, "text/plain")]
     assert message_event_key(received) in town.bot.keys
     assert message_event_key(received).startswith("discord:message:")
 
@@ -40,7 +40,7 @@ async def test_people_address_the_bot_by_mentions_replies_and_direct_messages(to
     await robot.says(town.square, question)
     town.fake.webhook_says(town.square, "Ticker", question)
     await town.bot.wait_for(MessageReceived, 7)
-    received = [(each.addressed, each.message.by_bot) for each in town.bot.all(MessageReceived)]
+    received = [(event.addressed, event.message.by_bot) for event in town.bot.all(MessageReceived)]
     assert received == [(False, False), *[(True, False)] * 4, *[(False, True)] * 2]
     assert town.bot.all(MessageReceived)[4].message.location.workspace == ""
 
@@ -50,7 +50,7 @@ async def test_messages_of_the_bot_itself_and_of_discord_are_left_out(town: Town
     await town.ada.opens_thread(await town.ada.says(town.square, "about the roof"), "Roof")
     await town.ada.says(town.square, "hello")
     await town.bot.wait_for(MessageReceived, 2)
-    assert [each.message.text for each in town.bot.all(MessageReceived)] == ["about the roof", "hello"]
+    assert [event.message.text for event in town.bot.all(MessageReceived)] == ["about the roof", "hello"]
 
 
 async def test_edits_and_deletions_are_reported(town: Town) -> None:

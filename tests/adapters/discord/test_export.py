@@ -29,7 +29,7 @@ def hall(*messages: dict[str, Any], **more: Any) -> dict[str, bytes]:
 
 
 def read(source: DiscordExport, place: Location = HALL) -> list[str]:
-    return [each.text for page in source.read_pages(place) for each in page]
+    return [message.text for page in source.read_pages(place) for message in page]
 
 
 def test_messages_have_the_ids_times_and_links_of_the_platform(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_messages_have_the_ids_times_and_links_of_the_platform(tmp_path: Path) -
     person = source.get_person("1")
     assert person is not None
     assert person.name == "Nick 1"
-    assert [each.kind for each in source.list_channels()] == ["closed"]
+    assert [channel.kind for channel in source.list_channels()] == ["closed"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,10 @@ def test_threads_belong_to_their_channel_and_private_ones_are_rooms_of_their_own
         **hall(discord_message("1", 0, "Who lays them?")),
     }
     source = build(tmp_path, files)
-    assert {each.location.channel: each.name for each in source.list_channels()} == {"500": "hall", "900": "secret"}
+    assert {channel.location.channel: channel.name for channel in source.list_channels()} == {
+        "500": "hall",
+        "900": "secret",
+    }
     first, second = (page[0] for page in source.read_pages(HALL))
     assert (first.text, first.location.thread) == ("Who lays them?", "")
     assert (second.text, second.location.thread) == ("Mina does.", root)
@@ -83,7 +86,10 @@ def test_the_first_message_of_a_forum_post_has_its_title(tmp_path: Path) -> None
     [channel] = source.list_channels()
     [page] = source.read_pages(channel.location)
     assert channel.name == "help"
-    assert [(each.title, each.location.thread) for each in page] == [("Leak!", discord_id(0)), ("", discord_id(0))]
+    assert [(message.title, message.location.thread) for message in page] == [
+        ("Leak!", discord_id(0)),
+        ("", discord_id(0)),
+    ]
 
 
 def test_notices_and_unreadable_rows_are_counted(tmp_path: Path) -> None:
@@ -98,9 +104,9 @@ def test_notices_and_unreadable_rows_are_counted(tmp_path: Path) -> None:
         ),
     )
     [page] = source.read_pages(HALL)
-    assert [each.text for each in page] == ["Answer.", "Build\npassed", "Edited."]
-    assert [each.replies_to for each in page] == ["42", "", ""]
-    assert [bool(each.edited) for each in page] == [False, False, True]
+    assert [message.text for message in page] == ["Answer.", "Build\npassed", "Edited."]
+    assert [message.replies_to for message in page] == ["42", "", ""]
+    assert [bool(message.edited) for message in page] == [False, False, True]
     assert source.omissions == {"notices, such as who joined a server": 1, "messages that cannot be read": 1}
 
 
@@ -126,7 +132,7 @@ def test_ids_that_are_none_of_discord_are_left_out(tmp_path: Path) -> None:
 def test_a_deeply_nested_file_takes_little_memory(tmp_path: Path, start: str) -> None:
     deep = start * 100_000 if len(start) < 9 else start + "[" * 100_000
     source = build(tmp_path, {**hall(discord_message("1", 0, "Tiles.")), "deep.json": deep.encode()})
-    assert [each.location for each in source.list_channels()] == [HALL]
+    assert [channel.location for channel in source.list_channels()] == [HALL]
 
 
 async def test_files_are_those_beside_the_channel_or_discords_own(tmp_path: Path) -> None:

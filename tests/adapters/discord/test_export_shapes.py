@@ -39,7 +39,7 @@ def build(path: Path, files: dict[str, bytes], **options: Any) -> DiscordExport:
 
 
 def read(source: DiscordExport, place: Location = ROOF) -> list[Message]:
-    return [each for page in source.read_pages(place) for each in page]
+    return [message for page in source.read_pages(place) for message in page]
 
 
 def page() -> bytes:
@@ -58,11 +58,11 @@ def test_csv_is_read_with_authors_times_and_files(tmp_path: Path) -> None:
     source = build(tmp_path, {"Town - Trades - roof [60000].csv": CSV.encode()}, workspace="77")
     first, second = read(source)
     assert (first.author, first.time, first.text) == ("1", START, "Slates, or\ntiles?")
-    assert [each.name for each in first.uploads] == ["plan.txt"]
+    assert [upload.name for upload in first.uploads] == ["plan.txt"]
     assert (second.author, second.text, second.time.minute) == ("2", "Slates.", 5)
     assert source.omissions == {"messages that cannot be read": 1}
-    assert [(each.name, each.kind) for each in source.list_channels()] == [("roof", "closed")]
-    assert [each.id for each in read(source)] == [first.id, second.id]
+    assert [(channel.name, channel.kind) for channel in source.list_channels()] == [("roof", "closed")]
+    assert [document.id for document in read(source)] == [first.id, second.id]
     assert read(build(tmp_path, {}), build(tmp_path, {}).list_channels()[0].location)[0].text == first.text
 
 
@@ -94,10 +94,10 @@ def test_text_is_read_with_authors_times_and_files(tmp_path: Path) -> None:
     source = build(tmp_path, {"Town - Trades - roof [60000].txt": TEXT.encode()}, workspace="77")
     first, second = read(source)
     assert (first.time, first.text) == (START, "Slates, or\n[tiles]?")
-    assert [each.name for each in first.uploads] == ["plan.txt"]
+    assert [upload.name for upload in first.uploads] == ["plan.txt"]
     assert (second.text, second.time.minute) == ("Slates.", 5)
     people = [source.get_person(each.author) for each in (first, second)]
-    assert [each and each.name for each in people] == ["ada", "bela"]
+    assert [person and person.name for person in people] == ["ada", "bela"]
 
 
 def test_html_is_read_with_authors_times_embeds_and_files(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_html_is_read_with_authors_times_embeds_and_files(tmp_path: Path) -> Non
     first, second = read(source)
     assert (first.id, first.author, first.time) == (discord_id(0), "1", START)
     assert first.text == "Slates & tiles\ntoday\nTides\n14:20"
-    assert [each.name for each in first.uploads] == ["a.txt"]
+    assert [upload.name for upload in first.uploads] == ["a.txt"]
     assert (second.author, second.text) == ("1", "Nails")
     person = source.get_person("1")
     assert person is not None
@@ -116,7 +116,7 @@ def test_json_has_precedence(tmp_path: Path) -> None:
     whole = discord_file({"id": "60000", "name": "roof"}, [discord_message("1", 0, "Tiles.")])
     files = {"Town - roof [60000].json": whole, "Town - roof [60000].html": page(), "notes.csv": b"a,b\n"}
     source = build(tmp_path, files)
-    assert [each.text for each in read(source)] == ["Tiles."]
+    assert [document.text for document in read(source)] == ["Tiles."]
     assert source.omissions == {
         "CSV, HTML and text files of channels that are here as JSON": 1,
         "CSV, HTML and text files that are no exported channels": 1,
@@ -148,7 +148,7 @@ def test_a_row_that_is_no_csv_costs_no_other(tmp_path: Path) -> None:
         "Town - quay [60001].csv": f"{'x' * (MAX_CELL + 100)}\n{first}".encode(),
     }
     source = build(tmp_path, files, workspace="77")
-    assert [each.text for each in read(source)] == ["Row 0", "Row 2"]
+    assert [document.text for document in read(source)] == ["Row 0", "Row 2"]
     assert read(source, Location("discord", "77", "60001")) == []
     named = Omission("messages that cannot be read", "roof", "Town - roof [60000].csv, line 3")
     assert named in source.omissions.list_all()
@@ -167,6 +167,6 @@ KINDS = (
 def test_each_kind_of_message_is_read_or_counted(tmp_path: Path, kind: str) -> None:
     row = {**discord_message("1", 0, "Slates."), "type": kind}
     source = build(tmp_path, {"roof.json": discord_file({"id": "60000", "name": "roof"}, [row])})
-    texts = [each.text for each in read(source)]
+    texts = [document.text for document in read(source)]
     named = sum(count for kind, count in source.omissions.items() if "notices" in kind)
     assert (texts == ["Slates."], named) in {(True, 0), (False, 1)}

@@ -90,10 +90,10 @@ async def test_people_are_members_managers_or_guests(town: Town) -> None:
     town.fake.gives(town.ada, town.fake.role(town.guild, "crew", Permission.MANAGE_GUILD))
     await until(lambda: town.bot.events)
     ids = (town.ada.id, town.bob.id, town.fake.user("Eve").id)
-    people = [await town.platform.fetch_person(town.guild.id, each) for each in ids]
+    people = [await town.platform.fetch_person(town.guild.id, id_) for id_ in ids]
     expected = [("Ada", True, False), ("Bob", False, False), ("Eve", False, True)]
-    assert [(each.name, each.is_manager, each.is_guest) for each in people] == expected
-    assert [each.is_deactivated for each in people] == [False, False, True]
+    assert [(person.name, person.is_manager, person.is_guest) for person in people] == expected
+    assert [person.is_deactivated for person in people] == [False, False, True]
 
 
 async def test_members_have_roles_and_strangers_none(town: Town) -> None:
@@ -101,7 +101,11 @@ async def test_members_have_roles_and_strangers_none(town: Town) -> None:
     town.fake.gives(town.ada, crew)
     await until(lambda: guild and (role := guild.get_role(int(crew.id))) and role.members)
     people = (town.ada.id, town.bob.id, town.fake.user("Eve").id)
-    assert [await town.platform.is_in_group(town.guild.id, each, crew.id) for each in people] == [True, False, False]
+    assert [await town.platform.is_in_group(town.guild.id, person, crew.id) for person in people] == [
+        True,
+        False,
+        False,
+    ]
     with pytest.raises(PermissionDenied):
         await town.platform.is_in_group(town.guild.id, town.ada.id, "1")
 
@@ -140,7 +144,7 @@ async def test_history_comes_in_pages_of_100(town: Town) -> None:
         await town.ada.says(town.square, str(number))
     pages = [page async for page in town.platform.history(town.location(town.square), LONG_AGO)]
     assert [len(page) for page in pages] == [100, 100, 30]
-    assert [int(each.text) for page in pages for each in page] == [*reversed(range(230))]
+    assert [int(message.text) for page in pages for message in page] == [*reversed(range(230))]
 
 
 async def test_history_marks_messages_of_the_bot_and_to_it(town: Town) -> None:
@@ -166,7 +170,7 @@ async def test_a_thread_starts_with_its_first_message_and_what_that_replied_to(t
 
     async def texts(limit: int) -> tuple[list[str], bool]:
         page = await town.platform.fetch_thread(place, limit)
-        return [each.text for each in page.messages], page.is_complete
+        return [message.text for message in page.messages], page.is_complete
 
     assert (await texts(10))[0] == ["Is it dry?", "No, the roof leaks"]
     thread = await town.ada.opens_thread(start, "Roof")
@@ -176,11 +180,11 @@ async def test_a_thread_starts_with_its_first_message_and_what_that_replied_to(t
     town.fake.renames(thread, "The old roof")
     assert await texts(10) == (["Is it dry?", "No, the roof leaks", "0", "1", "2"], True)
     found = (await town.platform.fetch_thread(place, 10)).messages
-    assert [each.location.thread for each in found] == ["", "", *[thread.id] * 3]
+    assert [message.location.thread for message in found] == ["", "", *[thread.id] * 3]
     assert await texts(4) == (["0", "1", "2"], False)
     town.fake.removes_channel(thread)
     page = await town.platform.fetch_thread(place, 6)
-    assert ([each.text for each in page.messages][-1], page.thread_exists) == ("No, the roof leaks", False)
+    assert ([message.text for message in page.messages][-1], page.thread_exists) == ("No, the roof leaks", False)
 
 
 @pytest.mark.parametrize("lacking", [Permission.READ_MESSAGE_HISTORY, Permission.VIEW_CHANNEL])
@@ -278,6 +282,6 @@ async def test_a_card_notifies_the_people_whom_it_mentions_and_nobody_else(town:
 def test_a_long_card_keeps_its_fences_whole_and_its_buttons_below() -> None:
     button = Button("delete", "a", "Delete")
     messages = split_card(Card("```\n" + "x = 1\n" * 800 + "```", buttons=(button,)))
-    assert all(len(each.content) <= MAX_MESSAGE_LENGTH and each.content.count("```") == 2 for each in messages)
-    assert [each.buttons for each in messages] == [*[()] * 2, (button,)]
+    assert all(len(message.content) <= MAX_MESSAGE_LENGTH and message.content.count("```") == 2 for message in messages)
+    assert [message.buttons for message in messages] == [*[()] * 2, (button,)]
     assert len(split_card(Card(""))) == 1

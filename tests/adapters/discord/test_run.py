@@ -82,8 +82,8 @@ async def test_commands_that_are_refused_do_not_prevent_a_connection(fake: FakeD
 async def test_the_invite_link_is_printed_and_in_the_papers(fake: FakeDiscord, tmp_path: Path) -> None:
     with capture_logs() as logs:
         async with connected(fake, tmp_path):
-            await until(lambda: any(each["event"] == "discord.invite_link_created" for each in logs))
-    [link] = {each["link"] for each in logs if each["event"] == "discord.invite_link_created"}
+            await until(lambda: any(log["event"] == "discord.invite_link_created" for log in logs))
+    [link] = {log["link"] for log in logs if log["event"] == "discord.invite_link_created"}
     assert f"client_id={fake.world.app.id}&" in link
     assert link.replace(f"client_id={fake.world.app.id}", "client_id=APPLICATION_ID") in START.read_text()
 
@@ -255,6 +255,6 @@ async def test_buttons_of_a_former_run_work(fake: FakeDiscord, tmp_path: Path) -
 def test_files_come_from_discord_and_from_another_server_only_if_one_is_set(tmp_path: Path) -> None:
     other = {"discord_api_base": SecretStr("http://127.0.0.1:8080/api/v10")}
     settings = [Settings(data_dir=tmp_path), Settings(data_dir=tmp_path, adapter_settings=other)]
-    found = [(is_custom_api(each), custom_file_origin(each)) for each in settings]
+    found = [(is_custom_api(setting), custom_file_origin(setting)) for setting in settings]
     assert found == [(False, ""), (True, "http://127.0.0.1:8080")]
     assert "cdn.discordapp.com" in FILE_HOSTS

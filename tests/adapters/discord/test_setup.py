@@ -29,7 +29,7 @@ def settings(token: str, api: str = "") -> Settings:
 
 def test_the_token_says_which_application_the_link_invites() -> None:
     assert read_application_id(TOKEN) == 123456789012345678
-    assert [read_application_id(each) for each in ("fake.discord.token", "", "ä.b.c", "MTI.b.c")] == [0, 0, 0, 0]
+    assert [read_application_id(text) for text in ("fake.discord.token", "", "ä.b.c", "MTI.b.c")] == [0, 0, 0, 0]
     assert SETUP.list_last_steps(settings(TOKEN))[0].link == build_invite_url(123456789012345678)
     assert SETUP.list_last_steps(settings("fake.discord.token"))[0].link == ""
 
@@ -39,7 +39,7 @@ def test_the_token_says_which_application_the_link_invites() -> None:
 )
 async def test_discord_says_who_the_bot_is_and_what_it_may_read(intents: list[str], states: list[str]) -> None:
     async with FakeDiscord(privileged=intents) as discord:
-        assert [each.state for each in await SETUP.check(settings(discord.token, discord.api))] == states
+        assert [check.state for check in await SETUP.check(settings(discord.token, discord.api))] == states
         [refused] = await SETUP.check(settings("another.discord.token", discord.api))
         assert refused.state == "failed"
 

@@ -57,11 +57,11 @@ def town(*posts: Row, **more: Any) -> MattermostExportFiles:
 
 
 def texts(source: MattermostExport, place: Location = ROOF) -> list[str]:
-    return [each.text for page in source.read_pages(place) for each in page]
+    return [message.text for page in source.read_pages(place) for message in page]
 
 
 def channels(source: MattermostExport) -> dict[str, Channel]:
-    return {each.name: each for each in source.list_channels()}
+    return {channel.name: channel for channel in source.list_channels()}
 
 
 def test_posts_have_ids_of_their_times_and_replies_are_in_the_thread(tmp_path: Path) -> None:
@@ -88,7 +88,11 @@ def test_an_export_never_ends_after_today(tmp_path: Path) -> None:
 def test_posts_of_one_moment_are_told_apart_by_their_order(tmp_path: Path) -> None:
     source = build(tmp_path, town(*(mattermost_post("ada", 0, text) for text in ("One.", "Two.", "Three."))))
     [page] = source.read_pages(ROOF)
-    assert [(each.id.partition("-")[2], each.text) for each in page] == [("", "One."), ("2", "Two."), ("3", "Three.")]
+    assert [(message.id.partition("-")[2], message.text) for message in page] == [
+        ("", "One."),
+        ("2", "Two."),
+        ("3", "Three."),
+    ]
 
 
 def test_channels_are_as_readable_as_they_were_and_closed_if_that_is_unclear(tmp_path: Path) -> None:
@@ -126,7 +130,7 @@ def test_only_the_chosen_team_is_read(tmp_path: Path) -> None:
     files = town(mattermost_post("ada", 0, "Here."), mattermost_post("ada", 1, "There.", team="camp"))
     files.channels.append({"team": "camp", "name": "roof", "type": "O"})
     source = build(tmp_path, files, workspace="town")
-    assert {each.location.workspace for each in source.list_channels()} == {"town"}
+    assert {channel.location.workspace for channel in source.list_channels()} == {"town"}
     assert source.omissions == {"posts of other teams (--workspace names the team)": 1}
 
 
@@ -153,7 +157,9 @@ def test_notices_deleted_posts_and_unreadable_lines_are_counted(tmp_path: Path) 
 def test_a_private_channel_that_is_called_like_a_space_is_a_room_of_its_own(tmp_path: Path, name: str) -> None:
     files = town(mattermost_post("ada", 0, "Secret.", channel=name))
     files.channels.append({"team": "town", "name": name, "type": "P"})
-    assert f"mattermost:town:{name}" not in {each.location.room for each in build(tmp_path, files).list_channels()}
+    assert f"mattermost:town:{name}" not in {
+        channel.location.room for channel in build(tmp_path, files).list_channels()
+    }
 
 
 async def test_people_and_open_channels_are_named_in_texts(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ async def call(client: Client, name: str, arguments: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("way", ["connect", "connect_over_http"])
 async def test_every_tool_is_listed_with_its_meaning_and_called(desk: Desk, way: str, mode: str) -> None:
     async with getattr(desk, way)(await desk.create_token("ask", "read"), mode=mode) as client:
-        listed = {each.name: each for each in (await client.list_tools()).tools}
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(listed) == {name for name, _ in CALLS}
         assert all(each.description for each in listed.values())
         deepest = listed["neighborhood"].input_schema["properties"]["depth"]["maximum"]
@@ -130,8 +130,8 @@ async def test_documents_are_resources_within_the_scope(desk: Desk, way: str, mo
         first = await client.list_resources()
         second = await client.list_resources(cursor=first.next_cursor)
         listed = [*first.resources, *second.resources]
-        assert ({each.name for each in listed}, second.next_cursor) == ({f"note:{HERE}", "second"}, None)
-        texts = [str(await client.read_resource(each.uri)) for each in listed]
+        assert ({resource.name for resource in listed}, second.next_cursor) == ({f"note:{HERE}", "second"}, None)
+        texts = [str(await client.read_resource(resource.uri)) for resource in listed]
         assert "More of the ferry." in "".join(texts)
         assert "Even more." in str(await client.read_resource(document_uri("second", 1)))
         for key, offset in ((f"note:{VAULT}", 0), (f"note:{HERE}/../note:{VAULT}", 0), ("second", 10**12)):
@@ -140,7 +140,7 @@ async def test_documents_are_resources_within_the_scope(desk: Desk, way: str, mo
         with pytest.raises(MCPError):
             await client.list_resources(cursor="-1")
         templates = (await client.list_resource_templates()).resource_templates
-    assert [each.uri_template for each in templates] == [resources.TEMPLATE]
+    assert [template.uri_template for template in templates] == [resources.TEMPLATE]
     assert SECRET not in str(texts)
 
 
@@ -152,7 +152,7 @@ async def test_an_answer_is_reported_while_it_is_written(desk: Desk) -> None:
 
     async with desk.connect_over_http(await desk.create_token("ask")) as client:
         answer = await client.call_tool("ask", FERRY, progress_callback=show)
-        prompts = {each.name for each in (await client.list_prompts()).prompts}
+        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
         text = str(await client.get_prompt("decisions", {"topic": "the roof"}))
     assert answer.structured_content is not None
     assert said
@@ -210,8 +210,10 @@ async def test_the_command_serves_on_standard_input_and_output(desk: Desk, tmp_p
     settings = os.environ | {"THREADLORE_DATA_DIR": str(data), "THREADLORE_ACCESS_TOKEN": token}
     command = StdioServerParameters(command=sys.executable, args=["-m", "bot", "mcp"], env=settings)
     async with serve_socket(data, desk.service.perform), Client(command) as client:  # as a running bot does
-        assert {each.name for each in (await client.list_tools()).tools} == {name for name, _ in CALLS}
+        assert {tool.name for tool in (await client.list_tools()).tools} == {name for name, _ in CALLS}
         found = [await call(client, name, arguments) for name, arguments in CALLS]
-        texts = [str(await client.read_resource(each.uri)) for each in (await client.list_resources()).resources]
+        texts = [
+            str(await client.read_resource(resource.uri)) for resource in (await client.list_resources()).resources
+        ]
     assert not any(each.is_error for each in found)
     assert ("noon" in str(texts), SECRET in str(found) + str(texts)) == (True, False)

@@ -97,7 +97,7 @@ class Question:
 
     @property
     def root(self) -> Entry:
-        return next(each for each in self.slack.sees(self.asker, self.room).entries if each.ts == self.sent.root)
+        return next(entry for entry in self.slack.sees(self.asker, self.room).entries if entry.ts == self.sent.root)
 
     @property
     def only(self) -> Entry:

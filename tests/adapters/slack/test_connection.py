@@ -110,7 +110,7 @@ async def check_alive(slack: FakeSlack, bot: RecordingBot) -> None:
     ada = slack.user("Ada")
     await slack.wait_until_connected()
     await ada.says(slack.channel("roof", members=[ada]), "hello")
-    await slack.wait_for(lambda: any(isinstance(each, MessageReceived) for each in bot.events))
+    await slack.wait_for(lambda: any(isinstance(event, MessageReceived) for event in bot.events))
     assert bot.suspended
     assert bot.reconciled
 

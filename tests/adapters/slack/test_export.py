@@ -31,7 +31,7 @@ def roof(*messages: dict[str, Any], **more: Any) -> SlackExportFiles:
 
 
 def read(source: SlackExport, place: Location = ROOF) -> list[str]:
-    return [each.text for page in source.read_pages(place) for each in page]
+    return [message.text for page in source.read_pages(place) for message in page]
 
 
 @pytest.mark.parametrize("form", ["zip", "folder", "zip in a folder of its own"])
@@ -53,7 +53,7 @@ def test_a_public_channel_with_a_sign_of_a_private_one_is_closed(tmp_path: Path)
     files.add_channel("channels", "ODD", "odd", [], is_private=True)
     files.add_channel("groups", "VAULT", "vault", [slack_message("U1", 5, "The key is under the mat.")])
     files.channels["channels"].append({"id": "FRONT", "name": "vault", "members": []})
-    kinds = {each.location.channel: each.kind for each in build(tmp_path, files).list_channels()}
+    kinds = {channel.location.channel: channel.kind for channel in build(tmp_path, files).list_channels()}
     assert kinds == {"ROOF": "open", "ODD": "closed", "VAULT": "closed", "FRONT": "closed"}
 
 
@@ -65,7 +65,10 @@ def test_kinds_of_channels_decide_who_can_read_them(tmp_path: Path) -> None:
     files.add_channel("mpims", "MANY", "mpdm-ada--bela-1", [])
     files.add_channel("dms", "D1", "", [slack_message("U1", 0, "Between us.")])
     source = build(tmp_path, files)
-    found = {each.location.channel: (each.kind, each.shared, sorted(each.guests)) for each in source.list_channels()}
+    found = {
+        channel.location.channel: (channel.kind, channel.shared, sorted(channel.guests))
+        for channel in source.list_channels()
+    }
     assert found == {
         "ROOF": ("open", False, ["UGONE", "UGUEST"]),
         "SHARED": ("open", True, []),
@@ -73,7 +76,7 @@ def test_kinds_of_channels_decide_who_can_read_them(tmp_path: Path) -> None:
     }
     assert source.omissions["direct messages (--direct-messages includes them)"] == 2
     source = build(tmp_path, files, direct_messages=True)
-    assert {each.location.channel for each in source.list_channels() if each.kind == "closed"} == {
+    assert {channel.location.channel for channel in source.list_channels() if channel.kind == "closed"} == {
         "VAULT",
         "MANY",
         "D1",
@@ -224,7 +227,7 @@ def test_ids_that_are_none_of_slack_are_left_out(tmp_path: Path) -> None:
         files.add_channel("groups", id_, f"secret {id_}", [slack_message("U1", 0, "The key is under the mat.")])
     files.users.append(slack_user("U9", "Odd") | {"profile": ["x"]})
     source = build(tmp_path, files)
-    kinds = {each.location.channel: each.kind for each in source.list_channels()}
+    kinds = {channel.location.channel: channel.kind for channel in source.list_channels()}
     assert kinds.pop("ROOF") == "open"
     assert {(id_[0], len(id_), kind) for id_, kind in kinds.items()} == {("X", 16, "closed")}
     [[tiles, odd]] = source.read_pages(ROOF)
@@ -257,7 +260,7 @@ def test_the_file_of_a_day_that_has_begun_somewhere_counts(tmp_path: Path) -> No
 def test_a_channel_that_is_listed_twice_is_closed(tmp_path: Path) -> None:
     files = roof()
     files.channels["dms"] = [{"id": "ROOF", "members": ["U1", "U2"]}]
-    assert [each.kind for each in build(tmp_path, files).list_channels()] == ["closed"]
+    assert [channel.kind for channel in build(tmp_path, files).list_channels()] == ["closed"]
 
 
 def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:

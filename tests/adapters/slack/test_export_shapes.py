@@ -30,9 +30,9 @@ def read_all(source: SlackExport) -> dict[str, list[tuple[str, str, str]]]:
     """The workspace, author and text of each message by channel."""
     return {
         channel.name: [
-            (each.location.workspace, each.author, each.text)
+            (message.location.workspace, message.author, message.text)
             for page in source.read_pages(channel.location)
-            for each in page
+            for message in page
         ]
         for channel in source.list_channels()
     }
@@ -52,12 +52,12 @@ async def test_an_old_message_has_one_file_and_comments_on_files_are_messages(tm
     source = open_export(files.write_zip(tmp_path / "e.zip"), ExportOptions(), clock=ManualClock())
     [channel] = source.list_channels()
     [page] = source.read_pages(channel.location)
-    assert [(each.author, each.text) for each in page] == [
+    assert [(message.author, message.text) for message in page] == [
         ("U1", "<@U1> uploaded a file"),
         ("U2", "Zinc?\nFile “plan.txt”"),
         ("U2", "To all"),
     ]
-    assert [each.uploads for each in page] == [(Upload("F1", "plan.txt", 7, "text/plain", ""),), (), ()]
+    assert [message.uploads for message in page] == [(Upload("F1", "plan.txt", 7, "text/plain", ""),), (), ()]
     assert await source.fetch_file(page[0].uploads[0], 100) == b"Copper."
 
 
@@ -72,7 +72,7 @@ def test_folders_that_no_list_names_are_closed_channels(tmp_path: Path) -> None:
     }
     source = build(tmp_path, files)
     assert {name: len(rows) for name, rows in read_all(source).items()} == {"old-roof": 1, "C0ABCDEF1": 1}
-    assert {each.kind for each in source.list_channels()} == {"closed"}
+    assert {channel.kind for channel in source.list_channels()} == {"closed"}
     assert source.omissions["direct messages (--direct-messages includes them)"] == 2
     assert len(read_all(build(tmp_path, files, direct_messages=True))) == 4
 
@@ -109,7 +109,7 @@ def test_a_workspace_that_does_not_say_which_it_is_has_closed_channels(tmp_path:
         f"teams/north/slipway/{DAY}": [bare],
     }
     source = build(tmp_path, files, workspace=given)
-    kinds = {each.name: (each.location.workspace, each.kind) for each in source.list_channels()}
+    kinds = {channel.name: (channel.location.workspace, channel.kind) for channel in source.list_channels()}
     main = given or TEAM
     assert kinds == {"all": (main, "open"), "slipway": (main, "closed")}
 
@@ -143,7 +143,7 @@ def test_the_workspace_is_found_in_messages_or_one_is_proposed(tmp_path: Path) -
 
 
 def build_canvas(id_: str, title: str, hours: float, *channels: str) -> dict[str, Any]:
-    shares = [{"team": TEAM, "channel": each} for each in channels]
+    shares = [{"team": TEAM, "channel": channel} for channel in channels]
     return {
         "id": id_,
         "title": title,
@@ -174,9 +174,9 @@ def test_canvases_are_files_of_their_channels(tmp_path: Path) -> None:
     source = build(tmp_path, files)
     found = {
         channel.name: [
-            [upload.name for upload in each.uploads] or each.text
+            [upload.name for upload in message.uploads] or message.text
             for page in source.read_pages(channel.location)
-            for each in page
+            for message in page
         ]
         for channel in source.list_channels()
     }

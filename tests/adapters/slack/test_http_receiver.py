@@ -90,7 +90,7 @@ async def post(town: SlackHttpTown, body: str | bytes, headers: Mapping[str, str
 
 
 def commands(bot: RecordingBot) -> list[str]:
-    return [each.command for each in bot.all(CommandInvoked)]
+    return [event.command for event in bot.all(CommandInvoked)]
 
 
 async def test_messages_and_commands_arrive(town: SlackHttpTown, bot: RecordingBot) -> None:
@@ -98,7 +98,7 @@ async def test_messages_and_commands_arrive(town: SlackHttpTown, bot: RecordingB
     await ada.says(roof, "hello")
     await ada.slash(roof, "status")
     await town.slack.wait_until_delivered()
-    assert [each.message.text for each in bot.all(MessageReceived)] == ["hello"]
+    assert [event.message.text for event in bot.all(MessageReceived)] == ["hello"]
     assert commands(bot) == ["status"]
     assert bot.suspended
     assert bot.reconciled == 1
@@ -193,7 +193,7 @@ async def test_events_arrive_while_a_stranger_keeps_connections_open(
         await ada.says(roof, "still there?")
         await town.slack.wait_until_delivered()
         kept = count_open_files() - before - 400  # the stranger's ends are in this process, too
-    assert [each.message.text for each in bot.all(MessageReceived)] == ["still there?"]
+    assert [event.message.text for event in bot.all(MessageReceived)] == ["still there?"]
     assert kept < MAX_CONNECTIONS + 20
 
 
@@ -233,7 +233,7 @@ async def test_an_event_that_cannot_be_stored_is_not_acknowledged(town: SlackHtt
     bot.failures = 1
     ada, roof = members(town)
     await ada.says(roof, "hello")
-    await town.slack.wait_for(lambda: [each.lost for each in town.slack.socket.deliveries] == ["http_error"])
+    await town.slack.wait_for(lambda: [delivery.lost for delivery in town.slack.socket.deliveries] == ["http_error"])
 
 
 async def test_a_repeated_delivery_suspends_visibility_first_and_reconciles(

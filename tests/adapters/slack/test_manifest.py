@@ -46,9 +46,9 @@ def test_the_app_is_an_agent_with_a_command_and_a_socket() -> None:
 
 def test_the_menu_of_a_message_offers_what_the_bot_can_do() -> None:
     shortcuts = FEATURES["shortcuts"]
-    assert {each["callback_id"].removeprefix("threadlore.") for each in shortcuts} == MENU_COMMANDS.keys()
-    assert all(len(each["name"]) <= 24 and len(each["description"]) <= 150 for each in shortcuts)
-    assert {each["type"] for each in shortcuts} == {"message"}
+    assert {shortcut["callback_id"].removeprefix("threadlore.") for shortcut in shortcuts} == MENU_COMMANDS.keys()
+    assert all(len(shortcut["name"]) <= 24 and len(shortcut["description"]) <= 150 for shortcut in shortcuts)
+    assert {shortcut["type"] for shortcut in shortcuts} == {"message"}
 
 
 def test_the_manifests_list_the_commands_of_the_chat() -> None:

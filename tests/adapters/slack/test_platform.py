@@ -82,7 +82,7 @@ async def test_a_card_notifies_the_people_whom_it_mentions_and_nobody_else(scene
     bob = scene.slack.user("Bob")
     card = Card(f"asks you: <!here> <@{scene.ada.id}>", mentions=(bob.id, "S1>", "!channel"))
     await scene.platform.post(locate(scene.roof), card)
-    assert [each.target for each in scene.slack.space.pings] == [bob.id]
+    assert [ping.target for ping in scene.slack.space.pings] == [bob.id]
 
 
 async def test_slack_makes_no_link_of_a_name_in_a_card(scene: Scene) -> None:

@@ -104,7 +104,7 @@ async def test_processes_count_calls_and_waits_together(postgres_url: str, slack
             (await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK))).call_limits
             for _ in "ab"
         ]
-        here, there = (RateLimits(SYSTEM_CLOCK, "T1", each) for each in limits)
+        here, there = (RateLimits(SYSTEM_CLOCK, "T1", limit) for limit in limits)
         turns = [await each.starts.try_acquire() for _ in range(15) for each in (here, there)]
         assert sum(turns) == 20
         assert 50 < there.starts.wait_seconds <= 60
@@ -127,4 +127,4 @@ async def test_processes_count_calls_and_waits_together(postgres_url: str, slack
         await theirs.history.users_list()
         assert SYSTEM_CLOCK.monotonic() - began >= 1
         await waiting
-        assert [each.outcome for each in slack.calls_to("users.list")] == ["ratelimited", "ok", "ok"]
+        assert [call.outcome for call in slack.calls_to("users.list")] == ["ratelimited", "ok", "ok"]

@@ -107,9 +107,9 @@ async def test_a_link_that_is_made_after_the_scan_leads_nowhere(town: Path) -> N
     (town / "quay").symlink_to("data")
     with pytest.raises(ItemNotRead, match="a file that is not read"):
         await source.fetch(found["quay/mina.txt"], "")
-    for each in ("../secret.txt", "/etc/passwd"):
+    for text in ("../secret.txt", "/etc/passwd"):
         with pytest.raises(ItemNotRead):
-            await source.fetch(SourceItem(each), "")
+            await source.fetch(SourceItem(text), "")
 
 
 async def test_a_file_that_is_gone_or_too_large_says_so(town: Path) -> None:

@@ -42,8 +42,8 @@ async def open_source(server: ImapServer, tmp_path: Path) -> AsyncIterator[Opene
         return opened[-1]
 
     yield open_one
-    for each in opened:
-        await each.close()
+    for source in opened:
+        await source.close()
 
 
 async def test_the_messages_of_a_folder_are_listed_and_read_without_a_trace(
@@ -58,7 +58,7 @@ async def test_the_messages_of_a_folder_are_listed_and_read_without_a_trace(
     assert (fetched.name, fetched.data) == ("message-7.eml", server.folders["INBOX"].messages[7])
     assert await source.fetch(found["1/7/INBOX"], fetched.validator) is None
     await source.close()
-    assert not any(each.startswith(("SELECT", "UID STORE")) for each in server.commands)
+    assert not any(command.startswith(("SELECT", "UID STORE")) for command in server.commands)
     assert server.commands[-1] == "LOGOUT"
 
 

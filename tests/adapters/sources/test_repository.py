@@ -107,7 +107,7 @@ async def test_nothing_stays_of_a_version_that_is_not_the_newest(server: GitServ
     assert await read(source, found["ferry.md"]) == b"The ferry leaves at noon."
     with pytest.raises(SourceUnavailable):
         await source.repository.read(former)
-    assert len([each for each in folder.glob("objects/**/*") if each.is_file()]) <= 4  # one pack
+    assert len([path for path in folder.glob("objects/**/*") if path.is_file()]) <= 4  # one pack
     assert not list(folder.glob("objects/pack/tmp_*"))
 
 
@@ -204,7 +204,7 @@ def test_what_is_no_name_of_a_branch_is_refused(branch: str, tmp_path: Path) -> 
 
 def test_an_address_tells_what_it_is() -> None:
     assert [REPOSITORY.matches(each) for each in GOOD] == [True, False, True, True, True, False]
-    assert not any(REPOSITORY.matches(each) for each in ("https://wiki.example/", "/srv/notes", "imaps://host/"))
+    assert not any(REPOSITORY.matches(text) for text in ("https://wiki.example/", "/srv/notes", "imaps://host/"))
 
 
 def test_files_of_well_known_servers_have_links(tmp_path: Path) -> None:

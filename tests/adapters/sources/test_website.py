@@ -32,7 +32,7 @@ async def web() -> AsyncIterator[WebServer]:
 def list_pages(server: WebServer, *paths: str, changed: str = "") -> None:
     """Have an index of one compressed sitemap list these pages."""
     dated = f"<lastmod>{changed}</lastmod>" if changed else ""
-    urls = "".join(f"<url><loc>{server.url(each)}</loc>{dated}</url>" for each in paths)
+    urls = "".join(f"<url><loc>{server.url(path)}</loc>{dated}</url>" for path in paths)
     index = f"<sitemapindex><sitemap><loc>{server.url('/pages.xml.gz')}</loc></sitemap></sitemapindex>"
     server.pages["/index.xml"] = XML, index
     server.files["/pages.xml.gz"] = "application/x-gzip", gzip.compress(f"<urlset>{urls}</urlset>".encode())
@@ -200,4 +200,4 @@ def test_what_is_no_website_is_refused(address: str, tmp_path: Path) -> None:
 
 def test_an_address_tells_what_it_is() -> None:
     assert WEBSITE.matches("https://wiki.example/")
-    assert not any(WEBSITE.matches(each) for each in ("https://git.example/x.git", "/srv", "imaps://host/"))
+    assert not any(WEBSITE.matches(text) for text in ("https://git.example/x.git", "/srv", "imaps://host/"))

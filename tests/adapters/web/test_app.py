@@ -54,7 +54,7 @@ def problem(response: httpx.Response) -> dict[str, object]:
 async def test_a_question_is_answered_with_its_sources(api: Api) -> None:
     answer = (await api.call("POST", "/api/v1/query", body=FERRY)).json()
     assert "noon" in answer["answer"]
-    assert [(each["number"], each["link"]) for each in answer["sources"]] == [(1, "https://t.example/note")]
+    assert [(source["number"], source["link"]) for source in answer["sources"]] == [(1, "https://t.example/note")]
 
 
 @pytest.mark.parametrize("accept", ["application/x-ndjson", "text/event-stream"])
@@ -64,8 +64,8 @@ async def test_a_stream_is_the_answer_in_pieces_and_its_end(api: Api, accept: st
     assert response.headers["content-type"].startswith(accept)
     lines = [line.removeprefix("data: ") for line in response.text.splitlines() if line]
     *deltas, end = map(json.loads, lines)
-    assert "noon" in "".join(each["text"] for each in deltas)
-    assert {each["type"] for each in deltas} == {"delta"}
+    assert "noon" in "".join(delta["text"] for delta in deltas)
+    assert {delta["type"] for delta in deltas} == {"delta"}
     assert (end["type"], end["sources"][0]["title"]) == ("end", "Note")
 
 
@@ -73,7 +73,7 @@ async def test_context_documents_entities_and_counts_are_those_of_the_token(api:
     found = (await api.call("POST", "/api/v1/query/data", body={"question": "What is the password?"})).json()
     assert found["sources"]
     listed = (await api.call("GET", "/api/v1/documents")).json()
-    assert [each["key"] for each in listed["documents"]] == [f"note:{HERE}"]
+    assert [document["key"] for document in listed["documents"]] == [f"note:{HERE}"]
     rest = (await api.call("GET", "/api/v1/documents?offset=1")).json()
     assert (rest["documents"], rest["total"]) == ([], 1)
     mina = (await api.call("GET", "/api/v1/entities/Mina")).json()
@@ -86,7 +86,7 @@ async def test_a_document_or_everything_is_summarized_with_its_sources(api: Api)
     for body in ({}, {"document": f"note:{HERE}"}, {"channel": f"{HERE}:room"}, {"kind": "digest"}):
         summary = (await api.call("POST", "/api/v1/summaries", body=body)).json()
         assert "ferry" in summary["answer"], body
-        assert [each["document"] for each in summary["sources"]] == [f"note:{HERE}"]
+        assert [source["document"] for source in summary["sources"]] == [f"note:{HERE}"]
     past = {"until": "2001-01-01T00:00:00Z"}
     assert (await api.call("POST", "/api/v1/summaries", body=past)).json()["sources"] == []
     for body in ({"document": f"note:{VAULT}"}, {"channel": f"{VAULT}:room"}, {"channel": "room"}):

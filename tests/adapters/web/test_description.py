@@ -57,7 +57,7 @@ def test_every_operation_keeps_to_its_description(server: Server, *, thorough: b
     ok: Any = importlib.import_module("schemathesis.core.result").Ok
     checks = [getattr(known, name) for name in CHECKS]
     schema = schemathesis.openapi.from_dict(server.api.app.openapi())
-    operations = [each.ok() for each in schema.get_all_operations() if isinstance(each, ok)]
+    operations = [operation.ok() for operation in schema.get_all_operations() if isinstance(operation, ok)]
     assert len(operations) > 10
     for operation in operations:
         is_upload = (operation.method.upper(), operation.path) in UPLOADS

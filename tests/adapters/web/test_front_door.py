@@ -102,7 +102,9 @@ ATTACKS = {
 
 
 @pytest.mark.share(4)
-@pytest.mark.parametrize(("attack", "source"), [("login forms", ATTACKER), *((each, "127.0.0.1") for each in ATTACKS)])
+@pytest.mark.parametrize(
+    ("attack", "source"), [("login forms", ATTACKER), *((attack, "127.0.0.1") for attack in ATTACKS)]
+)
 async def test_two_hundred_and_five_unfinished_requests_keep_nobody_out(
     service: GatedService, attack: str, source: str
 ) -> None:

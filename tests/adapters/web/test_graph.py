@@ -34,11 +34,11 @@ async def test_a_name_is_searched_and_its_neighbors_are_drawn(api: Api) -> None:
     assert (mina["key"], mina["name"], mina["mentions"]) == ("mina", "Mina", 1)
     graph = await get(api, "graph?entity=Mina&depth=2&limit=200")
     assert graph["nodes"][0] | {"name": "Mina", "ring": 0} == graph["nodes"][0]
-    keys = {each["key"] for each in graph["nodes"]}
+    keys = {node["key"] for node in graph["nodes"]}
     assert {end for edge in graph["edges"] for end in (edge["source"], edge["target"])} <= keys
     assert (await get(api, "graph?entity=Mina&type=planet"))["edges"] == []
     times = ("since=2026-01-01T00:00:00", "since=0")
-    for wrong in ("entity=", *(f"entity=Mina&{each}" for each in ("depth=3", "limit=201", *times))):
+    for wrong in ("entity=", *(f"entity=Mina&{time}" for time in ("depth=3", "limit=201", *times))):
         assert (await api.call("GET", f"/api/v1/graph?{wrong}")).status_code == 422
     early = await api.call("GET", "/api/v1/graph?entity=Mina&until=1999-01-01T00:00:00Z")
     assert (early.status_code, early.json()["detail"]) == (404, "Nothing of this time is known about “Mina”.")
@@ -61,12 +61,16 @@ async def test_every_fact_leads_to_its_passage(api: Api) -> None:
 
 
 async def test_a_split_is_listed_with_its_rule_and_its_undo_ends_it(manager: Api) -> None:
-    [key] = {each["document"] for each in (await get(manager, "graph/entity?name=Mina"))["sources"]}
+    [key] = {source["document"] for source in (await get(manager, "graph/entity?name=Mina"))["sources"]}
     split = {"action": "split", "name": "Mina", "other": "Mina (boat)", "document": key}
     done = await correct(manager, split)
     assert (await get(manager, "graph/entity?name=Mina (boat)"))["entity"]["name"] == "Mina (boat)"
-    listed = [each for each in (await get(manager, "graph/corrections"))["corrections"] if each["kind"] == "split"]
-    assert [(each["name"], each["other"], each["description"]) for each in listed] == [
+    listed = [
+        correction
+        for correction in (await get(manager, "graph/corrections"))["corrections"]
+        if correction["kind"] == "split"
+    ]
+    assert [(correction["name"], correction["other"], correction["description"]) for correction in listed] == [
         ("Mina", "Mina (boat)", f"document {key}")
     ]
     await correct(manager, done["undo"])
@@ -80,7 +84,7 @@ async def test_a_correction_shows_at_once_and_its_undo_ends_it(manager: Api) -> 
     assert (await get(manager, "graph/entity?name=Mina"))["entity"]["name"] == "Gudgeon"
     listed = await get(manager, "graph/corrections")
     assert listed["spaces"] == [HERE]
-    assert [(each["kind"], each["name"], each["other"]) for each in listed["corrections"]] == [
+    assert [(correction["kind"], correction["name"], correction["other"]) for correction in listed["corrections"]] == [
         ("merge", "Mina", "Gudgeon")
     ]
     await correct(manager, merged["undo"])
@@ -96,12 +100,12 @@ async def test_a_correction_shows_at_once_and_its_undo_ends_it(manager: Api) -> 
     await correct(manager, {"action": "hide", "name": "Mina", "other": "Gudgeon"})
     separated = await correct(manager, {"action": "separate", "name": "Mina", "other": "Gudgeon"})
     pages = [await get(manager, f"graph/corrections?limit=1&offset={offset}") for offset in (0, 1, 2)]
-    kinds = [([each["kind"] for each in page["corrections"]], page["has_more"]) for page in pages]
+    kinds = [([correction["kind"] for correction in page["corrections"]], page["has_more"]) for page in pages]
     assert kinds == [(["separate"], True), (["hide"], False), ([], False)]
     await correct(manager, separated["undo"])
     again = await manager.call("POST", CORRECTIONS, body=separated["undo"])
     assert (again.status_code, again.json()["title"]) == (409, "CorrectionChanged")
-    assert [each["kind"] for each in (await get(manager, "graph/corrections"))["corrections"]] == ["hide"]
+    assert [correction["kind"] for correction in (await get(manager, "graph/corrections"))["corrections"]] == ["hide"]
 
 
 async def test_an_undo_leads_back_to_the_correction_of_another_person(manager: Api) -> None:
@@ -132,7 +136,7 @@ async def test_a_correction_needs_the_permission_and_names_of_its_space(manager:
     alias = {"kind": "merge", "name": "Mina", "other": SECRET.title()}
     undo = {"action": "undo", "name": "Mina", "space": VAULT, "removed": [alias]}
     assert (await manager.call("POST", CORRECTIONS, body=undo)).status_code == 404
-    for wrong in (*({"action": each, "name": "Mina"} for each in ("undo", "merge", "burn")), {"action": "hide"}):
+    for wrong in (*({"action": name, "name": "Mina"} for name in ("undo", "merge", "burn")), {"action": "hide"}):
         assert (await manager.call("POST", CORRECTIONS, body=wrong)).status_code == 422
     for path in ("entities", f"entities?search={SECRET}", "graph/entity?name=Mina", "graph?entity=Mina&depth=2"):
         assert SECRET not in (await manager.call("GET", f"/api/v1/{path}")).text.casefold()

@@ -40,19 +40,19 @@ async def test_a_stock_client_streams_the_same_answer(client: openai.AsyncOpenAI
     whole = await client.chat.completions.create(model="threadlore", messages=QUESTION)
     stream = await client.chat.completions.create(model="threadlore", messages=QUESTION, stream=True)
     chunks = [chunk async for chunk in stream]
-    assert "".join(each.choices[0].delta.content or "" for each in chunks) == whole.choices[0].message.content
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == whole.choices[0].message.content
     assert chunks[-1].choices[0].finish_reason == "stop"
 
 
 async def test_the_tokens_of_a_stream_come_last_if_they_are_asked_for(client: openai.AsyncOpenAI) -> None:
     options: Any = {"model": "threadlore", "messages": QUESTION, "stream": True}
     plain = [chunk async for chunk in await client.chat.completions.create(**options)]
-    assert {each.usage for each in plain} == {None}
+    assert {chunk.usage for chunk in plain} == {None}
     counted = [
         chunk async for chunk in await client.chat.completions.create(**options, stream_options={"include_usage": True})
     ]
     *_, last = counted
-    assert ([each.usage for each in counted[:-1]], last.choices) == ([None] * len(plain), [])
+    assert ([chunk.usage for chunk in counted[:-1]], last.choices) == ([None] * len(plain), [])
     assert last.usage is not None
     assert last.usage.total_tokens == last.usage.prompt_tokens + last.usage.completion_tokens
 

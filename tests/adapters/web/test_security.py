@@ -34,8 +34,8 @@ class PatientService:
         if isinstance(request, CheckToken):
             return
         try:
-            for each in self._results:
-                yield each
+            for result in self._results:
+                yield result
             self.waiting.set()
             await asyncio.Event().wait()
         finally:

@@ -23,4 +23,4 @@ async def test_a_start_warns_if_nobody_on_this_machine_needs_a_login(
     stop.set()
     with capture_logs() as logged:
         await serve(service, Settings(data_dir=tmp_path, web_port=0, web_login=login), stop, clock=SYSTEM_CLOCK)
-    assert ("web.open_to_this_machine" in {each["event"] for each in logged}) is warns
+    assert ("web.open_to_this_machine" in {log["event"] for log in logged}) is warns

@@ -45,7 +45,7 @@ async def post(api: Api, body: bytes | AsyncIterator[bytes], **headers: str) -> 
 
 def left_behind(tmp_path: Path) -> list[str]:
     folder = tmp_path / "home" / "uploads"
-    return [each.name for each in folder.iterdir()] if folder.is_dir() else []
+    return [path.name for path in folder.iterdir()] if folder.is_dir() else []
 
 
 async def test_an_upload_is_read_with_its_locators_and_forgotten_by_its_title(api: Api, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ async def test_a_title_of_two_documents_is_a_conflict(api: Api) -> None:
 async def test_whoever_uploads_sees_each_step(api: Api, accept: str) -> None:
     response = await upload(api, "tiles.txt", TILES, accept)
     *steps, end = [json.loads(line.removeprefix("data: ")) for line in response.text.splitlines() if line]
-    assert [each["stage"] for each in steps][:1] == ["parsing"]
+    assert [step["stage"] for step in steps][:1] == ["parsing"]
     done = "indexing 1 of 1 document"
     assert steps[-1] == {"type": "progress", "stage": "indexing", "done": 1, "total": 1, "trouble": "", "text": done}
     assert (end["type"], end["changed"], end["documents"][0]["title"]) == ("end", True, "tiles.txt")
@@ -156,7 +156,7 @@ async def test_one_token_does_not_take_all_places_of_uploads() -> None:
 
 async def test_two_uploads_at_once_are_two_documents(api: Api) -> None:
     both = await asyncio.gather(upload(api, "a.txt", TILES), upload(api, "b.txt", b"Bob has the ladder."))
-    assert [each.status_code for each in both] == [201, 201]
+    assert [result.status_code for result in both] == [201, 201]
     assert (await api.call("GET", "/api/v1/documents?search=.txt")).json()["total"] == 2
 
 

@@ -49,7 +49,7 @@ async def test_a_question_without_files_has_none(bot: BotFixture, hall: Location
 async def test_the_end_waits_until_they_are_indexed(bot: BotFixture, message: Message) -> None:
     async with attachments(bot, message):
         pass
-    assert [each.title for each in await bot.list_documents(message.location)] == ["notes.txt"]
+    assert [document.title for document in await bot.list_documents(message.location)] == ["notes.txt"]
     assert bot.platform.reactions[message.id] == ["working", "done"]
 
 

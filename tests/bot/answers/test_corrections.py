@@ -160,7 +160,7 @@ async def test_a_neighbor_that_was_not_used_may_change(bot: BotFixture, neighbor
     ("change", "reply"),
     [
         ("edited", "Lundi."),
-        *((each, "A feline vanished [1]. Ein Tier wird seit gestern gesucht.") for each in ("deleted", "forgotten")),
+        *((name, "A feline vanished [1]. Ein Tier wird seit gestern gesucht.") for name in ("deleted", "forgotten")),
     ],
 )
 async def test_a_retelling_that_cites_nothing_counts_as_used(
@@ -206,7 +206,7 @@ async def test_what_turned_private_leaves_the_history_of_other_channels(
     bot.language.reply = ("Am Montag, und jemand sucht ein Tier [1].",)
     reply = await bot.ask(hall, "bob", ASKED)
     found = await bot.stored(reply)
-    assert [each.room for each in found.sources] == [hall.room]
+    assert [source.room for source in found.sources] == [hall.room]
     assert found.text
     await run_steps(bot, [steps.set_kind("closed")])
     assert (await bot.stored(reply)).text == ""
@@ -340,7 +340,7 @@ async def test_many_corrections_leave_room_for_answers_and_one_that_fails_stops_
     bot.platform.failing.clear()
     bot.platform.advance(60)
     await AnswerCorrector(bot.context, sleep).process_due()
-    assert {each.text for each in replies} == {texts.SOURCE_REMOVED}
+    assert {reply.text for reply in replies} == {texts.SOURCE_REMOVED}
     assert waits == 6 * [CORRECTION_INTERVAL]
 
 

@@ -95,10 +95,10 @@ async def test_a_digest_that_was_interrupted_goes_on_below_the_same_message(bot:
     await writer(bot, 24).write_due()
     bot.platform.failing.clear()
     await writer(bot, 24.1).write_due()
-    assert [bool(each.closing) for each in bot.platform.replies] == [False]
+    assert [bool(reply.closing) for reply in bot.platform.replies] == [False]
     await writer(bot, 24.5).write_due()
     assert len(headings(bot, roof)) == 1
-    assert [bool(each.closing) for each in bot.platform.replies] == [True]
+    assert [bool(reply.closing) for reply in bot.platform.replies] == [True]
 
 
 async def test_after_a_crash_the_next_digest_begins_where_the_finished_one_ended(bot: BotFixture) -> None:

@@ -100,7 +100,7 @@ async def test_the_closest_passages_are_no_answer(bot: BotFixture) -> None:
     assert footer.sources
     assert footer.notice.startswith("I looked through what everyone in #hall can see.")
     assert texts.NO_SOURCE_FOUND not in footer.notice
-    assert not {"verify", "correct-answer"} & {each.action for each in footer.buttons}
+    assert not {"verify", "correct-answer"} & {button.action for button in footer.buttons}
     assert CLOSEST_KEY not in draft().used_source_keys
 
 
@@ -127,10 +127,10 @@ async def test_a_private_answer_with_sources_can_be_shared_in_its_channel(
     bot: BotFixture, made: AnswerDraft, *, shareable: bool
 ) -> None:
     buttons = (await build_draft_footer(bot.context, made)).buttons
-    assert ("share" in {each.action for each in buttons}) is shareable
+    assert ("share" in {button.action for button in buttons}) is shareable
 
 
 async def test_a_failure_can_only_be_tried_again(bot: BotFixture) -> None:
     footer = await build_draft_footer(bot.context, replace(draft(), written=WrittenText("It broke.", failed=True)))
     assert (footer.answer, footer.sources, footer.notice) == ("a1", (), "")
-    assert [(each.action, each.value) for each in footer.buttons] == [("again", "a1:0")]
+    assert [(button.action, button.value) for button in footer.buttons] == [("again", "a1:0")]

@@ -66,7 +66,7 @@ def test_a_source_mentions_nobody_and_holds_no_link() -> None:
     planted = {"title": "@here [x](https://evil.example)", "label": "<!channel>", "text": "https://evil.example <@U1>"}
     shown = build_answer_source(make_source(**planted), "")
     bad = ("@here", "](https://", "<!channel>", "https://", "<@U1>")
-    assert not any(each in shown.title + shown.excerpt for each in bad)
+    assert not any(text in shown.title + shown.excerpt for text in bad)
 
 
 def test_long_titles_and_excerpts_are_cut() -> None:
@@ -86,8 +86,8 @@ def test_long_titles_and_excerpts_are_cut() -> None:
 def test_buttons_are_those_that_make_sense(*, private: bool, share: bool, sourced: bool, actions: list[str]) -> None:
     sources = [build_answer_source(make_source(), "")] if sourced else []
     made = build_answer_footer("a1", sources, ["One.", "", "Two."], private=private, share=share)
-    assert [each.action for each in made.buttons] == actions
-    assert {each.value for each in made.buttons} == {"a1"}
+    assert [button.action for button in made.buttons] == actions
+    assert {button.value for button in made.buttons} == {"a1"}
     assert (made.answer, made.notice) == ("a1", "One. Two.")
 
 

@@ -47,7 +47,7 @@ async def test_a_question_is_answered_in_its_thread_with_source_notice_and_butto
     assert (source.number, source.link) == (1, "https://chat.example/T1/ROOF/m1")
     assert (source.title, source.excerpt) == ("#roof · Ada", "")
     assert notice(bot) == "Answered from what everyone in #roof can see."
-    buttons = {each.action: each.value for each in reply.closing.buttons}
+    buttons = {button.action: button.value for button in reply.closing.buttons}
     assert list(buttons) == ["up", "down", "sources", "improve"]
     assert buttons.pop("improve") == f"{target.answer}:0"
     assert set(buttons.values()) == {target.answer}
@@ -159,7 +159,7 @@ async def test_an_interrupted_answer_is_finished_after_a_restart_in_the_same_rep
         assert (await bot.stored(bot.last_reply)).reply_ref == bot.last_reply.reply_ref
         await bot.answer(question)
         await bot.answer(question)
-        assert [each.text for each in platform.replies] == [f"The Tiles come on Monday. {CITED}"]
+        assert [reply.text for reply in platform.replies] == [f"The Tiles come on Monday. {CITED}"]
         assert (await bot.stored(bot.last_reply)).state == "done"
         assert platform.calls.count("finish") == 1
 
@@ -235,7 +235,7 @@ async def test_an_answer_that_breaks_off_keeps_its_text(bot: BotFixture, error: 
     assert reply.text.startswith(f"The Tiles come {CITED} on\n\n{texts.BROKEN_OFF} ")
     assert reply.target.answer[:8] in reply.text
     assert reply.closing is not None
-    assert [each.number for each in reply.closing.sources] == [1]
+    assert [source.number for source in reply.closing.sources] == [1]
 
 
 @with_settings(questions_per_minute=1)
@@ -315,7 +315,7 @@ async def test_a_source_that_is_closed_before_the_search_but_moved_after_it_is_n
 
     run_before(bot.answer_service.writer_parts.history, "load_history", close)
     reply = await bot.ask(hall, "ada", "When do the Tiles come?")
-    assert not any("Monday" in each for each in reply.states)
+    assert not any("Monday" in state for state in reply.states)
 
 
 async def leave_the_channel(bot: BotFixture, secret: Message) -> str:

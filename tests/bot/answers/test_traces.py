@@ -34,10 +34,10 @@ async def test_an_answer_leaves_a_trace_of_its_steps(
     bot.metrics.tracer = tracer
     reply = await bot.ask(ROOF, "bob", ASKED)
     *steps, root = exporter.get_finished_spans()
-    assert ([each.name for each in steps], root.name, root.parent) == (STEPS, "question", None)
+    assert ([step.name for step in steps], root.name, root.parent) == (STEPS, "question", None)
     assert root.context is not None
-    assert {each.parent.span_id for each in steps if each.parent} == {root.context.span_id}
-    times = [moment or 0 for each in steps for moment in (each.start_time, each.end_time)]
+    assert {step.parent.span_id for step in steps if step.parent} == {root.context.span_id}
+    times = [moment or 0 for step in steps for moment in (step.start_time, step.end_time)]
     assert times == sorted(times)
     assert (root.start_time, root.end_time) == (times[0], times[-1])
     [first_word] = root.events
@@ -58,7 +58,7 @@ async def test_a_trace_holds_no_text_and_no_names(
 ) -> None:
     bot.metrics.tracer = tracer
     reply = await bot.ask(ROOF, "bob", ASKED)
-    exported = "".join(each.to_json() for each in exporter.get_finished_spans())
+    exported = "".join(span.to_json() for span in exporter.get_finished_spans())
     words = {"Tiles", "Monday", "When", "Ada", "bob", "roof", "ROOF", "T1:", "Answered"}
     assert reply.text
     assert not {word for word in words if word in exported}

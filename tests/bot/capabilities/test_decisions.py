@@ -25,7 +25,7 @@ async def list_for(bot: BotFixture, reader: str, **fields: Any) -> Any:
     place = bot.platform.place("YARD")
     scope = await bot.context.audience.scope_for_person(place, reader)
     results = run_for_person(bot.deps, Caller("person", subject, scope, place), ListDecisions(**fields))
-    return [each async for each in results][-1]
+    return [result async for result in results][-1]
 
 
 async def texts_for(bot: BotFixture, reader: str, **fields: Any) -> list[str]:

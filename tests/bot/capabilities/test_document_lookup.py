@@ -13,7 +13,7 @@ from tests.support.builders import make_listed
 MINUTES = make_listed("file:/town/minutes.md", "Minutes", link="https://a.example/m")
 RULES, OLD_RULES = make_listed("file:/town/rules.pdf"), make_listed("file:/old/rules.pdf", "rules")
 CHAT: dict[str, Any] = {"link": "file:///town/harbour.jsonl", "kind": "conversation"}
-CHATS = [make_listed(f"chat:{each}", f"#harbour: {each}", **CHAT) for each in "ab"]
+CHATS = [make_listed(f"chat:{character}", f"#harbour: {character}", **CHAT) for character in "ab"]
 TWICE = [make_listed(key, "Tea", link="https://a.example/t", kind="conversation") for key in "ab"]
 TILDE, HERE = make_listed("k", "~none of us"), make_listed("file:/here/a.md", "Tea")
 ALL = [MINUTES, RULES, OLD_RULES, *CHATS, TILDE, HERE]
@@ -39,7 +39,7 @@ LOCAL = "console:local"
     ],
 )
 def test_documents_are_named_by_key_path_title_or_link(words: str, folder: str, keys: list[str]) -> None:
-    assert [each.key for each in match_documents(words, ALL, folder)] == keys
+    assert [document.key for document in match_documents(words, ALL, folder)] == keys
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_keys_of_different_spaces_and_folders_are_different() -> None:
 def test_a_file_whose_name_is_no_text_is_found_by_its_path(words: str, folder: str) -> None:
     key = file_key(BAD_NAME, LOCAL)
     assert key.encode()
-    assert [each.key for each in match_documents(words, [make_listed(key, "Bad")], folder)] == [key]
+    assert [document.key for document in match_documents(words, [make_listed(key, "Bad")], folder)] == [key]
 
 
 @pytest.mark.parametrize("words", ["/town/minutes.md", "file:///town/harbour.jsonl", "~/minutes.md"])

@@ -41,7 +41,7 @@ async def perform(bot: BotFixture, who: str, place: Location, request: Any) -> A
     """The last result for a person in a channel."""
     scope = await bot.context.audience.scope_for_person(place, who)
     caller = Caller("person", Subject("slack", "T1", who), scope, place, door="chat")
-    return [each async for each in run_for_person(bot.deps, caller, request)][-1]
+    return [result async for result in run_for_person(bot.deps, caller, request)][-1]
 
 
 async def operate(bot: BotFixture, request: Any) -> Any:
@@ -61,10 +61,10 @@ async def tell_of_the_ferry(bot: BotFixture) -> tuple[Location, str]:
 
 async def test_a_rehearsal_changes_nothing_and_says_what_the_receipt_says(bot: BotFixture) -> None:
     place, link = await tell_of_the_ferry(bot)
-    before = [each.passages for each in await bot.list_documents(place)]
+    before = [document.passages for document in await bot.list_documents(place)]
     rehearsed = await perform(bot, "ada", place, Forget(link, dry_run=True))
     assert isinstance(rehearsed, ErasureRehearsal)
-    assert [each.passages for each in await bot.list_documents(place)] == before
+    assert [document.passages for document in await bot.list_documents(place)] == before
     done = await perform(bot, "ada", place, Forget(link))
     assert isinstance(done, Forgotten)
     assert done.receipt["counts"] == rehearsed.counts
@@ -138,7 +138,7 @@ async def test_verify_says_what_an_older_backup_brought_back_and_erases_it_again
         again = await operate(bot, VerifyReceipt(text, erase_again=True))
         assert again.erased_again
         assert not any((await operate(bot, VerifyReceipt(text))).remaining.values())
-        assert [each.author for each in await bot.store.messages.list_by_author("slack", "T1", "ada")] == []
+        assert [message.author for message in await bot.store.messages.list_by_author("slack", "T1", "ada")] == []
         changed = text.replace('"messages": 2', '"messages": 3')
         with pytest.raises(InvalidQuestion, match="was changed"):
             await operate(bot, VerifyReceipt(changed))

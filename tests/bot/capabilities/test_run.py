@@ -98,19 +98,19 @@ async def deps(engine_context: EngineContext, deps: Deps, access: ScriptedAccess
 
 async def collect(seen: list[OperationResult], results: AsyncIterator[OperationResult]) -> None:
     """Add results to a list as they come."""
-    async for each in results:
-        seen.append(each)  # noqa: PERF401 - those before an error are kept
+    async for result in results:
+        seen.append(result)  # noqa: PERF401 - those before an error are kept
 
 
 async def make(access: AccessControl, subject: Subject, *permissions: str) -> str:
-    allowed = tuple(each for each in PERMISSIONS if each in (permissions or PERMISSIONS))
+    allowed = tuple(permission for permission in PERMISSIONS if permission in (permissions or PERMISSIONS))
     return (await access.create_token("t", subject, allowed, 60, None))[1]
 
 
 async def test_every_request_lists_only_what_the_token_may_read(deps: Deps, access: ScriptedAccess) -> None:
     token = await make(access, Subject(space=LOCAL_SPACE))
     listed = last(await run(deps, Authorized(token, requests.ListDocuments())), DocumentList)
-    assert [each.space for each in listed.documents] == [LOCAL_SPACE]
+    assert [document.space for document in listed.documents] == [LOCAL_SPACE]
     results = await run(deps, Authorized(token, ABOUT_PASSWORD))
     assert "agate" not in str(results)
 
@@ -126,8 +126,8 @@ async def test_an_answer_ends_without_sources_when_its_reader_lost_access_meanwh
     seen = list[OperationResult]()
     with pytest.raises(AudienceChanged):
         await collect(seen, run_request(deps, Authorized(token, ABOUT_PASSWORD)))
-    assert {type(each) for each in seen} >= {AnswerDelta}
-    assert not [each for each in seen if isinstance(each, AnswerEnd)]
+    assert {type(result) for result in seen} >= {AnswerDelta}
+    assert not [result for result in seen if isinstance(result, AnswerEnd)]
 
 
 async def test_an_answer_ends_once_its_token_is_revoked_or_a_room_of_it_closed(
@@ -218,7 +218,9 @@ async def test_a_token_of_a_space_adds_facts_there_and_a_person_only_to_a_channe
             await run(deps, Authorized(await make(access, PERSON), replace(fact, channel=channel)))
     await run(deps, Authorized(await make(access, Subject(space=LOCAL_SPACE)), fact))
     listed = last(await run(deps, requests.ListDocuments()), DocumentList)
-    assert "stated" in {each.kind for each in listed.documents} | {each.room for each in listed.documents}
+    assert "stated" in {document.kind for document in listed.documents} | {
+        document.room for document in listed.documents
+    }
 
 
 async def test_a_person_corrects_only_where_they_may(deps: Deps, access: ScriptedAccess) -> None:
@@ -234,7 +236,7 @@ async def test_a_person_corrects_only_where_they_may(deps: Deps, access: Scripte
     made = last(await run(deps, Authorized(token, requests.Hide("Mina"))), Corrected)
     assert made.space == LOCAL_SPACE  # where its undo is made, too
     listed = last(await run(deps, Authorized(token, ListCorrections())), CorrectionList)
-    assert (listed.spaces, [each.name for each in listed.corrections]) == ((LOCAL_SPACE,), ["Mina"])
+    assert (listed.spaces, [correction.name for correction in listed.corrections]) == ((LOCAL_SPACE,), ["Mina"])
     with pytest.raises(NotFound):
         await run(deps, Authorized(token, requests.Merge("Password", "Otto")))
 
@@ -267,8 +269,8 @@ async def test_what_belongs_to_the_owner_of_the_data_needs_no_token_to_be_refuse
 async def test_only_managers_of_a_workspace_manage_it_whatever_their_token_says(
     deps: Deps, access: ScriptedAccess
 ) -> None:
-    token, rows = await make(access, PERSON), [each for each in ROWS if each.who is Who.MANAGER]
-    assert {each.permission for each in rows} == {"manage"}
+    token, rows = await make(access, PERSON), [row for row in ROWS if row.who is Who.MANAGER]
+    assert {row.permission for row in rows} == {"manage"}
     access.scopes = [EVERYTHING] * 4
     for request in (ListChannels(), GetUsage(), GetHealth()):
         with pytest.raises(NotAllowed, match="Only managers"):
@@ -330,14 +332,14 @@ async def test_an_answer_that_cannot_be_counted_is_given(
 
 
 def test_every_request_is_a_row_and_every_row_has_a_handler() -> None:
-    assert {each.request for each in ROWS} == set(get_args(OperationRequest)) - set(get_args(Envelope))
-    assert len({each.name for each in ROWS}) == len(ROWS)
-    assert all(callable(each.load_handler()) for each in ROWS)
+    assert {row.request for row in ROWS} == set(get_args(OperationRequest)) - set(get_args(Envelope))
+    assert len({row.name for row in ROWS}) == len(ROWS)
+    assert all(callable(row.load_handler()) for row in ROWS)
 
 
 def test_what_no_token_permits_is_for_the_owner_and_the_rest_for_no_owner_alone() -> None:
-    assert all((each.permission is None) == (each.who is Who.OWNER) for each in ROWS)
-    assert {each.name for each in ROWS if Limit.QUESTIONS in each.limits} == {"ask", "summarize"}
+    assert all((row.permission is None) == (row.who is Who.OWNER) for row in ROWS)
+    assert {row.name for row in ROWS if Limit.QUESTIONS in row.limits} == {"ask", "summarize"}
 
 
 async def test_a_person_is_told_nothing_about_commands_of_the_terminal(deps: Deps, access: ScriptedAccess) -> None:

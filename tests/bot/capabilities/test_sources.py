@@ -46,7 +46,7 @@ async def roof(bot: BotFixture) -> Location:
 async def own(bot: BotFixture, request: Any) -> list[Any]:
     """What the owner gets at the terminal."""
     async with aclosing(run(bot.deps, AtSpace(LOCAL, request))) as results:
-        return [each async for each in results if isinstance(each, Completed | Listing | SourceReport)]
+        return [result async for result in results if isinstance(result, Completed | Listing | SourceReport)]
 
 
 async def manage(bot: BotFixture, place: Location, request: Any, person: str = "ada") -> list[Any]:
@@ -54,7 +54,7 @@ async def manage(bot: BotFixture, place: Location, request: Any, person: str = "
     scope = await bot.context.audience.scope_for_person(place, person)
     caller = Caller("person", Subject("slack", "T1", person), scope, place)
     async with aclosing(run_for_person(bot.deps, caller, request)) as results:
-        return [each async for each in results if isinstance(each, Completed | Listing | SourceReport)]
+        return [result async for result in results if isinstance(result, Completed | Listing | SourceReport)]
 
 
 async def list_titles(bot: BotFixture, space: str) -> list[str]:
@@ -125,7 +125,7 @@ async def test_a_channel_that_is_forgotten_takes_its_sources_along(bot: BotFixtu
     await own(bot, AddSource(str(town), roof.room, confirmed=True))
     await own(bot, AddSource(str(town), "slack:T1", "all", confirmed=True))
     await bot.ingest_service.handle(ChannelRemoved(roof))
-    assert [each.name for each in await bot.store.sources.list_all()] == ["all"]
+    assert [source.name for source in await bot.store.sources.list_all()] == ["all"]
     assert len(await list_titles(bot, OPEN)) == 2
 
 
@@ -137,7 +137,7 @@ async def test_a_workspace_that_is_forgotten_takes_its_sources_along(
     await own(bot, AddSource(str(town), "slack:T1", "all", confirmed=True))
     await own(bot, AddSource(str(town), name="own", confirmed=True))
     await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))
-    assert [each.name for each in await bot.store.sources.list_all()] == ["own"]
+    assert [source.name for source in await bot.store.sources.list_all()] == ["own"]
     assert (await list_titles(bot, OPEN), len(await list_titles(bot, LOCAL))) == ([], 2)
 
 
@@ -150,7 +150,7 @@ async def test_a_removal_is_rehearsed_and_then_exact(bot: BotFixture, town: Path
     [said] = await own(bot, RemoveSource("town", confirmed=True))
     assert said.text == "Removed: town. Forgotten: 2 documents."
     assert len(await list_titles(bot, LOCAL)) == 2
-    assert [each.name for each in await bot.store.sources.list_all()] == ["twice"]
+    assert [source.name for source in await bot.store.sources.list_all()] == ["twice"]
     with pytest.raises(NotFound):
         await own(bot, RemoveSource("town"))
 

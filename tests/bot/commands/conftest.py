@@ -112,7 +112,7 @@ class Workspace:
     async def answer(self, id_: str, *sources: AnswerSource, result: str = "So it is. [1]", **facts: Any) -> None:
         """The bot answered Bob in the open channel, or as the facts say."""
         await self.context.store.answers.begin(make_answer(id_, **{"asker": "bob", **facts}))
-        documents = frozenset(each.document for each in sources)
+        documents = frozenset(source.document for source in sources)
         await self.context.store.answers.finish(id_, AnswerResult(result, sources, documents))
 
     async def titles(self) -> set[str]:
@@ -125,7 +125,7 @@ class Workspace:
 async def workspace(bot: BotFixture) -> Workspace:
     """Ada manages and is in both channels; Bob is in the open one; Gus is a guest and Eve a member, in neither."""
     people = (Person("ada", "Ada", is_manager=True), Person("gus", "Gus", is_guest=True), Person("eve", "Eve"))
-    bot.platform.people |= {each.id: each for each in people}
+    bot.platform.people |= {person.id: person for person in people}
     bot.platform.add_channel("ROOF", "ada", "bob")
     bot.platform.add_channel("ATTIC", "ada", kind="closed")
     for place in (ROOF, ATTIC):

@@ -138,7 +138,7 @@ async def test_without_a_model_what_matters_of_240_messages_is_shown_whole_with_
     assert "Asks you" in next(each for each in shown if "bring the ladder" in each)
     assert "Open question" in next(each for each in shown if "key of the shed" in each)
     threads = "\n".join(shown).split("\n- ")
-    assert all(len(each.strip().splitlines()) == 4 for each in threads[:-1])  # whole
+    assert all(len(thread.strip().splitlines()) == 4 for thread in threads[:-1])  # whole
     assert shown[-1] == "… and 220 other messages: [start at the first one](https://chat.example/T1/ROOF/m1)"
     times = re.findall(r"2026-11-20 \d\d:\d\d", "\n".join(shown))
     assert times == sorted(times)
@@ -155,7 +155,7 @@ async def test_without_a_model_the_count_is_that_of_all_messages_of_others(
     assert ONLY_NEWEST not in whole
     monkeypatch.setattr("engine.retrieval.overview.MAX_OVERVIEW_CHUNKS", 3)
     shown = (await workspace.text("bob", "catch-up 3 days")).splitlines()
-    quoted = sum(": " in each and "away until noon" not in each for each in shown if each.lstrip().startswith("- "))
+    quoted = sum(": " in line and "away until noon" not in line for line in shown if line.lstrip().startswith("- "))
     assert shown[-1] == ONLY_NEWEST
     assert shown[-3].startswith(f"… and {24 - quoted} other messages: ")
 

@@ -23,7 +23,7 @@ async def web(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> AsyncIte
     """A wiki of two pages, one of which is a picture."""
     monkeypatch.setattr("adapters.sources.website.DELAY_SECONDS", 0.0)
     async with open_web_server() as server:
-        pages = "".join(f"<url><loc>{server.url(each)}</loc></url>" for each in ("/ferry", "/quay"))
+        pages = "".join(f"<url><loc>{server.url(text)}</loc></url>" for text in ("/ferry", "/quay"))
         server.pages |= {
             "/sitemap.xml": ("application/xml", f"<urlset>{pages}</urlset>"),
             "/ferry": (HTML, "<title>Ferry</title><p>The ferry Gudgeon leaves at noon.</p>"),

@@ -60,4 +60,4 @@ def test_help_fits_into_one_message(traits: PlatformTraits, limit: int) -> None:
 
 def test_names_and_summaries_keep_to_the_limits_of_platforms() -> None:
     assert all(name.replace("-", "").isalpha() and name.islower() and len(name) <= 32 for name in COMMANDS)
-    assert all(len(each.summary) <= 100 for each in COMMANDS.values())
+    assert all(len(command.summary) <= 100 for command in COMMANDS.values())

@@ -47,7 +47,7 @@ async def found(workspace: Workspace, question: str) -> list[str]:
     await workspace.engine.wait_until_indexed()
     scope = await workspace.context.audience.scope_for_person(ROOF, "bob")
     context = await workspace.engine.retrieve(Question(question, scope, mode="naive", threshold=-1.0))
-    return [each.text for each in context.sources]
+    return [source.text for source in context.sources]
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ async def test_it_says_who_can_find_a_file_and_how_it_stays_with_the_caller(
 async def test_a_private_file_is_found_by_the_caller_alone_and_shows_in_no_channel(workspace: Workspace) -> None:
     upload = workspace.platform.add_file("tiles.txt", b"The tiles are red.")
     assert await learn_lines(workspace, upload, words="private") == [TILES_INDEXED, ONLY_YOU]
-    assert any("tiles are red" in each for each in await found(workspace, "Which color are the tiles?"))
+    assert any("tiles are red" in text for text in await found(workspace, "Which color are the tiles?"))
     others = await workspace.context.audience.scope_for_person(ROOF, "ada")
     channel = await workspace.context.audience.scope_for_channel(ROOF)
     for scope in (others, channel):

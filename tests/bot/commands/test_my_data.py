@@ -47,14 +47,14 @@ async def test_it_counts_by_channel_and_names_none_that_they_cannot_read(workspa
 async def test_the_file_has_their_own_words_and_nobody_elses(workspace: Workspace) -> None:
     await fill(workspace)
     lines = read_lines(await workspace.command("bob", "my-data download"))
-    assert [each["kind"] for each in lines][:5] == ["message", "message", "file", "question", "expert"]
-    texts = " ".join(each.get("text", "") for each in lines)
+    assert [line["kind"] for line in lines][:5] == ["message", "message", "file", "question", "expert"]
+    texts = " ".join(line.get("text", "") for line in lines)
     assert "Mina sells tickets." in texts
     assert "The key is in the attic." in texts
     assert "Who has the ladder?" in texts
     assert "cake" not in json.dumps(lines)
-    recorded = [each for each in lines if each["kind"] == "audit_entry"]
-    assert {each["action"] for each in recorded} == {"export-my-data"}
+    recorded = [line for line in lines if line["kind"] == "audit_entry"]
+    assert {line["action"] for line in recorded} == {"export-my-data"}
 
 
 async def test_of_whoever_is_forgotten_it_knows_that_alone(workspace: Workspace) -> None:
@@ -64,9 +64,9 @@ async def test_of_whoever_is_forgotten_it_knows_that_alone(workspace: Workspace)
     assert text.splitlines()[:2] == ["**What I know about you**", "Nothing."]
     assert "You asked me not to read your messages." in text
     lines = read_lines(await workspace.command("bob", "my-data download"))
-    assert {each["kind"] for each in lines} == {"opt_out", "audit_entry"}
+    assert {line["kind"] for line in lines} == {"opt_out", "audit_entry"}
 
 
 async def test_the_home_page_leads_there(workspace: Workspace) -> None:
     card = await build_home_card(workspace.context, "slack", "T1", "bob", START)
-    assert [each.action for each in card.buttons] == ["my-data", "forget"]
+    assert [button.action for button in card.buttons] == ["my-data", "forget"]

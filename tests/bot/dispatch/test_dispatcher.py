@@ -124,7 +124,7 @@ async def test_a_follow_up_waits_for_the_answer_before_it_and_has_it_as_history(
         await running.receive(MessageReceived(follow_up, addressed=False), follow_up.id)
         bot.language.answer_gate.set()
         await settle(running)
-    assert [each.target.message for each in bot.platform.replies] == [asked.id, follow_up.id]
+    assert [reply.target.message for reply in bot.platform.replies] == [asked.id, follow_up.id]
     assert any("On Monday" in turn.text for turn in bot.language.prompts[-1].history)
 
 
@@ -134,8 +134,8 @@ async def test_an_edited_question_is_answered_again_in_place(bot: BotFixture) ->
         edited = bot.platform.edit_message(asked, f"<@BOT> {ASKED}")
         await running.receive(MessageEdited(edited), "edit")
         await settle(running)
-    assert [each.question for each in bot.language.prompts] == ["When does the Glue come?", ASKED]
-    assert {each.target.message for each in bot.platform.replies} == {asked.id}
+    assert [prompt.question for prompt in bot.language.prompts] == ["When does the Glue come?", ASKED]
+    assert {reply.target.message for reply in bot.platform.replies} == {asked.id}
     assert (await bot.stored(bot.last_reply)).question == f"<@BOT> {ASKED}"
 
 

@@ -167,7 +167,7 @@ async def test_events_of_a_key_are_ingested_in_order_while_answers_take_their_ti
         for number in range(5):
             await queue.enqueue(event(str(number)), f"event:{number}")
         await worker.until(lambda: len(worker.processed) == 4)
-        assert [name(each) for each in worker.ingested] == list("01234")
+        assert [name(platform_event) for platform_event in worker.ingested] == list("01234")
         assert await queue.depth() >= 1
         worker.gates["process 0"].set()
         await queue.wait_until_idle()
@@ -215,7 +215,7 @@ async def test_a_failing_event_is_tried_again_and_delays_no_other(store: BotStor
             await queue.enqueue(event(id_), f"event:{id_}")
         await worker.until(lambda: len(worker.processed) == 2)
         await queue.wait_until_idle()
-    assert [name(each) for each in worker.ingested] == ["2", "1"]
+    assert [name(platform_event) for platform_event in worker.ingested] == ["2", "1"]
     assert worker.given_up == []
 
 
@@ -226,7 +226,7 @@ async def test_a_failing_event_is_tried_again_and_delays_no_other(store: BotStor
     "error",
     [
         *(UNAVAILABLE, DiskError("Full."), ConnectionResetError(), NotConnected("Not yet.")),
-        *(each("No.") for each in SERVER_ERRORS),
+        *(error("No.") for error in SERVER_ERRORS),
     ],
     ids=lambda error: type(error).__name__,
 )
@@ -344,7 +344,7 @@ async def test_events_of_a_key_go_on_though_a_failure_could_not_be_written(
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: not worker.failing["ingest 1"])
         await queue.enqueue(event("2"), "event:2")
-        await worker.until(lambda: {name(each) for each in worker.processed} == {"1", "2"})
+        await worker.until(lambda: {name(platform_event) for platform_event in worker.processed} == {"1", "2"})
 
 
 async def test_the_queue_is_read_on_after_an_unforeseen_error(
@@ -363,4 +363,4 @@ async def test_the_queue_is_read_on_after_an_unforeseen_error(
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: worker.processed)
         assert queue.is_running
-    assert [each.failures for each in supervisor.list_reports() if each.name == "event queue"] == [2]
+    assert [report.failures for report in supervisor.list_reports() if report.name == "event queue"] == [2]

@@ -64,8 +64,8 @@ async def test_a_picture_is_drawn_while_the_loop_goes_on() -> None:
 
 async def test_pictures_drawn_at_once_are_as_those_drawn_alone() -> None:
     drawn = [build_graph_model(around(name, ["Bob", "Carla"])) for name in ("Ada", "Eve")]
-    alone = [(await render_graph(each)).picture.data for each in drawn]
-    assert [each.picture.data for each in await asyncio.gather(*map(render_graph, drawn))] == alone
+    alone = [(await render_graph(model)).picture.data for model in drawn]
+    assert [result.picture.data for result in await asyncio.gather(*map(render_graph, drawn))] == alone
 
 
 async def test_a_name_without_drawable_letters_is_told_by_number() -> None:

@@ -43,4 +43,4 @@ def test_a_hostile_value_means_none(words: str) -> None:
 
 
 def test_a_locale_without_a_catalog_means_english_and_a_missing_one_nothing() -> None:
-    assert [match_locale(each) for each in ("nl-NL", "de-AT", "")] == ["en", "de", ""]
+    assert [match_locale(text) for text in ("nl-NL", "de-AT", "")] == ["en", "de", ""]

@@ -29,16 +29,18 @@ OTHERS = {
 
 def list_member_sentences() -> Iterator[str]:
     """The sentences of the catalog that people without a right may read."""
-    managers = {part for each in COMMANDS.values() if each.managers_only for part in (each.summary, each.details)}
+    managers = {
+        part for command in COMMANDS.values() if command.managers_only for part in (command.summary, command.details)
+    }
     for message in extract_messages():
         places = {file for file, _ in message.locations}
         forms = (message.id,) if isinstance(message.id, str) else tuple(message.id)
         if not places <= FOR_MANAGERS:
-            yield from (each for each in forms if each and each not in managers | OTHERS)
+            yield from (form for form in forms if form and form not in managers | OTHERS)
 
 
 def test_no_member_reads_a_word_of_the_program_s_insides() -> None:
-    found = [each for each in list_member_sentences() if INSIDES.search(PLACEHOLDER.sub("", each))]
+    found = [sentence for sentence in list_member_sentences() if INSIDES.search(PLACEHOLDER.sub("", sentence))]
     assert not found
 
 

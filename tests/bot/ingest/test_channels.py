@@ -83,7 +83,7 @@ async def test_documents_move_with_their_audience(
     if error:
         bot.platform.failing["channel"] = error
     await bot.ingest_service.handle(VisibilityChanged(place))
-    assert [space for each in both for space in await bot.spaces(each)] == spaces
+    assert [space for location in both for space in await bot.spaces(location)] == spaces
     bot.platform.failing.clear()
     await bot.post(ROOF, "ada", "Later.", after=3600)
     assert set(await bot.spaces(ROOF)) == {"slack:T1:ROOF"}

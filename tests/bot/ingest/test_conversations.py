@@ -45,12 +45,12 @@ def window(first: float, last: float, tokens: int = 100) -> StoredWindow:
 
 
 def runs(messages: list[Message], tokens: int = 10) -> dict[str, list[str]]:
-    found = group_into_runs([index(each, tokens) for each in messages], ROOM)
-    return {run.document.removeprefix(f"{ROOM}:"): [each.message.id for each in run.messages] for run in found}
+    found = group_into_runs([index(message, tokens) for message in messages], ROOM)
+    return {run.document.removeprefix(f"{ROOM}:"): [message.message.id for message in run.messages] for run in found}
 
 
 def ids(messages: list[Message]) -> list[str]:
-    return [each.id for each in messages]
+    return [message.id for message in messages]
 
 
 def test_a_passage_is_a_line_with_time_and_name() -> None:
@@ -131,7 +131,7 @@ def test_of_a_page_the_oldest_run_waits_for_older_pages(page: list[Message], who
 def test_an_older_page_begins_where_nothing_newer_waits() -> None:
     whole, held = split_at_silence([at("5", 70), at("4", 60), at("2", 10), at("1", 0)])
     more: tuple[list[Message], ...] = ([], [at("3", 65, "2")], [at("3", 99, "2")])
-    assert [find_page_boundary(whole, [*held, *each]) for each in more] == ["4", "5", ""]
+    assert [find_page_boundary(whole, [*held, *row]) for row in more] == ["4", "5", ""]
 
 
 def test_only_what_is_shown_changes_the_digest() -> None:
@@ -167,7 +167,9 @@ def busy(tokens: int = 10) -> tuple[list[IndexedMessage], dict[str, str]]:
     indexed = [
         index(at(id_, minute / 4, text=text), tokens, author) for minute, (id_, author, text, _) in enumerate(BUSY)
     ]
-    return indexed, {each.message.id: run.document for run in group_into_runs(indexed, ROOM) for each in run.messages}
+    return indexed, {
+        message.message.id: run.document for run in group_into_runs(indexed, ROOM) for message in run.messages
+    }
 
 
 def test_conversations_at_the_same_time_become_different_documents() -> None:
@@ -182,7 +184,7 @@ def test_grouping_again_after_some_documents_were_stored_gives_the_same(tokens: 
     stored = data.draw(st.sets(st.sampled_from(sorted(set(whole.values())))))
     assigned = {id_: document for id_, document in whole.items() if document in stored}
     runs = group_into_runs(indexed, ROOM, (), assigned)
-    assert assigned | {each.message.id: run.document for run in runs for each in run.messages} == whole
+    assert assigned | {message.message.id: run.document for run in runs for message in run.messages} == whole
 
 
 @pytest.mark.parametrize("tokens", [10, 500], ids=["one window each", "several windows each"])
@@ -197,12 +199,14 @@ def test_messages_that_arrive_one_by_one_join_the_conversations_of_a_page(tokens
 
 def to_stored(document: str, group: list[IndexedMessage]) -> StoredWindow:
     first, last = group[0].message.time, group[-1].message.time
-    record = ConversationRecord(document, ROOM, "", first, last, sum(each.tokens for each in group))
-    return StoredWindow(record, tuple(each.passage for each in group))
+    record = ConversationRecord(document, ROOM, "", first, last, sum(message.tokens for message in group))
+    return StoredWindow(record, tuple(message.passage for message in group))
 
 
 def test_a_reply_of_the_platform_joins_the_message_that_it_quotes() -> None:
     indexed, _ = busy()
     late = replace(at("8", 9, text="Thanks."), replies_to="3")
     found = group_into_runs([*indexed, index(late, author="Dora")], ROOM)
-    assert {run.document for run in found if "8" in {each.message.id for each in run.messages}} == {f"{ROOM}:window:2"}
+    assert {run.document for run in found if "8" in {message.message.id for message in run.messages}} == {
+        f"{ROOM}:window:2"
+    }

@@ -41,7 +41,7 @@ def test_the_newest_part_stands_for_the_rest(tokens: int, sampled: float, whole:
 
 
 def test_an_estimate_is_said_without_more_digits_than_it_has() -> None:
-    assert [round_figure(each) for each in (7, 84, 1_234, 14_123_456)] == [7, 84, 1_200, 14_000_000]
+    assert [round_figure(number) for number in (7, 84, 1_234, 14_123_456)] == [7, 84, 1_200, 14_000_000]
     found = IndexingEstimate("some/model", 4_000_000, 10_123_456, 4_000_000, 3 * 3600, 2.1)
     expected = "For the graph, `some/model` takes about 14,000,000 tokens ($2.10) and 3 hours."
     assert describe_estimate(found) == expected

@@ -64,7 +64,7 @@ def question(*uploads: Upload, **facts: Any) -> QuestionAsked:
 
 
 async def titles(bot: BotFixture, place: Location = ROOF) -> list[str]:
-    return [each.title for each in await bot.list_documents(place)]
+    return [document.title for document in await bot.list_documents(place)]
 
 
 async def test_the_attachments_of_an_email_are_documents_that_go_with_it(bot: BotFixture, roof: Location) -> None:
@@ -74,7 +74,7 @@ async def test_the_attachments_of_an_email_are_documents_that_go_with_it(bot: Bo
     )
     message = bot.share(roof, bot.platform.add_file("letter.eml", letter))
     outcomes = await bot.ingest_service.files.ingest(message)
-    assert [isinstance(each, FileRecord) for each in outcomes] == [True, True]
+    assert [isinstance(outcome, FileRecord) for outcome in outcomes] == [True, True]
     assert sorted(await titles(bot)) == ["Roof › tiles.txt", "letter.eml"]
     await bot.ingest_service.handle(MessagesDeleted(roof, (message.id,)))
     assert await titles(bot) == []
@@ -325,7 +325,7 @@ async def test_a_file_that_its_message_lost_while_it_was_fetched_is_left_out(bot
     without = replace(message, uploads=(kept,))
     run_before(bot.platform, "fetch_file", lambda: bot.ingest_service.handle(MessageEdited(without)))
     await bot.ingest_service.files.ingest(message)
-    assert [each.key for each in await bot.list_documents(roof)] == [f"{roof.room}:file:{message.id}:{kept.id}"]
+    assert [document.key for document in await bot.list_documents(roof)] == [f"{roof.room}:file:{message.id}:{kept.id}"]
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ async def test_a_file_obeys_what_changed_while_it_was_fetched(
         outcomes = await files.ingest_from_command(learn(*message.uploads), START, private=False)
     else:
         outcomes = await files.ingest(message, with_question=shared_with == "question")
-    assert [each.reason for each in outcomes if isinstance(each, RejectedFile)] == ([reason] if reason else [])
+    assert [outcome.reason for outcome in outcomes if isinstance(outcome, RejectedFile)] == ([reason] if reason else [])
     assert await bot.spaces(ROOF) == ([] if reason else [ROOF.room])
     if change is opt_out:
         assert await bot.store.files.list_by_author("slack", "T1", "ada") == []

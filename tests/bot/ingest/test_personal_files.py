@@ -34,8 +34,8 @@ async def titles(bot: BotFixture) -> list[str]:
 
 async def test_an_upload_is_found_by_its_person_and_by_nobody_else(bot: BotFixture, roof: Location) -> None:
     await add(bot, "The tiles come on Monday.")
-    scopes = [await bot.context.audience.scope_for_person(roof, each) for each in ("ada", "bob")]
-    found = [[each.title for each in await bot.engine.documents.list(each)] for each in scopes]
+    scopes = [await bot.context.audience.scope_for_person(roof, name) for name in ("ada", "bob")]
+    found = [[each.title for each in await bot.engine.documents.list(scope)] for scope in scopes]
     assert found == [["tiles.txt"], []]
 
 

@@ -98,9 +98,9 @@ async def test_a_file_that_was_read_in_part_is_finished_later(bot: BotFixture, e
     await bot.receive(letter)
     with pytest.raises(ModelUnavailable):
         await bot.ingest_service.files.ingest(letter)
-    assert [each.title for each in await bot.list_documents(ROOF) if each.kind == "file"] == ["letter.eml"]
+    assert [document.title for document in await bot.list_documents(ROOF) if document.kind == "file"] == ["letter.eml"]
     await bot.reconcile()
-    titles = [each.title for each in await bot.list_documents(ROOF) if each.kind == "file"]
+    titles = [document.title for document in await bot.list_documents(ROOF) if document.kind == "file"]
     assert sorted(titles) == ["Roof › slates.png", "letter.eml"]
     assert len(eyes.seen) == 2
     await bot.reconcile(60)

@@ -46,7 +46,7 @@ async def test_a_channel_full_of_slow_files_leaves_room_for_another(tmp_path: Pa
                 await asyncio.sleep(0)
             [filed] = await files.ingest(bot.share(HALL, platform.add_file("plan.txt", b"The plan.")))
         assert isinstance(filed, FileRecord)
-        assert not any(each.done() for each in bombs)
+        assert not any(bomb.done() for bomb in bombs)
         assert {ROOF.room, HALL.room} == set(parser.origins)
         parser.may_end.set()
         await asyncio.gather(*bombs)

@@ -46,8 +46,8 @@ async def list_names(bot: BotFixture, scope: Scope = OPEN) -> list[str]:
 
 async def test_files_that_nobody_gave_to_the_bot_get_no_message_and_no_sign(bot: BotFixture) -> None:
     posted = list(bot.platform.posts)
-    for each in add_media(bot):
-        await bot.ingest_service.files.ingest_and_confirm(bot.share(ROOF, each))
+    for medium in add_media(bot):
+        await bot.ingest_service.files.ingest_and_confirm(bot.share(ROOF, medium))
     assert (bot.platform.posts, bot.platform.private_messages) == (posted, [])
     assert [signs for signs in bot.platform.reactions.values() if signs[-1] is not None] == []
     assert sorted(await list_names(bot)) == sorted(name for name, *_ in MEDIA)

@@ -42,7 +42,7 @@ async def test_a_guest_learns_nothing_and_every_capability_is_tried_or_named(tmp
     report = await run_test(tmp_path, "guest", kinds=("private channel", "open channel, for guests"))
     assert report.leaks == []
     surfaces = {surface for surface, _ in report.tried}
-    assert {each.name for each in ROWS} <= surfaces | report.untried.keys()
+    assert {row.name for row in ROWS} <= surfaces | report.untried.keys()
     assert {"chat: graph", "chat: completion of names", "chat: home page", "chat: question in a channel"} <= surfaces
     assert report.planted == ["private channel", "open channel, for guests"]
 

@@ -10,10 +10,10 @@ from bot.listeners.admission import Admission, Budget
 
 def enter_all(admission: Admission[str], key: str, *holders: str, working: bool = False) -> list[str | None]:
     found = []
-    for each in holders:
-        found.append(admission.enter(each, key))
+    for holder in holders:
+        found.append(admission.enter(holder, key))
         if working:
-            admission.work(each)
+            admission.work(holder)
     return found
 
 
@@ -95,4 +95,4 @@ def test_the_budget_holds_whatever_happens(steps: list[tuple[str, str, int]]) ->
             getattr(admission, step)(holder)
             (working.add if step == "work" else working.discard)(holder)
         assert len(admission) == len(inside) <= 4
-        assert all(sum(other == each for other in inside.values()) <= 2 for each in "abc")
+        assert all(sum(other == character for other in inside.values()) <= 2 for character in "abc")

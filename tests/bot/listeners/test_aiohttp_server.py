@@ -134,4 +134,4 @@ async def test_what_is_no_http_is_logged_in_a_line_and_a_failure_with_its_traceb
             huge = f"Content-Length: {'9' * 5000}"
             assert (await talk(port, request("POST", "/echo", huge)))[0] == 400
             assert (await talk(port, request("GET", "/fail")))[0] == 500
-    assert ["exc_info" in each for each in logged] == [False, True]
+    assert ["exc_info" in log for log in logged] == [False, True]

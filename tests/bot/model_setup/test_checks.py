@@ -80,7 +80,7 @@ def settings_for(server: RawReplies, folder: Path, **others: Any) -> Settings:
 async def run_checks(settings: Settings) -> dict[str, ModelCheck]:
     """The checks by role."""
     checks = await check_models(settings, SYSTEM_CLOCK, LiteLLMProvider(SYSTEM_CLOCK))
-    return {each.role: each for each in checks}
+    return {check.role: check for check in checks}
 
 
 async def test_each_role_is_checked_and_that_is_remembered(tmp_path: Path) -> None:
@@ -95,13 +95,13 @@ async def test_each_role_is_checked_and_that_is_remembered(tmp_path: Path) -> No
         )
         checks = await run_checks(chosen)
     assert set(checks) == {"answers", "extraction", "queries", "vectors"}
-    assert all(each.works for each in checks.values())
+    assert all(check.works for check in checks.values())
     facts = checks["answers"].facts
     assert (facts["window"], facts["window_origin"]) == (8_192, "provider")
     assert all(facts[name] for name in ("streaming", "system_role", "json_mode"))
     assert checks["vectors"].facts["dimension"] == 2
     assert build_context_window(chosen).size == 8_192
-    assert {each["role"] for each in list_checked_roles(tmp_path)} == set(checks)
+    assert {role["role"] for role in list_checked_roles(tmp_path)} == set(checks)
 
 
 async def test_a_start_checks_each_settings_once_by_small_prompts(tmp_path: Path) -> None:
@@ -128,12 +128,12 @@ async def test_a_model_that_is_busy_is_not_broken(tmp_path: Path) -> None:
         data_dir=tmp_path, llm_model="openai/m", llm_api_base="http://m.example/v1", llm_max_attempts=1
     )
     checks = await check_models(chosen, clock, provider)
-    assert all(each.works and each.problems[0].is_warning for each in checks)
+    assert all(check.works and check.problems[0].is_warning for check in checks)
     provider.failure = None
     (answers, *_) = await check_models(chosen, clock, provider, is_start=True)
     assert "error" not in answers.facts, "it is checked at the next start"
     provider.failure = OutOfCredit("The quota is used up.")
-    assert not any(each.works for each in (await check_models(chosen, clock, provider))[:1])
+    assert not any(model.works for model in (await check_models(chosen, clock, provider))[:1])
 
 
 class EmbeddingProvider(FakeProvider):
@@ -172,7 +172,7 @@ async def test_a_disk_that_takes_nothing_hides_no_result(tmp_path: Path, monkeyp
         with monkeypatch.context() as full:
             full.setattr(Path, "write_text", refuse)
             checks = await run_checks(settings_for(server, tmp_path))
-        assert all(each.works for each in checks.values())
+        assert all(check.works for check in checks.values())
     assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240  - left by this process or a killed one
 
 
@@ -189,7 +189,7 @@ async def test_what_a_provider_refuses_is_named_with_its_setting(tmp_path: Path)
         server.replies, server.reject = WINDOW, refuse_some
         checks = await run_checks(settings_for(server, tmp_path))
     extraction = checks["extraction"]
-    said = " ".join(f"{each.text} {each.hint}" for each in extraction.problems)
+    said = " ".join(f"{problem.text} {problem.hint}" for problem in extraction.problems)
     assert extraction.works
     assert "THREADLORE_EXTRACTION_TEMPERATURE" in said
     assert not any(extraction.facts[name] for name in ("system_role", "json_mode"))

@@ -18,4 +18,4 @@ def test_a_month_costs_answers_and_what_is_read() -> None:
 
 
 def test_dollars_have_the_digits_that_say_something() -> None:
-    assert [format_dollars(each) for each in (0.123, 9.5, 1234.5)] == ["$0.12", "$9.50", "$1234"]
+    assert [format_dollars(number) for number in (0.123, 9.5, 1234.5)] == ["$0.12", "$9.50", "$1234"]

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("tiles")
 @pytest.fixture(autouse=True)
 def _people(bot: BotFixture) -> None:
     people = (Person("ada", "Ada", is_manager=True), Person("gus", "Gus", is_guest=True), Person("eve", "Eve"))
-    bot.platform.people |= {each.id: each for each in people}
+    bot.platform.people |= {person.id: person for person in people}
     bot.platform.groups["G1"] = {"eve"}
 
 

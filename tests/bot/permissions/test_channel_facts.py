@@ -51,7 +51,7 @@ async def test_channels_are_complete_unless_one_cannot_be_looked_up_for_now(
     slack: BusyPlatform, facts: ChannelFacts, names: list[str], found: list[str], *, is_complete: bool
 ) -> None:
     channels, complete = await facts.get_all([slack.place(name) for name in names])
-    assert ([each.name for each in channels], complete) == (found, is_complete)
+    assert ([channel.name for channel in channels], complete) == (found, is_complete)
 
 
 @pytest.mark.parametrize(("later", "since"), [(599.9, 1000.0), (600.0, None)])

@@ -38,8 +38,8 @@ class PagedPlatform(FakePlatform):
         found, ids = [], sorted(self.channels)
         for number, start in enumerate(range(0, len(ids), 3)):
             page = ids[start : start + 3]
-            whole = {each.location.channel: each for each in await super().list_channels(workspace, person)}
-            found += [whole[each] for each in page if each in whole]
+            whole = {channel.location.channel: channel for channel in await super().list_channels(workspace, person)}
+            found += [whole[message] for message in page if message in whole]
             if number in self.broken:
                 raise PlatformError("The page cannot be had.")
             await asyncio.sleep(0)

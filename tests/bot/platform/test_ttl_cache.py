@@ -64,7 +64,7 @@ async def test_keys_are_dropped_by_their_beginning(source: NumberSource) -> None
 async def test_any_failure_is_a_platform_error_for_all_who_wait(source: NumberSource, error: Exception) -> None:
     source.failing = error
     found = await asyncio.gather(*(source.get("a") for _ in range(3)), return_exceptions=True)
-    assert [type(each) for each in found] == [PlatformError] * 3
+    assert [type(result) for result in found] == [PlatformError] * 3
     assert source.count == 1
 
 

@@ -232,8 +232,8 @@ EVENTS: list[OperationResult] = [
 
 
 def test_every_kind_of_request_and_event_is_tried_here() -> None:
-    assert {type(each) for each in REQUESTS} == set(get_args(OperationRequest))
-    assert {type(each) for each in EVENTS} == set(get_args(OperationResult))
+    assert {type(request) for request in REQUESTS} == set(get_args(OperationRequest))
+    assert {type(event) for event in EVENTS} == set(get_args(OperationResult))
 
 
 @pytest.mark.parametrize("record", [*REQUESTS, *EVENTS], ids=lambda record: type(record).__name__)

@@ -175,10 +175,10 @@ async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:
     async with open_engine_context(settings.data_path) as context:
         await context.engine.documents.add(doc("a", "Ada met Bob."))
         await context.engine.wait_until_indexed()
-        expected = [await perform(LocalService(Deps(context, NoParts())), each) for each in requests]
+        expected = [await perform(LocalService(Deps(context, NoParts())), request) for request in requests]
     async with connect_or_open_ledger(settings, SYSTEM_CLOCK) as ledger:
         assert isinstance(ledger, LedgerService)
-        assert [await perform(ledger, each) for each in requests] == expected
+        assert [await perform(ledger, request) for request in requests] == expected
         with pytest.raises(TypeError):
             await perform(ledger, Verify())
 

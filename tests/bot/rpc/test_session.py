@@ -221,7 +221,7 @@ async def test_a_single_command_ends_when_its_connection_is_lost(
 
     with pytest.raises(DatabaseLost):
         await run()
-    assert [type(each) for each in ends] == [DatabaseLost]
+    assert [type(end) for end in ends] == [DatabaseLost]
 
 
 async def test_a_process_beside_another_one_takes_over_when_that_ends(engines: Engines) -> None:

@@ -35,7 +35,7 @@ async def add(
 
 async def thread_ids(store: BotStore, limit: int = 10, **facts: Any) -> list[str]:
     before = facts.pop("before", FAR_FUTURE)
-    return [each.id for each in await store.answers.list_in_thread(THREAD, before, limit, **facts)]
+    return [answer.id for answer in await store.answers.list_in_thread(THREAD, before, limit, **facts)]
 
 
 async def test_an_answer_is_begun_once_and_comes_back_as_it_was_finished(store: BotStore) -> None:
@@ -88,7 +88,7 @@ async def test_forgetting_redacts_the_answers_that_drew_on_it(store: BotStore) -
     for number, documents in enumerate(({"d1"}, {"d2"}, {"d1", "d3"})):
         await add(store, f"a{number}", result=replace(RESULT, documents=frozenset(documents)))
     await store.answers.redact(["d1"])
-    redacted = [await store.answers.get(each) for each in ("a0", "a2")]
+    redacted = [await store.answers.get(text) for text in ("a0", "a2")]
     assert [(each.state, each.text, each.sources) for each in redacted if each] == 2 * [("redacted", "", ())]
     assert await thread_ids(store) == ["a1"]
 
@@ -155,4 +155,4 @@ async def test_disliked_answers_are_listed_the_latest_first(store: BotStore) -> 
         await store.feedback.record(f"a{number}", "eve", True)
     for since, limit, expected in ((0, 10, ["a1", "a0"]), (0, 1, ["a1"]), (1, 10, ["a1"])):
         listed = await store.answers.list_disliked("slack", "T1", START + timedelta(since), limit)
-        assert [each.id for each in listed] == expected
+        assert [answer.id for answer in listed] == expected

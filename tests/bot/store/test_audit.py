@@ -102,7 +102,7 @@ async def test_a_forgotten_person_is_named_no_more_and_the_chain_stays_whole(sto
         "a new reference, which leads to no earlier entry"
     )
     await store.delete_workspace("slack", "T1")
-    assert await store.audit.find_people([each.actor for each in await store.audit.list(AuditFilter())]) == {}
+    assert await store.audit.find_people([entry.actor for entry in await store.audit.list(AuditFilter())]) == {}
     assert (await store.audit.check()).entries == 4
 
 
@@ -122,7 +122,7 @@ async def test_retention_removes_the_oldest_and_records_that(place: Path | str) 
         assert [each[0] for each in await store._database.fetch_all("SELECT person FROM audit_person")] == ["ada"]
         clock.advance(10 * 86_400.0)
         assert await store.audit.delete_before(clock.now()) == 2
-        assert [each.number for each in await store.audit.list(AuditFilter())] == [5]
+        assert [entry.number for entry in await store.audit.list(AuditFilter())] == [5]
         assert (await store.audit.check()).problem == ""
 
 

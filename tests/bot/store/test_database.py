@@ -43,7 +43,7 @@ async def test_tables_without_row_ids_begin_with_their_keys(tmp_path: Path) -> N
         assert tables
         for (table,) in tables:
             columns = [(row[5], row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
-            keys = sorted(each for each in columns if each[0])
+            keys = sorted(column for column in columns if column[0])
             assert sorted(columns[: len(keys)]) == keys, table
 
 
@@ -153,4 +153,4 @@ async def test_a_row_that_cannot_be_read_hides_no_other(store: BotStore) -> None
         verified = VerifiedAnswer(id_, ROOF, "m1", "Who?", "Ada.", "ada", "", "bob", START, keys=frozenset({"k"}))
         await store.verified_answers.save(verified)
     await store._database.execute("UPDATE verified_answer SET sources = '[{\"mood\": 1}]' WHERE id = 'v2'")
-    assert {each.id for each in await store.verified_answers.list_in_room(ROOF.room)} == {"v1", "v3"}
+    assert {answer.id for answer in await store.verified_answers.list_in_room(ROOF.room)} == {"v1", "v3"}

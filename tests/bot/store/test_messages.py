@@ -66,12 +66,12 @@ async def test_only_windows_that_reach_into_a_time_overlap(store: BotStore) -> N
     for late, expected in ((0, [DOCUMENT]), (1, [])):
         time = SECOND.time + timedelta(seconds=late)
         found = await store.conversations.list_overlapping(ROOM, time, time + timedelta(late))
-        assert [each.document for each in found] == expected
+        assert [record.document for record in found] == expected
 
 
 async def test_conversations_are_idle_once_and_open_again_with_a_new_message(store: BotStore) -> None:
     async def idle() -> list[str]:
-        return [each.document for each in await store.conversations.list_idle_since(SECOND.time)]
+        return [record.document for record in await store.conversations.list_idle_since(SECOND.time)]
 
     await store.messages.insert([FIRST], opened=True)
     assert await idle() == [DOCUMENT]

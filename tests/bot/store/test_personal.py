@@ -31,7 +31,7 @@ async def test_all_that_is_about_a_person_is_listed(store: BotStore) -> None:
     await store.audit.append(AuditEvent("ask", "answered", Subject("slack", "T1", "bob"), "chat", ROOF.room))
     await store.audit.append(AuditEvent("ask", "answered", Subject("slack", "T1", "ada"), "chat", ROOF.room))
     found = await store.personal.list("slack", "T1", "bob")
-    assert [each["kind"] for each in found] == [
+    assert [character["kind"] for character in found] == [
         *("question", "vote", "shared_answer", "verified_answer", "verified_answer", "expert", "source", "opt_out"),
         "audit_entry",
     ]

@@ -48,13 +48,13 @@ async def test_a_verified_answer_is_kept_until_one_of_its_sources_goes(store: Bo
     assert await questions(store) == ["v3"]
     assert await verified.get("v1") is None
     withdrawn = await verified.list_withdrawn("slack", "T1")
-    assert [(each.id, each.question, each.text, each.sources, each.keys) for each in withdrawn] == [
+    assert [(answer.id, answer.question, answer.text, answer.sources, answer.keys) for answer in withdrawn] == [
         (id_, "", "", (), frozenset()) for id_ in ("v0", "v1")
     ]
     assert not await verified.save(VERIFIED), "its source was removed meanwhile"
     assert await verified.save(replace(VERIFIED, keys=frozenset()))
 
-    assert [each.id for each in await verified.list_unreported()] == ["v0"]
+    assert [answer.id for answer in await verified.list_unreported()] == ["v0"]
     await verified.record_reported("v0")
     assert await verified.list_unreported() == []
 
@@ -69,7 +69,7 @@ async def test_verified_answers_and_experts_go_with_people_channels_and_time(sto
 
     async def left() -> tuple[int, list[str]]:
         experts = await store.experts.list_in_workspace("slack", "T1")
-        return len(await questions(store)), [each.person for each in experts]
+        return len(await questions(store)), [expert.person for expert in experts]
 
     await fill()
     assert await left() == (4, ["ada", "eve"])
@@ -129,7 +129,7 @@ async def test_questions_without_a_good_answer_are_listed_for_all_to_whom_they_w
     await store.feedback.record("good", "ada", True)
     await store.opt_outs.opt_out("slack", "T1", "eve")
     found = await store.unanswered.list_since("slack", "T1", START, 10)
-    assert [(each.answer, each.asker, each.votes_down, each.message_id) for each in found] == [
+    assert [(question.answer, question.asker, question.votes_down, question.message_id) for question in found] == [
         ("bad", "bob", 1, ""),
         ("nothing", "ada", 0, "m7"),
     ]
@@ -142,6 +142,6 @@ async def test_what_a_correction_changed_is_kept_for_some_days_and_goes_with_its
     await changes.add(old, START)
     assert await changes.get("old") == old
     await changes.add(new, START + KEPT + timedelta(seconds=1))
-    assert [await changes.get(each) for each in ("old", "new", "none")] == [None, new, None]
+    assert [await changes.get(name) for name in ("old", "new", "none")] == [None, new, None]
     await store.delete_workspace("slack", "T1")
     assert await changes.get("new") is None

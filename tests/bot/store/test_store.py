@@ -55,7 +55,7 @@ async def test_writers_at_once_do_not_lose_each_other_s_writes(store: BotStore) 
 async def test_a_cancelled_writer_leaves_nothing_half_done(store: BotStore) -> None:
     places = [Location("slack", "T1", f"C{number}") for number in range(20)]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(store.channels.upsert(each, "x", START)) for each in places]
+        tasks = [group.create_task(store.channels.upsert(place, "x", START)) for place in places]
         await asyncio.sleep(0)
         for task in tasks[::2]:
             task.cancel()

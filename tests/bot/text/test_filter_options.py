@@ -57,4 +57,4 @@ def test_times_are_days_months_and_what_was_typed_itself() -> None:
     assert suggest_times("2026-0", NOW) == [f"2026-0{month}" for month in range(9, 0, -1)]
     assert suggest_times("2026-05-1", NOW) == []
     assert suggest_times("2026-05-12", NOW) == ["2026-05-12"]
-    assert all(parse_search_filters(f"after:{each}", NOW).since for each in suggest_times("", NOW))
+    assert all(parse_search_filters(f"after:{time}", NOW).since for time in suggest_times("", NOW))

@@ -312,7 +312,7 @@ async def test_usage_is_on_the_answer_and_in_the_ledger(indexed: OpenIndexed) ->
     await engine.build_messages(replace(FERRY, text="Who rows the Ferry?"))
     assert (await usage(engine))["condense"] == (3, 0)
     rows = await fetch_rows(engine._ledger, "SELECT s.name, purpose FROM space_usage JOIN space s ON s.id = space")
-    assert [tuple(each) for each in rows] == [("here", "extract")]
+    assert [tuple(row) for row in rows] == [("here", "extract")]
 
 
 async def test_old_history_beyond_its_share_of_the_budget_is_left_out(indexed: OpenIndexed) -> None:

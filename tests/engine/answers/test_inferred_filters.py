@@ -94,7 +94,7 @@ def describe(inferred: InferredFilters | None) -> str:
     """The filters in one line, as in the file of cases."""
     if inferred is None:
         return ""
-    tokens = [f"in:{each}" for each in inferred.channels] + [f"from:{each}" for each in inferred.authors]
+    tokens = [f"in:{channel}" for channel in inferred.channels] + [f"from:{author}" for author in inferred.authors]
     tokens += [f"since:{inferred.since}"] if inferred.since else []
     tokens += [f"until:{inferred.until}"] if inferred.until else []
     return " ".join([*tokens, *(["has:file"] if inferred.only_files else [])])

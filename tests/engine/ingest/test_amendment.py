@@ -127,9 +127,9 @@ async def test_amendments_at_the_same_time_all_come_through(tmp_path: Path) -> N
     async with open_memory_engine(tmp_path) as engine:
         await engine.documents.add(thread("a", "Ada met Bob."))
         texts = [Passage(f"x{n:02}", f"Ada met number {n}.", position=n + 1) for n in range(20)]
-        await asyncio.gather(*(engine.documents.amend("a", upsert=[each]) for each in texts))
+        await asyncio.gather(*(engine.documents.amend("a", upsert=[text]) for text in texts))
         passages = (await engine.documents.get("a", HERE)).passages
-        assert [passage.key for passage in passages] == ["m000", *(each.key for each in texts)]
+        assert [passage.key for passage in passages] == ["m000", *(text.key for text in texts)]
 
 
 async def test_repeated_conflicts_end_in_one_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

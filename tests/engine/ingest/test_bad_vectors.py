@@ -64,7 +64,7 @@ async def test_one_text_fails_alone_and_says_why(tmp_path: Path, *, is_nan: bool
     async with open_memory_engine(tmp_path, embedder=embedder, options=options) as engine, asyncio.timeout(PATIENCE):
         await add_indexed(engine, "the word poison is here.", *(f"Ada met Bob {number} times." for number in range(9)))
         assert await statuses(engine) == {"d0": "failed"} | {f"d{number}": "indexed" for number in range(1, 10)}
-        [bad] = [each for each in await engine.documents.list(HERE) if each.error]
+        [bad] = [document for document in await engine.documents.list(HERE) if document.error]
         assert bad.key == "d0"
         assert (await engine.maintenance.get_status(HERE)).failed == 1
         assert bad.error in " ".join(await engine.maintenance.list_problems())
@@ -94,7 +94,7 @@ async def test_a_name_is_embedded_without_a_bad_description_and_a_bad_name_is_gi
         await engine.wait_until_indexed()
         assert await statuses(engine) == {"d0": "indexed", "d1": "indexed"}
         assert any("She likes" not in text and text.startswith("Ada") for text in embedder.texts)
-        assert {each.name for each in (await engine.retrieve(Question("Ada", HERE))).entities} >= {"Ada"}
+        assert {entity.name for entity in (await engine.retrieve(Question("Ada", HERE))).entities} >= {"Ada"}
         status = await engine.maintenance.get_status(HERE)
         assert status.without_vector >= 1
         assert status.embedding_error
@@ -116,7 +116,9 @@ async def test_an_embedder_that_fails_for_every_text_is_waited_for(tmp_path: Pat
             with pytest.raises(ModelUnavailable):
                 await engine.wait_until_indexed()
         await wait_until(lambda: engine._worker.step_error is not None)
-        assert {(each.status, each.error) for each in await engine.documents.list(HERE)} == {("pending", "")}
+        assert {(document.status, document.error) for document in await engine.documents.list(HERE)} == {
+            ("pending", "")
+        }
         assert (await engine.maintenance.get_status(HERE)).background
         assert await stored_vectors(engine) == []
         embedder.word = None

@@ -77,7 +77,9 @@ async def test_a_chunk_on_which_a_shared_call_fails_fails_alone(
     async with open_memory_engine(tmp_path, language, options=EngineOptions(max_attempts=2)) as engine:
         await add_talks(engine, *TALKS)
         await engine.wait_until_indexed()
-        assert {each.key for each in await engine.documents.list(HERE) if each.error} == {"here Carl saw Dora."}
+        assert {document.key for document in await engine.documents.list(HERE) if document.error} == {
+            "here Carl saw Dora."
+        }
 
 
 async def test_small_conversations_wait_for_others_unless_a_caller_waits(tmp_path: Path, language: ToyLanguage) -> None:
@@ -125,7 +127,7 @@ async def test_small_talk_costs_no_call_and_is_still_found(tmp_path: Path, langu
         assert language.calls["extract"] == 1, "the file and the fact, in one call"
         assert (await engine.maintenance.get_status(HERE)).small_talk == 2
         found = await engine.retrieve(replace(Question("haha", HERE), mode="naive"))
-        assert any("haha" in each.text for each in found.sources)
+        assert any("haha" in source.text for source in found.sources)
 
 
 async def test_notices_that_repeat_a_template_are_read_by_rules(tmp_path: Path, language: ToyLanguage) -> None:

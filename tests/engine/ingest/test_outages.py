@@ -116,7 +116,7 @@ async def test_every_document_has_its_facts_after_an_outage(
         await pass_time(engine, clock, seconds, seconds / 40)
         assert set((await statuses(engine)).values()) == {"searchable"}
         assert await engine.maintenance.count_given_up() == 0
-        assert any("Indexing is waiting" in each for each in await engine.maintenance.list_problems())
+        assert any("Indexing is waiting" in problem for problem in await engine.maintenance.list_problems())
         spent = stub.request_count
         assert spent <= 40, "8 at once, then a test each time that the pause has passed"
         stub.server.outage = None
@@ -269,7 +269,7 @@ async def test_a_text_that_the_server_cannot_read_is_given_up_and_does_not_hold_
     tmp_path: Path, stub: StubProvider, clock: ManualClock, documents: int
 ) -> None:
     def reply(messages: Sequence[Mapping[str, Any]]) -> str:
-        if any("Ada met" in str(each) for each in messages):
+        if any("Ada met" in str(message) for message in messages):
             raise web.HTTPInternalServerError
         return ROW
 

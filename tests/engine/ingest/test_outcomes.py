@@ -45,13 +45,13 @@ async def test_a_text_that_gave_nothing_is_listed_and_read_again_on_request(tmp_
         assert "gave nothing for this text: “Please provide the text.”" in problem.error
         assert await engine.maintenance.count_incomplete() == {"rowless": 1}
         assert any("gave nothing" in each for each in await engine.maintenance.list_problems())
-        assert [each.status for each in await engine.documents.list(HERE)] == ["searchable"]
+        assert [document.status for document in await engine.documents.list(HERE)] == ["searchable"]
         assert stub.request_count == 3
         stub.reply(f"{ROW}\n<|COMPLETE|>")
         assert await engine.maintenance.retry() == 1
         await engine.wait_until_indexed()
         assert await engine.maintenance.list_index_problems(HERE) == []
-        assert [each.status for each in await engine.documents.list(HERE)] == ["indexed"]
+        assert [document.status for document in await engine.documents.list(HERE)] == ["indexed"]
         assert await count_entities(engine) == 1
 
 

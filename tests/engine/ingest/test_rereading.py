@@ -27,12 +27,12 @@ class ShortLanguage(ToyLanguage):
     async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
         self.read.append(excerpt.text)
         found = await super().extract(excerpt, meter)
-        return Extraction(tuple(Mention(each.name, each.type, "first") for each in found.mentions[:1]), ())
+        return Extraction(tuple(Mention(mention.name, mention.type, "first") for mention in found.mentions[:1]), ())
 
 
 async def fill(engine: Engine) -> None:
-    for each in (*FILES, *TALKS):
-        await engine.documents.add(each)
+    for file in (*FILES, *TALKS):
+        await engine.documents.add(file)
     await engine.wait_until_indexed()
 
 
@@ -110,8 +110,8 @@ async def test_a_stop_loses_nothing_and_documents_are_found_meanwhile(tmp_path: 
         await engine.maintenance.reread_outdated()
         await stuck.wait_for_calls("extract", 1)
         context = await engine.retrieve(Question("Who lit the kiln?", HERE))
-        assert any("lit Kiln" in each.text for each in context.sources)
-        assert {each.status for each in await engine.documents.list(HERE)} <= {"searchable", "indexed"}
+        assert any("lit Kiln" in source.text for source in context.sources)
+        assert {document.status for document in await engine.documents.list(HERE)} <= {"searchable", "indexed"}
         assert any("Dora" in line for line in await canonical_export(engine))
     language = ShortLanguage()
     async with open_memory_engine(tmp_path, language) as engine:

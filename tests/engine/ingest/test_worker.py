@@ -107,7 +107,7 @@ async def test_a_step_that_meets_an_unforeseen_error_is_run_again(
         await wait_until(lambda: runs[step] >= 3 and engine._worker.step_error is None)
         await engine.wait_until_indexed()
         assert await statuses(engine) == {"a": "indexed"}
-        assert sum(each.failures for each in engine.supervisor.list_reports()) == 2
+        assert sum(report.failures for report in engine.supervisor.list_reports()) == 2
         await wait_until(lambda: engine.supervisor.list_problems() == [])
 
 
@@ -115,7 +115,7 @@ async def test_a_step_that_meets_an_unforeseen_error_is_run_again(
 async def test_a_ledger_locked_by_another_program_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if find_database(tmp_path):
         pytest.skip("only files are locked by other programs")
-    pragmas = tuple(re.sub(r"busy_timeout = \d+", "busy_timeout = 50", each) for each in database.PRAGMAS)
+    pragmas = tuple(re.sub(r"busy_timeout = \d+", "busy_timeout = 50", pragma) for pragma in database.PRAGMAS)
     monkeypatch.setattr(database, "PRAGMAS", pragmas)
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 50)
     async with open_memory_engine(tmp_path) as engine:
@@ -161,7 +161,7 @@ async def test_an_unreachable_model_is_asked_for_one_chunk_at_a_time(tmp_path: P
         assert engine.maintenance.extraction_failures > 0
         assert await engine.maintenance.count_pending_documents() > 0
         assert len(set(engine._worker._extract_step.running_calls)) <= 1
-        assert {each.error for each in await engine.documents.list(HERE)} == {""}
+        assert {document.error for document in await engine.documents.list(HERE)} == {""}
         language.failing.clear()
         await asyncio.wait_for(engine.wait_until_indexed(), PATIENCE)
         assert engine.maintenance.indexing_error is None

@@ -30,7 +30,7 @@ def test_k8_neither_order_nor_repetition_of_facts_matters(rows: list[FactRow], r
     assert merge.merge_entity(merge.count_facts(shuffled)) == merge.merge_entity(counts)
     assert merge.merge_relation(merge.count_facts(shuffled)) == merge.merge_relation(counts)
     assert list(counts.fragments) == sorted(counts.fragments)
-    texts = [each.text for each in counts.fragments]
+    texts = [fragment.text for fragment in counts.fragments]
     assert len(set(texts)) == len(texts)
     assert set(texts) == {row.description for row in [row for row in rows if row.type] or rows}
 
@@ -78,7 +78,7 @@ STATED = [fact(1, "Ada wrote to Bob.", "bob", ""), fact(2, "A baker.", "Bob")]
 def test_entities(rows: list[FactRow], name: str, type_: str, texts: set[str]) -> None:
     merged = merge.merge_entity(merge.count_facts(rows))
     assert (merged.name, merged.type, merged.mentions) == (name, type_, len(rows))
-    assert {each.text for each in merged.fragments} == texts
+    assert {fragment.text for fragment in merged.fragments} == texts
 
 
 def test_a_chosen_name_is_displayed_as_it_is_written_most_often() -> None:
@@ -96,7 +96,10 @@ def test_keywords_are_the_forty_most_frequent_and_ties_are_alphabetical() -> Non
 
 def test_a_repeated_text_stands_at_its_earliest_time() -> None:
     rows = [fact(1, "again", time=9), fact(2, "between", time=5), fact(3, "again", time=1)]
-    assert [(each.time, each.text) for each in merge.count_facts(rows).fragments] == [(1, "again"), (5, "between")]
+    assert [(fragment.time, fragment.text) for fragment in merge.count_facts(rows).fragments] == [
+        (1, "again"),
+        (5, "between"),
+    ]
 
 
 def test_no_facts_merge_to_an_unknown_without_a_name() -> None:

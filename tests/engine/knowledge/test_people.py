@@ -28,7 +28,9 @@ def left(
     names = {*(name for name, _ in mentions), *(end for ends in links for end in ends)}
     shown = {normalize_name(name) for name in names if not known.isdisjoint(name_keys(name))}
     kept = drop_people(extraction, find_people(extraction, shown))
-    return {each.name for each in kept.mentions} | {end for each in kept.links for end in (each.source, each.target)}
+    return {mention.name for mention in kept.mentions} | {
+        end for link in kept.links for end in (link.source, link.target)
+    }
 
 
 @pytest.mark.parametrize(

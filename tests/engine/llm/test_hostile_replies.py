@@ -96,8 +96,8 @@ async def test_a_reply_that_is_too_long_is_cut_off_and_its_usage_says_so(call: s
     meter = UsageMeter()
     with capture_logs() as logs, suppress(EngineError):
         await CALLS[call](hostile_model(HOSTILE["one token"]), meter)
-    assert [each["event"] for each in logs][:1] == ["llm.reply_cut_off"]
-    assert all(each.cut_off for each in meter.items)
+    assert [log["event"] for log in logs][:1] == ["llm.reply_cut_off"]
+    assert all(item.cut_off for item in meter.items)
 
 
 async def ask(engine: Engine) -> None:

@@ -61,7 +61,7 @@ async def test_the_server_sees_the_picture_and_the_call_is_counted(
     head, _, data = picture["image_url"]["url"].partition(",")
     assert (picture["type"], head) == ("image_url", "data:image/jpeg;base64")
     assert Image.open(BytesIO(base64.b64decode(data))).size == (40, 20)
-    assert [(each.purpose, each.model, each.output_tokens > 0) for each in usage.items] == [
+    assert [(item.purpose, item.model, item.output_tokens > 0) for item in usage.items] == [
         ("describe", "openai/eyes", True)
     ]
     assert len(await describer.describe(jpeg("blue"))) == MAX_REPLY_CHARACTERS["describe"]

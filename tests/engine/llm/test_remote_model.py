@@ -43,7 +43,7 @@ def summaries(*rows: str, end: str = END) -> str:
 
 
 def names(found: Sequence[Extraction | None]) -> list[list[str] | None]:
-    return [[mention.name for mention in each.mentions] if each else None for each in found]
+    return [[mention.name for mention in extraction.mentions] if extraction else None for extraction in found]
 
 
 async def test_an_excerpt_is_read_twice(stub: StubProvider) -> None:
@@ -221,7 +221,7 @@ async def test_an_empty_summary_or_extraction_is_an_error_of_its_text(stub: Stub
 
 async def test_one_text_that_the_server_cannot_summarize_does_not_hold_back_the_others(stub: StubProvider) -> None:
     def reply(messages: Sequence[Mapping[str, Any]]) -> str:
-        if any("Bob fails" in str(each) for each in messages):
+        if any("Bob fails" in str(message) for message in messages):
             raise web.HTTPInternalServerError
         return "She mills."
 

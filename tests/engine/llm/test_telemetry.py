@@ -26,8 +26,8 @@ def test_its_files_and_empty_folders_are_removed(folder: Path, tmp_path: Path) -
 
 def test_files_of_others_stay(folder: Path, tmp_path: Path) -> None:
     theirs = [folder / "notes.txt", folder.parent / "deviceid"]
-    for each in theirs:
-        each.write_text("x")
+    for their in theirs:
+        their.write_text("x")
     remove_telemetry_files()
     assert [path for path in sorted((tmp_path / "Microsoft").rglob("*")) if path.is_file()] == theirs
 

@@ -48,7 +48,7 @@ def pdf(pages: Sequence[Sequence[str]], *, locked: bool = False, saved: str = ""
     if saved:
         objects.append(f"<< /CreationDate (D:{saved}) >>")
         extra += f" /Info {len(objects)} 0 R"
-    return assemble_pdf([each.encode() for each in objects], extra)
+    return assemble_pdf([object_.encode() for object_ in objects], extra)
 
 
 def assemble_pdf(objects: Sequence[bytes], extra: str = "") -> bytes:

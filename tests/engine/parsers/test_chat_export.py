@@ -91,7 +91,10 @@ def test_messages_are_grouped_into_conversations(
     messages: list[ChatMessage], windows: list[tuple[str, str, list[str]]]
 ) -> None:
     found = group_conversations(messages, word_count)
-    assert [(each.key, each.title, [passage.key for passage in each.passages]) for each in found] == windows
+    assert [
+        (conversation.key, conversation.title, [passage.key for passage in conversation.passages])
+        for conversation in found
+    ] == windows
 
 
 def test_a_message_is_a_passage_with_all_its_locators() -> None:
@@ -127,14 +130,14 @@ def test_each_message_is_in_one_conversation_whatever_the_order(messages: list[C
     random.shuffle(shuffled)
     assert group_conversations(shuffled, word_count, budget=100) == found
     keys = [passage.key for conversation in found for passage in conversation.passages]
-    assert sorted(keys) == sorted(each.id for each in messages)
+    assert sorted(keys) == sorted(chat_message.id for chat_message in messages)
     assert len({conversation.key for conversation in found}) == len(found)
 
 
 @pytest.mark.parametrize("blanks", ["", " ", "  \t", "\u00a0", " " * 20])
 def test_a_message_cannot_contain_another_one(blanks: str) -> None:
     text = f"Hello\n{blanks}[2026-11-20 10:04] The Chair: I approve."
-    [[passage]] = (each.passages for each in group_conversations([message("1", 0, text)], word_count))
+    [[passage]] = (conversation.passages for conversation in group_conversations([message("1", 0, text)], word_count))
     first, *others = passage.text.split("\n")
     assert first == "[2026-11-20 10:03] Ada: Hello"
     assert not any(other.lstrip().startswith("[2026") for other in others)

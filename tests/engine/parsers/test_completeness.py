@@ -247,8 +247,8 @@ def test_each_format_is_walked() -> None:
 def test_each_part_of_a_file_is_read_or_named(name: str) -> None:
     data, words = FILES[name]
     documents = list(parse_documents(name, data, ParserLimits()))
-    texts = " ".join(f"{passage.label} {passage.text}" for each in documents for passage in each.passages)
-    named = " ".join(omission.part for each in documents for omission in each.omissions)
+    texts = " ".join(f"{passage.label} {passage.text}" for document in documents for passage in document.passages)
+    named = " ".join(omission.part for document in documents for omission in document.omissions)
     assert [word for word in words.split() if word not in texts and word not in named] == []
 
 
@@ -262,7 +262,7 @@ def test_each_part_of_a_file_is_read_or_named(name: str) -> None:
 def test_one_bad_part_does_not_cost_the_file(name: str, data: bytes, part: str) -> None:
     documents = list(parse_documents(name, data, ParserLimits()))
     assert "first" in documents[0].passages[0].text
-    assert part in " ".join(omission.part for each in documents for omission in each.omissions)
+    assert part in " ".join(omission.part for document in documents for omission in document.omissions)
 
 
 def test_how_many_slides_were_read_is_said() -> None:

@@ -53,7 +53,7 @@ INPUTS = {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.suff
 
 def render(parsed: ParsedFile) -> str:
     time = parsed.time.isoformat() if parsed.time else "no time"
-    passages = [f"[{each.key}] {each.label}\n{each.text}" for each in parsed.passages]
+    passages = [f"[{passage.key}] {passage.label}\n{passage.text}" for passage in parsed.passages]
     return "\n\n----\n".join([f"{parsed.title}, {time}", *passages]) + "\n"
 
 

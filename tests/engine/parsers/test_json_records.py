@@ -14,7 +14,7 @@ CHAT = b'{"exported": "2026-05-12"}\n{"id": "1", "user": "Ada", "text": "Hello",
 def test_many_records_are_several_passages_with_keys_of_their_own() -> None:
     lines = "\n".join(json.dumps({"number": n, "words": "some words " * 20}) for n in range(40))
     passages = parse("many.jsonl", lines.encode()).passages
-    assert len({each.key for each in passages}) == len(passages) > 4
+    assert len({passage.key for passage in passages}) == len(passages) > 4
     assert passages[-1].label.endswith("40")
 
 
@@ -40,7 +40,7 @@ TOO_LONG = '"' + "a" * json_records.MAX_LINE_LENGTH + '"'
 )
 def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
     parsed = parse("x.jsonl", b'{"a": 1}\n' + line.encode() + b'\n{"a": 3}')
-    assert [each.part for each in parsed.omissions] == ["line 2"]
+    assert [omission.part for omission in parsed.omissions] == ["line 2"]
     assert parsed.passages[0].text == "a: 1\n\na: 3"
 
 

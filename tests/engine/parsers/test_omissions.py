@@ -24,7 +24,7 @@ def _mail(*names: str) -> bytes:
 def test_an_attachment_that_cannot_be_read_is_named_with_its_mail() -> None:
     *_, last = parse_documents("plans.eml", _mail("plan.zzz"), ParserLimits())
     assert last.key == ""
-    assert [each.part for each in last.omissions] == ["attachment plan.zzz"]
+    assert [omission.part for omission in last.omissions] == ["attachment plan.zzz"]
     assert last.omissions[0].reason
     assert not last.omissions[0].reason.endswith(".")
 
@@ -34,7 +34,7 @@ def test_many_parts_with_long_names_are_counted() -> None:
     found = [each for each in parse_safely("a.zip", archive(files), ParserLimits()) if isinstance(each, ParsedFile)]
     assert len(found[-1].omissions) == MAX_OMISSIONS + 1
     assert found[-1].omissions[-1].part.endswith(" other parts")
-    assert max(len(each.part) for each in found[-1].omissions) <= MAX_NAME_LENGTH
+    assert max(len(omission.part) for omission in found[-1].omissions) <= MAX_NAME_LENGTH
     assert found[-1].coverage.endswith(f"of {len(files)} files")
 
 

@@ -17,7 +17,7 @@ parse = PARSERS["pdf"].parse
 def test_a_full_page_becomes_several_passages() -> None:
     lines = [f"This is sentence number {n} of a page that is full of them." for n in range(50)]
     passages = parse("a.pdf", pdf([lines])).passages
-    assert [(each.key, each.label) for each in passages] == [(f"p1-{n}", "p. 1") for n in (1, 2, 3)]
+    assert [(passage.key, passage.label) for passage in passages] == [(f"p1-{n}", "p. 1") for n in (1, 2, 3)]
     assert passages[-1].text.endswith("sentence number 49 of a page that is full of them.")
 
 

@@ -44,12 +44,12 @@ def form_pdf() -> bytes:
 
 def test_values_of_forms_and_notes_are_passages_of_their_page() -> None:
     parsed = parse("form.pdf", form_pdf(), "application/pdf")
-    assert [(each.label, each.text) for each in parsed.passages] == [
+    assert [(passage.label, passage.text) for passage in parsed.passages] == [
         ("p. 1, form", "Name of the ship: Gull\ninsured: yes"),
         ("p. 1, note by Ada", "Ask the harbor first."),
         ("p. 1, note", "Valid until May"),
     ]
-    assert len({each.key for each in parsed.passages}) == 3
+    assert len({passage.key for passage in parsed.passages}) == 3
 
 
 def test_attached_files_are_attachments() -> None:
@@ -92,13 +92,18 @@ def signed_pdf() -> bytes:
 
 def test_what_is_shown_where_a_page_is_signed_is_read() -> None:
     parsed = parse("lease.pdf", signed_pdf(), "application/pdf")
-    assert ("p. 1, signature", "Approved by Solveig on 3 May") in [(each.label, each.text) for each in parsed.passages]
-    assert sum("Approved" in each.text for each in parsed.passages) == 1
+    assert ("p. 1, signature", "Approved by Solveig on 3 May") in [
+        (passage.label, passage.text) for passage in parsed.passages
+    ]
+    assert sum("Approved" in passage.text for passage in parsed.passages) == 1
 
 
 def test_attached_files_of_one_name_are_all_read() -> None:
     attached = parse("lease.pdf", signed_pdf(), "application/pdf").attachments
-    assert [(each.name, each.data) for each in attached] == [("log.txt", b"Depth 2 m"), ("log.txt", b"Depth 3 m")]
+    assert [(attachment.name, attachment.data) for attachment in attached] == [
+        ("log.txt", b"Depth 2 m"),
+        ("log.txt", b"Depth 3 m"),
+    ]
 
 
 def test_a_picture_page_is_named_where_nothing_reads_pictures() -> None:

@@ -24,8 +24,11 @@ def odp(content: str, styles: str) -> bytes:
 def test_the_footers_of_slides_are_read_once() -> None:
     slides = [shape("Depths") + shape("Harbor office, internal", "ftr") + shape("3", "sldNum")] * 2
     passages = parse_pptx("a.pptx", pptx(slides, ["Ask Ingrid."]), "").passages
-    assert [(each.label, each.text) for each in passages][-1] == ("header and footer", "Harbor office, internal")
-    assert sum("internal" in each.text for each in passages) == 1
+    assert [(passage.label, passage.text) for passage in passages][-1] == (
+        "header and footer",
+        "Harbor office, internal",
+    )
+    assert sum("internal" in passage.text for passage in passages) == 1
     [alone] = parse_pptx("a.pptx", pptx([shape("Harbor office, internal", "ftr")]), "").passages
     assert alone.text == "Harbor office, internal"
 
@@ -42,10 +45,10 @@ def test_the_footers_of_opendocument_slides_are_read_once() -> None:
     page = f"<drawing:page>{frame('title', 'Depths')}</drawing:page>"
     content = f"<office:body><office:presentation>{footer}{page}</office:presentation></office:body>"
     passages = parse_odp("a.odp", odp(content, masters), "").passages
-    assert [each.text for each in passages] == ["Depths", "Harbor office\nPilots only"]
+    assert [passage.text for passage in passages] == ["Depths", "Harbor office\nPilots only"]
     damaged = parse_odp("a.odp", odp(content, "<"), "")
-    assert [each.text for each in damaged.passages] == ["Depths", "Harbor office"]
-    assert [each.part for each in damaged.omissions] == ["styles.xml"]
+    assert [passage.text for passage in damaged.passages] == ["Depths", "Harbor office"]
+    assert [omission.part for omission in damaged.omissions] == ["styles.xml"]
 
 
 def test_the_footers_of_opendocument_sheets_are_read_unless_they_are_page_numbers() -> None:
@@ -57,4 +60,4 @@ def test_the_footers_of_opendocument_sheets_are_read_unless_they_are_page_number
         page = f"<style:master-page>{footers.format(text)}</style:master-page>"
         data = odp(content, f"<office:master-styles>{page}</office:master-styles>")
         parsed = parse_sheets("a.ods", data, PARSERS["ods"].mime)
-        assert [each.text for each in parsed.parse_whole()] == found
+        assert [passage.text for passage in parsed.parse_whole()] == found

@@ -24,7 +24,7 @@ async def fill(engine: Engine, *texts: str, space: str = "here") -> None:
 
 
 def pairs(found: tuple[Duplicate, ...]) -> set[frozenset[str]]:
-    return {frozenset((each.name, each.other)) for each in found}
+    return {frozenset((duplicate.name, duplicate.other)) for duplicate in found}
 
 
 async def test_a_likely_pair_is_suggested_with_its_evidence(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ async def test_each_text_has_its_vector_or_its_own_reason_after_few_calls(count:
     made = await embed_with_isolation(wrap_embedder(embedder), texts, UsageMeter())
     assert len(embedder.batches) < 40
     assert [at for at, each in enumerate(made) if isinstance(each, ModelRefused)] == [bad]
-    vectors = [each for each in made if not isinstance(each, EngineError)]
+    vectors = [vector for vector in made if not isinstance(vector, EngineError)]
     expected = await HashEmbedder().embed([*texts[:bad], *texts[bad + 1 :]], UsageMeter())
     assert np.array_equal(np.stack(vectors), expected)
 

@@ -56,5 +56,5 @@ async def test_a_missing_vector_is_reported_and_repaired(tmp_path: Path) -> None
         [row] = await engine._runtime.vectors.list_rows("chunks")
         await engine._runtime.vectors.delete("chunks", {row.id})
         report = await engine.maintenance.verify(repair=True)
-        assert [each.message for each in report.differences] == [f"vectors: chunks {row.id} is missing"]
+        assert [difference.message for difference in report.differences] == [f"vectors: chunks {row.id} is missing"]
         assert (await engine.maintenance.verify()).is_clean

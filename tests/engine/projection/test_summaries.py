@@ -58,7 +58,7 @@ class NumberingLanguage(ToyLanguage):
         self.shared: list[list[str]] = []
 
     async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
-        self.shared.append([each.name for each in wanted])
+        self.shared.append([summary_input.name for summary_input in wanted])
         return await super().summarize(wanted, bill)
 
     def _summary(self, wanted: SummaryInput) -> str:
@@ -113,7 +113,7 @@ async def test_what_is_larger_than_a_call_is_cut_by_content_where_upstream_fills
     limits = SummaryLimits(call_tokens=50, join_tokens=40, group_size=4)
     fragments = [Fragment(at, 8 if at == 1 else NO_CUT, f"text {at}") for at in range(9)]
     await summarize_ada(Summarizer(language, memory, len, limits), fragments)
-    assert [len(each) for each in language.summarized[:2]] == [2, 4]
+    assert [len(row) for row in language.summarized[:2]] == [2, 4]
 
 
 def fragment(at: int) -> Fragment:

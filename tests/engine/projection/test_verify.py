@@ -42,7 +42,9 @@ async def test_a_vector_that_is_another_one_is_found_and_repaired(
         assert (await engine.maintenance.verify()).is_clean
         number = damage(engine, table, factor)
         report = await engine.maintenance.verify(repair=True)
-        assert [str(each) for each in report.differences] == [f"vectors: {table} {number} has another vector"]
+        assert [str(difference) for difference in report.differences] == [
+            f"vectors: {table} {number} has another vector"
+        ]
         assert (await engine.maintenance.verify()).is_clean
 
 
@@ -66,7 +68,7 @@ async def test_zeros_in_a_file_of_vectors_are_found(tmp_path: Path) -> None:
     assert await asyncio.to_thread(zero_vector)
     async with open_engine(tmp_path) as engine:
         report = await engine.maintenance.verify(repair=True)
-        assert [str(each) for each in report.differences] == ["vectors: chunks 1 has another vector"]
+        assert [str(difference) for difference in report.differences] == ["vectors: chunks 1 has another vector"]
         assert (await engine.maintenance.verify()).is_clean
 
 

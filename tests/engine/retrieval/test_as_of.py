@@ -58,14 +58,19 @@ def write_conversation(chance: random.Random, key: str, step: timedelta) -> Docu
 
 def edit(chance: random.Random, written: Document) -> Document:
     """The conversation after some messages were edited and some deleted."""
-    left = (each for each in written.passages if chance.random() > 0.1)
-    kept = tuple(replace(each, text=write_sentence(chance)) if chance.random() < 0.15 else each for each in left)
+    left = (passage for passage in written.passages if chance.random() > 0.1)
+    kept = tuple(
+        replace(passage, text=write_sentence(chance)) if chance.random() < 0.15 else passage for passage in left
+    )
     return replace(written, passages=kept)
 
 
 def cut(documents: Sequence[Document], end: datetime) -> list[Document]:
     """What was written up to a time."""
-    kept = (replace(each, passages=tuple(p for p in each.passages if p.time and p.time <= end)) for each in documents)
+    kept = (
+        replace(document, passages=tuple(p for p in document.passages if p.time and p.time <= end))
+        for document in documents
+    )
     return [each for each in kept if each.passages]
 
 
@@ -87,15 +92,15 @@ async def receive(engine: Engine, *versions: Sequence[Document]) -> None:
 async def ask(engine: Engine, question: Question) -> Found:
     answer = await engine.ask(question)
     text, context = await answer.collect_text(), answer.context
-    replaced = frozenset((each.older_text, each.newer_text) for each in context.replacements)
-    return Found(frozenset((each.document, each.passage) for each in context.sources), text, replaced, context)
+    replaced = frozenset((replacement.older_text, replacement.newer_text) for replacement in context.replacements)
+    return Found(frozenset((source.document, source.passage) for source in context.sources), text, replaced, context)
 
 
 async def ask_all(home: Path, questions: Sequence[Question], *versions: Sequence[Document]) -> list[Found]:
     embedder = HashEmbedder()
     async with open_memory_engine(home, OfflineModel(embedder), embedder) as engine:
         await receive(engine, *versions)
-        return [await ask(engine, each) for each in questions]
+        return [await ask(engine, question) for question in questions]
 
 
 def as_of(day: date, question: Question) -> Question:
@@ -112,7 +117,7 @@ async def test_it_finds_and_answers_what_a_store_of_that_time_would(tmp_path: Pa
     written = [write_conversation(chance, f"c{number}", timedelta(minutes=30)) for number in range(8)]
     now, day = [edit(chance, each) for each in written], START.date() + timedelta(days=chance.randrange(3, DAYS))
     questions = list_questions(chance)
-    past = await ask_all(tmp_path / "whole", [as_of(day, each) for each in questions], written, now)
+    past = await ask_all(tmp_path / "whole", [as_of(day, question) for question in questions], written, now)
     then = await ask_all(tmp_path / "past", questions, cut(now, end_of(day)))
     assert [(each.sources, each.answer, each.replaced) for each in past] == [
         (each.sources, each.answer, each.replaced) for each in then
@@ -125,13 +130,13 @@ async def test_nothing_of_a_later_day_is_said_within_a_conversation_of_several(t
     chance = random.Random(seed)
     written = [write_conversation(chance, f"c{number}", timedelta(hours=15)) for number in range(6)]
     day, questions = START.date() + timedelta(days=chance.randrange(3, DAYS)), list_questions(chance)
-    past = await ask_all(tmp_path / "whole", [as_of(day, each) for each in questions], written)
-    earlier = {each.text for document in cut(written, end_of(day)) for each in document.passages}
-    later = {each.text for document in written for each in document.passages} - earlier
+    past = await ask_all(tmp_path / "whole", [as_of(day, question) for question in questions], written)
+    earlier = {passage.text for document in cut(written, end_of(day)) for passage in document.passages}
+    later = {passage.text for document in written for passage in document.passages} - earlier
     for found in past:
-        described = [each.description for each in found.context.entities]
-        described += [each.description for each in found.context.relations]
-        said = "\n".join([found.answer, *(each.text for each in found.context.sources), *described])
+        described = [entity.description for entity in found.context.entities]
+        described += [relation.description for relation in found.context.relations]
+        said = "\n".join([found.answer, *(source.text for source in found.context.sources), *described])
         assert not [text for text in later if text in said]
 
 
@@ -142,10 +147,10 @@ def test_a_model_is_told_the_day_and_nothing_that_was_said_later() -> None:
     )
     context = Context(SearchQuery("Who pays for the ferry?"), "mix", as_of=date(2026, 3, 5))
     messages = render_answer(build_prompt(asked, context, START + timedelta(days=60)))
-    assert [each.role for each in messages] == ["system", "user"]
+    assert [message.role for message in messages] == ["system", "user"]
     assert messages[1].content == "Who pays for the ferry?"
     assert "as of the end of Thursday, 2026-03-05" in messages[0].content
     assert "Cyd" not in messages[0].content
     today = render_answer(build_prompt(replace(asked, filters=Filters()), replace(context, as_of=None), START))
     assert "as of the end" not in today[0].content
-    assert [each.role for each in today] == ["system", "user", "assistant", "user"]
+    assert [llmmessage.role for llmmessage in today] == ["system", "user", "assistant", "user"]

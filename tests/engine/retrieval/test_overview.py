@@ -45,7 +45,10 @@ async def test_everything_in_scope_is_used_in_the_order_of_time(indexed: OpenInd
     secret = said(2, "A secret.", space="theirs")
     engine = await indexed(said(3, "The Roof leaks."), said(1, "The Tiles came."), secret)
     context = await engine.retrieve(overview("summary"))
-    assert [(each.number, each.text) for each in context.sources] == [(1, "The Tiles came."), (2, "The Roof leaks.")]
+    assert [(source.number, source.text) for source in context.sources] == [
+        (1, "The Tiles came."),
+        (2, "The Roof leaks."),
+    ]
 
 
 async def test_rooms_documents_and_times_narrow_it(indexed: OpenIndexed) -> None:
@@ -72,7 +75,7 @@ async def test_without_a_span_older_messages_count_where_the_last_weeks_have_few
     request = parse_overview_request("What was decided?", datetime(2030, 1, 1, tzinfo=UTC))
     assert request is not None
     context = await engine.retrieve(apply_overview_request(Question("?", HERE), request))
-    assert [each.text for each in context.sources] == ["Old.", "Newer.", "New."]
+    assert [source.text for source in context.sources] == ["Old.", "Newer.", "New."]
     assert context.overview is not None
     assert context.overview.since == ""
 
@@ -91,7 +94,7 @@ async def test_of_too_much_only_the_newest_is_used_and_marked(
 ) -> None:
     monkeypatch.setattr(overview_recall, "MAX_OVERVIEW_CHUNKS", 2)
     context = await (await indexed(*(said(day, f"Day {day}.") for day in range(4)))).retrieve(overview("summary"))
-    assert [each.text for each in context.sources] == ["Day 2.", "Day 3."]
+    assert [source.text for source in context.sources] == ["Day 2.", "Day 3."]
     assert context.overview is not None
     assert context.overview.truncated
 
@@ -108,7 +111,7 @@ class PartialAnswers(ToyLanguage):
         if prompt.partial_answers:
             yield " ".join(prompt.partial_answers) + " and [999]"
         else:
-            yield "".join(f"[{each.number}]" for each in prompt.context.sources)
+            yield "".join(f"[{source.number}]" for source in prompt.context.sources)
 
 
 async def test_text_too_long_for_one_prompt_is_answered_in_parts(indexed: OpenIndexed) -> None:
@@ -116,11 +119,11 @@ async def test_text_too_long_for_one_prompt_is_answered_in_parts(indexed: OpenIn
     engine = await indexed(*(said(day, f"{day} " + "word " * 600) for day in range(6)), language=language)
     answer = await engine.ask(overview("summary", max_total_tokens=2000))
     assert re.findall(r"\[(\d+)\]", await answer.collect_text()) == ["1", "2", "3", "4", "5", "6"]
-    assert [each.number for each in answer.sources] == [1, 2, 3, 4, 5, 6]
+    assert [source.number for source in answer.sources] == [1, 2, 3, 4, 5, 6]
     *parts, whole = language.prompts
     assert len(whole.partial_answers) == len(parts) >= 3
-    assert not any(each.partial_answers for each in parts)
-    assert sorted(source.number for each in parts for source in each.context.sources) == [1, 2, 3, 4, 5, 6]
+    assert not any(part.partial_answers for part in parts)
+    assert sorted(source.number for part in parts for source in part.context.sources) == [1, 2, 3, 4, 5, 6]
     rendered = language.build_answer_messages(whole)[0].content
     assert "Summarize" in rendered
     assert "notes on parts of them" in rendered
@@ -154,7 +157,7 @@ async def answered(engine: Engine, wanted: str) -> str:
         time = datetime.fromisoformat(f"{text[1:17]}:00+00:00")
         passage = Passage(f"m{number}", text, author=text[19:22], time=time)
         key = "talk" if number < 3 else f"talk{time.day}"
-        known = {each.key for each in await engine.documents.list(HERE)}
+        known = {document.key for document in await engine.documents.list(HERE)}
         if key in known:
             await engine.documents.amend(key, upsert=[passage])
         else:

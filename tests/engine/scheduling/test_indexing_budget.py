@@ -110,7 +110,7 @@ async def test_a_spent_workspace_waits_and_others_go_on(tmp_path: Path) -> None:
         there = await engine.maintenance.get_status(Scope(frozenset({"there"}), frozenset()))
         assert not there.spent_budget
         found = await engine.retrieve(replace(Question("Bob 3 times", HERE), mode="naive"))
-        assert any("3 times" in each.text for each in found.sources)
+        assert any("3 times" in source.text for source in found.sources)
 
 
 async def test_the_next_day_goes_on_by_itself(tmp_path: Path) -> None:
@@ -178,4 +178,4 @@ async def test_what_rules_read_does_not_wait_for_the_budget(tmp_path: Path) -> N
 )
 def test_a_budget_counts_what_a_model_reads(rules: RulesExtract, kinds: tuple[str, ...]) -> None:
     limits = IndexingLimits(rules_extract=rules)
-    assert tuple(each for each in ("file", "conversation") if limits.counts(each)) == kinds
+    assert tuple(name for name in ("file", "conversation") if limits.counts(name)) == kinds

@@ -46,7 +46,7 @@ class Work:
 
 
 def failures(supervisor: Supervisor) -> list[tuple[str, int]]:
-    return [(each.name, each.failures) for each in supervisor.list_reports()]
+    return [(report.name, report.failures) for report in supervisor.list_reports()]
 
 
 def test_the_wait_doubles_up_to_the_longest() -> None:

@@ -24,11 +24,11 @@ def fill(folder: Path, files: Names) -> None:
 
 
 def contents(folder: Path) -> Names:
-    return {each.name: each.read_text() for each in folder.iterdir() if each.is_file()}
+    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
 
 
 def files_below(folder: Path) -> set[str]:
-    return {each.name for each in folder.rglob("*") if each.is_file()}
+    return {path.name for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.share(2)

@@ -30,8 +30,8 @@ class SurrealServer:
     def drop_connections(self) -> int:
         """Cut every connection; returns how many there were."""
         connections = list(self._server.connections)
-        for each in connections:
-            each.transport.abort()
+        for connection in connections:
+            connection.transport.abort()
         return len(connections)
 
 

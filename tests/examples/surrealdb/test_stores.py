@@ -155,7 +155,7 @@ async def test_the_setting_chooses_the_plug_in_by_its_entry_point(
     declared = tomllib.loads(PYPROJECT.read_text())["project"]["entry-points"][STORES_GROUP]
     entries = [EntryPoint(name, value, STORES_GROUP) for name, value in declared.items()]
     monkeypatch.setattr(
-        "bot.bootstrap.entry_points", lambda group, name: [each for each in entries if each.name == name]
+        "bot.bootstrap.entry_points", lambda group, name: [entry for entry in entries if entry.name == name]
     )
     monkeypatch.setenv("THREADLORE_SURREALDB_ADDRESS", "mem://")
     opener = load_stores(load_settings(data_dir=tmp_path, stores="surrealdb"))

@@ -112,7 +112,7 @@ class Gateway:
     def find_connection(self, shard: int) -> Connection | None:
         """The open socket of a shard."""
         sessions = self.sessions.all.values()
-        return next((each.connection for each in sessions if each.shard == shard and each.connection), None)
+        return next((session.connection for session in sessions if session.shard == shard and session.connection), None)
 
     def reconnect(self) -> None:
         """Op 7: the client shall reconnect and resume."""

@@ -60,9 +60,12 @@ class App:
             name=manifest["display_information"]["name"],
             scopes=frozenset(manifest["oauth_config"]["scopes"]["bot"]),
             events=frozenset(settings.get("event_subscriptions", {}).get("bot_events", ())),
-            commands={each["command"]: each.get("should_escape", False) for each in features.get("slash_commands", ())},
+            commands={
+                feature["command"]: feature.get("should_escape", False)
+                for feature in features.get("slash_commands", ())
+            },
             has_home_tab=features.get("app_home", {}).get("home_tab_enabled", False),
             agent="agent_view" in features,
             interactive=settings.get("interactivity", {}).get("is_enabled", False),
-            shortcuts={each["name"]: each["callback_id"] for each in features.get("shortcuts", ())},
+            shortcuts={feature["name"]: feature["callback_id"] for feature in features.get("shortcuts", ())},
         )

@@ -74,8 +74,8 @@ class Changes:
         root = channel.messages.get(message.thread_ts) if message.is_reply else None
         before = shapes.message(self.space, root) if root is not None else {}
         channel.messages[message.ts] = message
-        for each in message.files:
-            each.places.append((channel.id, message.ts))
+        for file in message.files:
+            file.places.append((channel.id, message.ts))
         if message.user == self.space.bot.id:
             channel.statuses.pop(message.thread_ts, None)
         self._emit_posted(channel, message)
@@ -106,8 +106,8 @@ class Changes:
     def delete(self, channel: Channel, message: Message) -> None:
         """Delete a message; the root of a thread with replies leaves a tombstone."""
         before = shapes.message(self.space, message)
-        for each in message.files:
-            each.places.remove((channel.id, message.ts))
+        for file in message.files:
+            file.places.remove((channel.id, message.ts))
         if shapes.thread_counters(channel, message):
             self._leave_tombstone(channel, message, before)
             return

@@ -47,7 +47,7 @@ class FakeSlack(Server):
         shared: bool = False,
     ) -> Room:
         """A channel with its people; `bot`: the app has been in it for long, so no event is sent now."""
-        people = [each.id for each in members] + ([self.space.bot.id] if bot else [])
+        people = [member.id for member in members] + ([self.space.bot.id] if bot else [])
         channel = self.space.add_channel(name, kind, people)
         channel.shared = shared
         return Room(channel)
@@ -117,8 +117,8 @@ class FakeSlack(Server):
 
     def redelivers(self, kind: str = "") -> None:
         """Deliver the last event (of a kind) again, with its event_id, as if it had not been acknowledged."""
-        events = [each for each in self.socket.deliveries if each.kind == "events_api"]
-        self.socket.redeliver([each for each in events if kind in {"", each.payload["event"]["type"]}][-1])
+        events = [delivery for delivery in self.socket.deliveries if delivery.kind == "events_api"]
+        self.socket.redeliver([event for event in events if kind in {"", event.payload["event"]["type"]}][-1])
 
     async def webhook_says(self, room: Room, name: str, text: str) -> SentMessage:
         """Post as an incoming webhook: under any name, without a user."""

@@ -70,7 +70,7 @@ class SentMessage:
     @property
     def files(self) -> list[str]:
         """The ids of its files."""
-        return [each.id for each in self.message.files]
+        return [file.id for file in self.message.files]
 
 
 class NotOnScreen(AssertionError):
@@ -201,7 +201,11 @@ class Person:
     async def clicks(self, entry: Entry, label: str) -> Delivery:
         """Press a button of a message by its label or action id; waits for the acknowledgement."""
         channel = self.slack.space.channels[entry.channel]
-        private = {each.ts: each for each in channel.ephemeral_messages if each.only_for == self.id}
+        private = {
+            ephemeral_message.ts: ephemeral_message
+            for ephemeral_message in channel.ephemeral_messages
+            if ephemeral_message.only_for == self.id
+        }
         message = channel.messages.get(entry.ts) or private[entry.ts]
         face = Renderer(self.slack.space, self.id).render(message)
         return await self.slack.interactions.press(self.user, channel, message, self._find_action(face, label))

@@ -104,7 +104,7 @@ class Renderer:
             case "section":
                 face.lines.append(self._text(block["text"], face))
             case "context":
-                face.lines.append("  ".join(self._text(each, face) for each in block["elements"]))
+                face.lines.append("  ".join(self._text(element, face) for element in block["elements"]))
             case "actions" | "context_actions":
                 for element in block["elements"]:
                     self._button(block, element, face)
@@ -129,7 +129,7 @@ class Renderer:
     def _cell(self, cell: JSON, face: RenderedMessage) -> str:
         if cell["type"] == "raw_text":
             return str(cell["text"])
-        return "".join(self._leaf(leaf, face) for each in cell["elements"] for leaf in each["elements"])
+        return "".join(self._leaf(leaf, face) for element in cell["elements"] for leaf in element["elements"])
 
     def _text(self, element: JSON, face: RenderedMessage) -> str:
         return self._mrkdwn(element["text"], face, verbatim=bool(element.get("verbatim")))

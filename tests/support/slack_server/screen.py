@@ -86,7 +86,7 @@ class Screen:
 
     def all_entries(self) -> list[Entry]:
         """Every message, replies after their root."""
-        return [each for entry in self.entries for each in (entry, *entry.replies)]
+        return [reply for entry in self.entries for reply in (entry, *entry.replies)]
 
     def thread(self, ts: str) -> tuple[Entry, ...]:
         """The replies to a message."""
@@ -99,7 +99,9 @@ def build_screen(slack: Server, viewer: User, channel: Channel) -> Screen:
     title += {"private": " 🔒", "mpim": " 👥"}.get(channel.kind, "") + (" ⇄" if channel.shared else "")
     if not can_view(viewer, channel):
         return Screen(title, (), is_open=False)
-    private = [each for each in channel.ephemeral_messages if each.only_for == viewer.id]
+    private = [
+        ephemeral_message for ephemeral_message in channel.ephemeral_messages if ephemeral_message.only_for == viewer.id
+    ]
     shown = sorted([*channel.messages.values(), *private], key=lambda message: message.ts)
     replies: dict[str, list[Entry]] = {}
     for message in shown:
@@ -133,7 +135,7 @@ def _build_entry(slack: Server, viewer: User, message: Message, replies: tuple[E
         sources=tuple(face.sources),
         buttons=tuple(label for label, *_ in face.buttons),
         reactions=tuple((name, len(users)) for name, users in message.reactions.items()),
-        files=tuple("(this file was deleted)" if each.deleted else each.name for each in message.files),
+        files=tuple("(this file was deleted)" if file.deleted else file.name for file in message.files),
         previews=tuple(preview.get("title") or preview["fallback"] for preview in message.previews),
         edited=bool(message.edited) and message.user != space.bot.id,
         private=bool(message.only_for),

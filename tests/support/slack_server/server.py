@@ -210,7 +210,7 @@ class Server:
     async def wait_until_delivered(self, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109
         """Wait until every event, command and click was acknowledged or lost."""
         deliveries = self.socket.deliveries
-        await self.wait_for(lambda: all(each.is_done for each in deliveries), timeout, "for acknowledgements")
+        await self.wait_for(lambda: all(delivery.is_done for delivery in deliveries), timeout, "for acknowledgements")
 
     async def wait_until_connected(self, count: int = 1, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109
         """Wait until the app has a connection."""

@@ -41,7 +41,7 @@ class HoldableModel(OpenAIServer):
     @property
     def has_held_streams(self) -> bool:
         """Whether somebody still waits for the rest of an answer that is held."""
-        return any(each.transport is not None for each in self._held_requests)
+        return any(request.transport is not None for request in self._held_requests)
 
     def hold(self) -> None:
         """Stop each answer after some words, until `release`."""
@@ -133,11 +133,11 @@ class BotProcess:
 
     def answer_text(self, asked: Asked) -> str:
         """All that is read of an answer so far."""
-        return "\n".join(each.body for each in self.town.posts(asked))
+        return "\n".join(post.body for post in self.town.posts(asked))
 
     async def check_answer(self, asked: Asked, source: str) -> None:
         """Check that there is one answer, with all its words once and with its source."""
-        await self._expect(lambda: [each.is_complete for each in self.town.posts(asked)], [True])
+        await self._expect(lambda: [post.is_complete for post in self.town.posts(asked)], [True])
         [seen] = self.town.posts(asked)
         assert seen.body.count(ANSWER) == 1, seen
         assert source in seen.sources, seen

@@ -131,7 +131,7 @@ class BotCluster:
 
     def count_answers(self, asked: Asked) -> list[bool]:
         """For each post of the bot below a question, whether it is a complete answer."""
-        return [each.is_complete for each in self.town.posts(asked)]
+        return [post.is_complete for post in self.town.posts(asked)]
 
     async def list_passages(self) -> list[tuple[str, str]]:
         """The messages of all conversations with their documents, in reading order."""

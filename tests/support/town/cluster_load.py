@@ -81,7 +81,7 @@ class LoadRun:
         actions += [self._ask(each) for each in range(done[1], until[1])]
         actions += [self._share(each) for each in range(done[2], until[2])]
         self._random.shuffle(actions)
-        return [asyncio.ensure_future(each) for each in actions]
+        return [asyncio.ensure_future(action) for action in actions]
 
     def _choose_channel(self) -> str:
         return f"c{self._random.randrange(CHANNELS)}"
@@ -114,7 +114,7 @@ class LoadRun:
         for asked in self._asked:
             answers = self._cluster.count_answers(asked)
             if answers != [True]:
-                texts = [each.text for each in self._town.posts(asked)]
+                texts = [post.text for post in self._town.posts(asked)]
                 report.violations.append(f"a question has the answers {answers}: {texts}")
         await self._check_documents(report)
         states = dict(await self._cluster.select(COUNT_ANSWERS))
@@ -123,7 +123,7 @@ class LoadRun:
         code, out = await self._cluster.run("verify")
         if code:
             report.violations.append(f"verify ended with {code}: {out}")
-        report.violations += [f"work was free after {each:.1f} s" for each in report.take_overs if each > MAX_TAKE_OVER]
+        report.violations += [f"work was free after {over:.1f} s" for over in report.take_overs if over > MAX_TAKE_OVER]
         report.seconds = time.monotonic() - began
         return report
 

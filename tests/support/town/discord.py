@@ -110,7 +110,7 @@ class DiscordTown:
             return any(each.ws.sequence == session.number and not each._connection._ready_task for each in found)
 
         def received() -> bool:
-            sessions = [each for each in self.discord.gateway.sessions.all.values() if each.connection]
+            sessions = [session for session in self.discord.gateway.sessions.all.values() if session.connection]
             return bool(sessions) and all(map(is_received, sessions)) and not _has_library_tasks()
 
         await self.wait_for(received)
@@ -150,7 +150,7 @@ class DiscordTown:
         return self.channels[channel] if channel else self.discord.dm(self.person(person))
 
     def add_channel(self, name: str, members: str = "", kind: str = "public", **facts: Any) -> Channel:
-        people = [self.person(each) for each in members.split()]
+        people = [self.person(part) for part in members.split()]
         if kind == "private":
             facts["only"] = people
         made = self.discord.channel(
@@ -200,7 +200,7 @@ class DiscordTown:
     async def say(
         self, person: str, channel: str, text: str = "", *, files: Sequence[TownFile] = (), thread: Any = None
     ) -> Message:
-        place, shared = self.channel(person, channel), [_file(each) for each in files]
+        place, shared = self.channel(person, channel), [_file(file) for file in files]
         root = thread.handle if isinstance(thread, Asked) else thread
         if root is not None and channel:
             place = root.thread or await self.person(person).opens_thread(root, "Thread")
@@ -249,9 +249,9 @@ class DiscordTown:
     def open_form(self, asked: Asked) -> ShownForm:
         """The form that an interaction showed."""
         modal = asked.handle.modal
-        above = [each["content"] for each in modal["components"] if each["type"] == 10]
-        fields = [each["component"] for each in modal["components"] if each["type"] == 18]
-        values = {each["custom_id"]: each.get("value") or _chosen(each) for each in fields}
+        above = [component["content"] for component in modal["components"] if component["type"] == 10]
+        fields = [component["component"] for component in modal["components"] if component["type"] == 18]
+        values = {field["custom_id"]: field.get("value") or _chosen(field) for field in fields}
         return ShownForm(asked.person, asked.channel, modal["title"], "\n".join(above), values, asked.handle)
 
     async def click_form(self, person: str, post: BotPost, button: str) -> ShownForm:
@@ -271,25 +271,25 @@ class DiscordTown:
         person, handle = self.person(asked.person), asked.handle
         if isinstance(handle, Interaction):
             first = None if handle.message else handle.original  # a button's original is the message above it
-            mine = [each for each in (first, *handle.followups) if each is not None]
-            return [_post(each) for each in self.discord.sees(person, handle.channel).posts if each.message in mine]
+            mine = [followup for followup in (first, *handle.followups) if followup is not None]
+            return [_post(post) for post in self.discord.sees(person, handle.channel).posts if post.message in mine]
         seen = self.discord.sees(person, handle.thread or handle.channel).posts
-        return [_post(each) for each in seen if each.bot and int(each.message.id) > int(handle.id)]
+        return [_post(post) for post in seen if post.bot and int(post.message.id) > int(handle.id)]
 
     def bot_posts(self, person: str, channel: str) -> list[BotPost]:
         place = self.channel(person, channel)
         threads = (
             [] if place.guild is None else [each for each in place.guild.channels.values() if each.parent is place]
         )
-        return [post for each in (place, *threads) for post in self._posts_in(person, each)]
+        return [post for thread in (place, *threads) for post in self._posts_in(person, thread)]
 
     def _posts_in(self, person: str, channel: Channel) -> list[BotPost]:
-        return [_post(each) for each in self.discord.sees(self.person(person), channel).posts if each.bot]
+        return [_post(post) for post in self.discord.sees(self.person(person), channel).posts if post.bot]
 
     def bot_text(self, person: str) -> str:
         who = self.person(person)
         channels = [*who.guild.channels.values(), self.discord.dm(who)]
-        return "\n".join(post.text for each in channels for post in self._posts_in(person, each))
+        return "\n".join(post.text for channel in channels for post in self._posts_in(person, channel))
 
     def reactions(self, said: Message) -> list[str]:
         return list(said.reactions)

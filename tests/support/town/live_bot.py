@@ -137,8 +137,8 @@ class LiveBot(Generic[AnyTown]):
 
     async def read(self, *channels: str) -> None:
         """Index these channels, with what was said in them before."""
-        for each in channels:
-            await self.town.enable(each)
+        for channel in channels:
+            await self.town.enable(channel)
         await self.wait_until_idle()
         await self.wait_for_sync()
 
@@ -179,7 +179,7 @@ class LiveBot(Generic[AnyTown]):
 
     def text(self, asked: Asked) -> str:
         """All that is read of an answer now."""
-        return "\n".join(each.text for each in self.town.posts(asked))
+        return "\n".join(post.text for post in self.town.posts(asked))
 
     async def posts(self, asked: Asked) -> list[BotPost]:
         """The messages of an answer in the end."""

@@ -65,4 +65,4 @@ class BotPost:
 
 def is_finished(buttons: Sequence[str]) -> bool:
     """Whether the buttons of a finished answer are among these, not only those of one in progress."""
-    return any(each != STOP_BUTTON for each in buttons)
+    return any(button != STOP_BUTTON for button in buttons)

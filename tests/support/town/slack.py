@@ -90,7 +90,7 @@ class SlackTown:
         return self.channels[channel] if channel else self.person(person).direct
 
     def add_channel(self, name: str, members: str = "", kind: str = "public", **facts: Any) -> Room:
-        people = [self.person(each) for each in members.split()]
+        people = [self.person(part) for part in members.split()]
         self.channels[name] = self.slack.channel(name, members=people, **KINDS[kind], **facts)
         return self.channels[name]
 
@@ -108,7 +108,7 @@ class SlackTown:
 
     def _member(self, channel: str) -> Person:
         room, bot = self.channels[channel], self.slack.space.bot.id
-        return next(each for each in self.people.values() if each.id in room.channel.members and each.id != bot)
+        return next(person for person in self.people.values() if person.id in room.channel.members and person.id != bot)
 
     async def add_member(self, person: str, channel: str) -> None:
         await self.person(person).joins(self.channels[channel])
@@ -130,7 +130,7 @@ class SlackTown:
     async def say(
         self, person: str, channel: str, text: str = "", *, files: Sequence[TownFile] = (), thread: Any = None
     ) -> SentMessage:
-        shared = [File(each.name, each.content, each.mimetype) for each in files]
+        shared = [File(file.name, file.content, file.mimetype) for file in files]
         root = thread.handle if isinstance(thread, Asked) else thread or ""
         return await self.person(person).says(self.room(person, channel), text, files=shared, thread=root)
 
@@ -144,7 +144,7 @@ class SlackTown:
         await self._author(said).deletes(said)
 
     def _author(self, said: SentMessage) -> Person:
-        return next(each for each in self.people.values() if each.id == said.message.user)
+        return next(person for person in self.people.values() if person.id == said.message.user)
 
     async def ask(self, person: str, channel: str = "", text: str = QUESTION, way: Way = "mention") -> Asked:
         if not channel:
@@ -178,9 +178,9 @@ class SlackTown:
     def open_form(self, person: str, channel: str = "") -> ShownForm:
         """The form that somebody sees."""
         view = self.person(person).modal
-        inputs = [each for each in view["blocks"] if each["type"] == "input"]
-        above = [each["text"]["text"] for each in view["blocks"] if each["type"] == "section"]
-        values = {each["block_id"]: _shown_value(each["element"]) for each in inputs}
+        inputs = [block for block in view["blocks"] if block["type"] == "input"]
+        above = [block["text"]["text"] for block in view["blocks"] if block["type"] == "section"]
+        values = {input_["block_id"]: _shown_value(input_["element"]) for input_ in inputs}
         return ShownForm(person, channel, view["title"]["text"], "\n".join(above), values, view)
 
     async def click_form(self, person: str, post: BotPost, button: str) -> ShownForm:
@@ -196,7 +196,7 @@ class SlackTown:
 
     def _private(self, person: str, channel: str) -> frozenset[str]:
         seen = self.slack.sees(self.person(person), self.room(person, channel)).all_entries()
-        return frozenset(each.ts for each in seen if each.private)
+        return frozenset(entry.ts for entry in seen if entry.private)
 
     async def home_text(self, person: str) -> str:
         """The Home tab of somebody who opens it now."""
@@ -211,11 +211,11 @@ class SlackTown:
         """What the bot answered, as the asker sees it now."""
         person, room = self.person(asked.person), self.room(asked.person, asked.channel)
         if asked.handle is None:
-            entries = [each for each in self.slack.sees(person, room).all_entries() if each.private]
-            return [self._post(each) for each in entries if each.ts not in asked.seen_before]
-        status = any(each.status for each in self.slack.sees(person, room).entries if each.ts == asked.handle.root)
+            entries = [entry for entry in self.slack.sees(person, room).all_entries() if entry.private]
+            return [self._post(entry) for entry in entries if entry.ts not in asked.seen_before]
+        status = any(entry.status for entry in self.slack.sees(person, room).entries if entry.ts == asked.handle.root)
         entries = self.slack.replies(person, room, asked.handle.root)
-        return [self._post(each, status=status) for each in entries if each.ts > asked.handle.ts]
+        return [self._post(entry, status=status) for entry in entries if entry.ts > asked.handle.ts]
 
     def _post(self, entry: Entry, *, status: bool = False) -> BotPost:
         text = "\n".join(replace(entry, replies=()).lines())
@@ -229,19 +229,19 @@ class SlackTown:
 
     def _posts_in(self, person: str, room: Room) -> list[BotPost]:
         seen = self.slack.sees(self.person(person), room).all_entries()
-        return [self._post(each) for each in seen if each.author == self.slack.space.bot.name]
+        return [self._post(entry) for entry in seen if entry.author == self.slack.space.bot.name]
 
     def all_bot_posts(self, person: str) -> list[BotPost]:
         """All of the bot's messages that somebody can see anywhere."""
-        rooms = [Room(each) for each in self.slack.space.channels.values()]
+        rooms = [Room(channel) for channel in self.slack.space.channels.values()]
         return [post for room in rooms for post in self._posts_in(person, room)]
 
     def bot_text(self, person: str) -> str:
-        return "\n".join([*(each.text for each in self.all_bot_posts(person)), self.person(person).home_tab()])
+        return "\n".join([*(post.text for post in self.all_bot_posts(person)), self.person(person).home_tab()])
 
     def reactions(self, said: SentMessage) -> list[str]:
         seen = self.slack.sees(self._author(said), said.room).all_entries()
-        return [name for each in seen if each.ts == said.ts for name, _ in each.reactions]
+        return [name for entry in seen if entry.ts == said.ts for name, _ in entry.reactions]
 
     @property
     def pings(self) -> Sequence[object]:

@@ -24,9 +24,9 @@ async def test_every_command_is_registered_with_the_options_that_texts_name(town
     names = {command["name"] for command in commands}
     assert list_commands(TRAITS).keys() | {"ask", "learn", "Ask about this", "Add to knowledge"} <= names
     options = {
-        each["name"]: tuple(option["name"] for option in each.get("options", ()))
-        for each in commands
-        if each["type"] == 1 and each["name"] != "ask"  # which texts name without its options
+        command["name"]: tuple(option["name"] for option in command.get("options", ()))
+        for command in commands
+        if command["type"] == 1 and command["name"] != "ask"  # which texts name without its options
     }
     assert options["settings"] == ("setting", "value")
     assert {name: TRAITS.argument_names.get(name, ()) for name in options} == options
@@ -37,7 +37,7 @@ async def test_a_question_has_its_options_and_is_acknowledged_in_time(town: Town
     used = await town.ada.slash("ask", here=town.square, question="who?", file=PLAN, private=True, mode="naive")
     asked = await town.bot.wait_for(QuestionAsked)
     assert (asked.text, asked.private, asked.mode) == ("who?", True, "naive")
-    assert [each.name for each in asked.uploads] == ["plan.txt"]
+    assert [upload.name for upload in asked.uploads] == ["plan.txt"]
     assert await town.platform.fetch_file(asked.location, asked.uploads[0], 100) == b"plan"
     assert (used.error, used.took < 3.0, town.bot.all(MessageReceived)) == ("", True, [])
 
@@ -70,7 +70,7 @@ async def test_managers_have_commands_that_others_do_not_see(town: Town) -> None
     await town.ada.slash("settings", here=town.square, setting="ingest", value="on")
     await town.ada.slash("backfill", here=town.square, days=30)
     await town.bot.wait_for(CommandInvoked, 2)
-    called = [(each.command, each.words) for each in town.bot.all(CommandInvoked)]
+    called = [(event.command, event.words) for event in town.bot.all(CommandInvoked)]
     assert called == [("settings", "ingest on"), ("backfill", "30")]
 
 
@@ -83,25 +83,32 @@ async def test_commands_say_whether_their_user_may_also_write_there(town: Town) 
         await person.slash("ask", here=place, question="who?")
     asked = await town.bot.wait_for(QuestionAsked, 3)
     assert asked.location == town.location(town.square, thread.id)
-    assert [each.may_write for each in town.bot.all(CommandInvoked)] == [True, False, False]
-    assert [each.may_write for each in town.bot.all(QuestionAsked)] == [True, False, False]
+    assert [event.may_write for event in town.bot.all(CommandInvoked)] == [True, False, False]
+    assert [event.may_write for event in town.bot.all(QuestionAsked)] == [True, False, False]
 
 
 async def test_files_and_messages_are_learned_or_asked_about(town: Town) -> None:
     await town.ada.slash("learn", here=town.square, file=PLAN)
     called = await town.bot.wait_for(CommandInvoked)
-    assert (called.command, called.words, [each.name for each in called.uploads]) == ("learn", "", ["plan.txt"])
+    assert (called.command, called.words, [upload.name for upload in called.uploads]) == ("learn", "", ["plan.txt"])
     await town.ada.slash("learn", here=town.square, file=PLAN, private=True)
     assert (await town.bot.wait_for(CommandInvoked, 2)).words == "private"
     posted = await town.ada.says(town.square, "The roof leaks.", files=[PLAN])
     await town.bob.context_menu("Ask about this", posted)
     asked = await town.bot.wait_for(QuestionAsked)
-    assert (asked.text, asked.private, [each.name for each in asked.uploads]) == ("The roof leaks.", True, ["plan.txt"])
+    assert (asked.text, asked.private, [upload.name for upload in asked.uploads]) == (
+        "The roof leaks.",
+        True,
+        ["plan.txt"],
+    )
     await town.bob.context_menu("Add to knowledge", posted)
     called = await town.bot.wait_for(CommandInvoked, 3)
     assert called.message is not None
     assert (called.command, called.message.id, called.message.author) == ("learn", posted.id, town.ada.id)
-    assert (called.message.text, [each.name for each in called.message.uploads]) == ("The roof leaks.", ["plan.txt"])
+    assert (called.message.text, [upload.name for upload in called.message.uploads]) == (
+        "The roof leaks.",
+        ["plan.txt"],
+    )
 
 
 async def test_the_bots_suggestions_are_offered_for_names(town: Town) -> None:

@@ -27,9 +27,9 @@ async def test_a_modal_shows_what_is_set_and_brings_back_what_it_is_about() -> N
     assert modal is not None
     body = modal.to_dict()
     assert len(body["title"]) == 45
-    fields = [each["component"] for each in body["components"]]
+    fields = [component["component"] for component in body["components"]]
     assert fields[0]["value"] == "short"
-    assert [each["default"] for each in fields[1]["options"]] == [False, True]
+    assert [option["default"] for option in fields[1]["options"]] == [False, True]
     sent = [
         {"type": 18, "component": {"type": 4, "custom_id": "style", "value": "long"}},
         {"type": 18, "component": {"type": 3, "custom_id": "mode", "values": []}},

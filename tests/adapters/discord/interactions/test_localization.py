@@ -14,7 +14,7 @@ from bot.commands.table import COMMANDS
 
 DISCORD_LOCALES = {"de", "es-ES", "es-419", "fr", "ja", "pt-BR"}
 
-USAGES = {each.usage for each in COMMANDS.values() if each.usage}
+USAGES = {command.usage for command in COMMANDS.values() if command.usage}
 
 
 @pytest.fixture
@@ -41,5 +41,5 @@ def test_descriptions_are_in_all_languages_and_names_stay_english(commands: list
         choices = [choice for option in command.get("options", ()) for choice in option.get("choices", ())]
         for choice in choices:
             assert choice.get("name_localizations", {}).keys() in (set(), DISCORD_LOCALES)
-    ask = next(each for each in commands if each["name"] == "ask")
+    ask = next(command for command in commands if command["name"] == "ask")
     assert ask["description_localizations"]["pt-BR"].startswith("Fazer uma pergunta")

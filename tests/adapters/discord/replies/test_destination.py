@@ -221,14 +221,16 @@ async def test_no_way_of_writing_lets_discord_fetch_an_address(town: Town) -> No
     planted = "See https://planted.example/a, [it](https://planted.example/b) and `https://planted.example/c`. "
     asked: list[Message | QuestionAsked] = [await town.ask()]
     asked += [await town.ask_by_command(), await town.ask_by_command(private=True)]
-    for each in asked:
-        reply = start(town, each)
+    for message in asked:
+        reply = start(town, message)
         await reply.show([planted])
         await reply.finish([planted, planted], FOOTER)
         await reply.replace(planted)
     await town.platform.post(town.location(town.square), Card(planted))
     messages = [message for channel in town.fake.world.channels.values() for message in channel.messages.values()]
-    written = [each for each in messages if each.author is town.fake.world.app and "planted" in each.content]
+    written = [
+        message for message in messages if message.author is town.fake.world.app and "planted" in message.content
+    ]
     assert len(written) >= 3
-    assert [each.content for each in written if MessageFlag.SUPPRESS_EMBEDS not in each.flags] == []
+    assert [message.content for message in written if MessageFlag.SUPPRESS_EMBEDS not in message.flags] == []
     assert town.fake.world.previews == []

@@ -45,7 +45,10 @@ async def test_buttons_outlive_a_restart_and_those_without_an_id_are_left_out() 
     shown = build_view([Button("👍", "up", "a"), Button("x", "forget", "x" * 200), Button("Delete", "delete", "a")])
     assert shown is not None
     assert shown.is_persistent()
-    assert [each.custom_id for each in shown.children if isinstance(each, ActionButton)] == ["tl:up:a", "tl:delete:a"]
+    assert [child.custom_id for child in shown.children if isinstance(child, ActionButton)] == [
+        "tl:up:a",
+        "tl:delete:a",
+    ]
     assert build_view([Button("x", "forget", "x" * 200)]) is None
 
 
@@ -60,4 +63,4 @@ def test_suggested_questions_are_in_a_row_below_the_other_buttons() -> None:
         ["again"],
         ["What about 0?", "What about 1?"],
     ]
-    assert all(len(encode_custom_id(each.action, each.value)) <= MAX_ID_LENGTH for each in suggested)
+    assert all(len(encode_custom_id(button.action, button.value)) <= MAX_ID_LENGTH for button in suggested)

@@ -39,7 +39,7 @@ class FakeSink:
 
     @property
     def texts(self) -> list[str]:
-        return [each.content.partition("\n\n**Sources**")[0] for each in self.messages.values()]
+        return [message.content.partition("\n\n**Sources**")[0] for message in self.messages.values()]
 
 
 class FakeDestination:
@@ -89,12 +89,12 @@ async def test_an_answer_in_progress_has_buttons_below_its_last_message_alone(to
     stop = Button("Stop", "stop", "a1")
     reply = to.start("", stop)
     await reply.show_status("is searching…")
-    assert [each.buttons for each in to.sink.messages.values()] == [(stop,)]
+    assert [message.buttons for message in to.sink.messages.values()] == [(stop,)]
     to.clock.advance(EDIT_INTERVAL)
     await reply.show(["The roof leaks.", "It rains"])
-    assert [each.buttons for each in to.sink.messages.values()] == [(), (stop,)]
+    assert [message.buttons for message in to.sink.messages.values()] == [(), (stop,)]
     await reply.finish(["The roof leaks.", "It rains in."], FOOTER)
-    assert [each.buttons for each in to.sink.messages.values()] == [(), FOOTER.buttons]
+    assert [message.buttons for message in to.sink.messages.values()] == [(), FOOTER.buttons]
 
 
 async def test_writes_of_a_message_are_an_interval_apart(to: FakeDestination) -> None:
@@ -120,7 +120,7 @@ async def test_only_parts_that_changed_are_written_again(to: FakeDestination) ->
     await reply.show(["one", "two"])
     assert len(to.sink.writes) == 3
     await reply.finish(["one", "two"], FOOTER)
-    assert ["**Sources**" in each.content for each in to.sink.messages.values()] == [False, True]
+    assert ["**Sources**" in message.content for message in to.sink.messages.values()] == [False, True]
 
 
 async def test_sources_that_do_not_fit_below_the_answer_are_a_message_of_their_own(to: FakeDestination) -> None:

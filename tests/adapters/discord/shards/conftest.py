@@ -56,10 +56,10 @@ class Member:
         self.bot, self.task, self._stop = bot, task, stop
 
     def serves(self, half: Half) -> bool:
-        return any(each.serves(half.guild.id) for each in self.bot.platforms)
+        return any(platform.serves(half.guild.id) for platform in self.bot.platforms)
 
     def heard(self, text: str) -> bool:
-        return any(each.message.text == text for each in self.bot.all(MessageReceived))
+        return any(event.message.text == text for event in self.bot.all(MessageReceived))
 
     async def leave(self) -> None:
         """End as after a signal."""
@@ -100,9 +100,9 @@ class Cluster:
         return sum(name.startswith(PROCESS_LEASES) for name in leases)
 
     async def close(self) -> None:
-        for each in self.members:
-            await each.die()
-            await each.bot.supervisor.stop()
+        for member in self.members:
+            await member.die()
+            await member.bot.supervisor.stop()
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from tests.support.discord_server import FakeDiscord
 async def bot(fake: FakeDiscord, halves: list[Half], tmp_path: Path) -> AsyncIterator[RecordingBot]:
     """The adapter with two shards, once both are ready."""
     async with connected(fake, tmp_path, shards="2") as opened:
-        await until(lambda: {("reconcile", each.id) for each in fake.world.guilds.values()} <= {*opened.visibility})
+        await until(lambda: {("reconcile", guild.id) for guild in fake.world.guilds.values()} <= {*opened.visibility})
         opened.visibility.clear()
         yield opened
 
@@ -35,11 +35,11 @@ def replace_session(fake: FakeDiscord, shard: int) -> None:
 async def test_each_guild_sends_its_events_over_its_shard(
     fake: FakeDiscord, halves: list[Half], bot: RecordingBot
 ) -> None:
-    assert {each.shard for each in fake.gateway.sessions.all.values()} == {0, 1}
+    assert {session.shard for session in fake.gateway.sessions.all.values()} == {0, 1}
     for half in halves:
         await half.ada.says(half.square, f"hello {half.guild.name}")
     await bot.wait_for(MessageReceived, 2)
-    assert {each.message.location for each in bot.all(MessageReceived)} == {half.location for half in halves}
+    assert {event.message.location for event in bot.all(MessageReceived)} == {half.location for half in halves}
     assert [(await bot.platform.fetch_channel(half.location)).kind for half in halves] == ["open", "open"]
 
 
@@ -73,7 +73,7 @@ async def test_a_guild_that_added_the_bot_unnoticed_is_welcomed(
     before = len(bot.all(WorkspaceJoined))
     replace_session(fake, 1)
     await until(lambda: len(bot.all(WorkspaceJoined)) > before or ("reconcile", halves[1].guild.id) in bot.visibility)
-    assert halves[1].guild.id in {each.location.workspace for each in bot.all(WorkspaceJoined)}
+    assert halves[1].guild.id in {event.location.workspace for event in bot.all(WorkspaceJoined)}
 
 
 async def test_a_guild_that_cannot_be_reconciled_keeps_no_other_waiting(
@@ -114,7 +114,7 @@ async def test_as_many_shards_as_discord_recommends_by_default(
 ) -> None:
     fake.world.recommended_shards = 3
     async with connected(fake, tmp_path):
-        await until(lambda: {each.shard for each in fake.gateway.sessions.all.values()} == {0, 1, 2})
+        await until(lambda: {session.shard for session in fake.gateway.sessions.all.values()} == {0, 1, 2})
         assert fake.gateway.refused_identifies == 0
 
 
@@ -144,7 +144,7 @@ async def test_discord_s_recommendation_is_followed_once_more_are_required(
         fake.world.recommended_shards = 2
         fake.world.requires_shards = True
         fake.gateway.invalidate()
-        await until(lambda: [each.shards for each in fake.gateway.sessions.all.values()] == [2, 2])
+        await until(lambda: [session.shards for session in fake.gateway.sessions.all.values()] == [2, 2])
         await until(lambda: all(bot.platform.serves(half.guild.id) for half in halves))
 
 
@@ -156,8 +156,8 @@ async def test_servers_are_served_before_their_members_are_loaded_and_compared_a
     fake.gateway.lost_member_requests = 1
     async with connected(fake, tmp_path) as bot:
         ids = sorted(fake.world.guilds)
-        assert (bot.platform.serves(ids[0]), bot.visibility[: len(ids)]) == (True, [("suspend", each) for each in ids])
-        await until(lambda: {("reconcile", each) for each in ids} <= {*bot.visibility})
+        assert (bot.platform.serves(ids[0]), bot.visibility[: len(ids)]) == (True, [("suspend", id_) for id_ in ids])
+        await until(lambda: {("reconcile", id_) for id_ in ids} <= {*bot.visibility})
         assert fake.gateway.lost_member_requests == 0
         assert (await bot.platform.fetch_channel(halves[0].location)).kind == "open"
 

@@ -44,12 +44,14 @@ async def test_two_processes_have_a_shard_each_and_know_no_server_of_the_other(
     for half in halves:
         await half.ada.says(half.square, f"hello {half.guild.name}")
     texts = [f"hello {half.guild.name}" for half in halves]
-    await until(lambda: [[each.heard(text) for text in texts] for each in members] == [[True, False], [False, True]])
+    await until(
+        lambda: [[member.heard(text) for text in texts] for member in members] == [[True, False], [False, True]]
+    )
     for half, has, lacks in zip(halves, members, reversed(members), strict=True):
         assert (await has.bot.platform.fetch_channel(half.location)).kind == "open"
         with pytest.raises(NotConnected):
             await lacks.bot.platform.fetch_channel(half.location)
-    assert [each.bot.platform.serves("") for each in members] == [True, False]
+    assert [member.bot.platform.serves("") for member in members] == [True, False]
     assert len(fake.calls_to("PUT", "/applications/{app}/commands")) == 1
 
 
@@ -83,7 +85,9 @@ async def test_a_process_that_joins_gets_a_shard_without_a_gap(
         said += 1
         await asyncio.sleep(0.01)
     await become(cluster, halves, [[0], [1]])
-    await until(lambda: all(first.heard(f"hello {each}") or second.heard(f"hello {each}") for each in range(said)))
+    await until(
+        lambda: all(first.heard(f"hello {number}") or second.heard(f"hello {number}") for number in range(said))
+    )
     await until(lambda: fake.gateway.open_sessions == 2)
     assert (fake.gateway.identifies, fake.gateway.refused_identifies) == (3, 0)
 
@@ -112,7 +116,7 @@ async def test_another_number_of_shards_is_followed_by_all_processes(
     first = cluster.join()
     await become(cluster, halves, [[0], [0]])
     second = cluster.join(shards="2")
-    await until(lambda: {each.shards for each in fake.gateway.sessions.all.values() if each.connection} == {2})
+    await until(lambda: {session.shards for session in fake.gateway.sessions.all.values() if session.connection} == {2})
     await become(cluster, halves, [[0], [1]])
     assert not first.task.done()
     assert not second.task.done()
@@ -122,7 +126,7 @@ async def test_no_session_begins_while_none_is_left(fake: FakeDiscord, cluster: 
     fake.world.sessions_left, fake.world.sessions_reset_ms = 0, 50
     with capture_logs() as logs:
         cluster.join()
-        await until(lambda: any(each["event"] == "discord.sessions_used_up" for each in logs))
+        await until(lambda: any(log["event"] == "discord.sessions_used_up" for log in logs))
     assert (fake.gateway.identifies, fake.gateway.refused_identifies) == (0, 0)
     fake.world.sessions_left = 1
     await become(cluster, halves, [[0], [0]])
@@ -138,7 +142,7 @@ async def test_a_shard_is_served_until_the_session_of_its_next_process_has_begun
     fake.world.sessions_left, fake.world.sessions_reset_ms = 0, 50
     with capture_logs() as logs:
         cluster.join(shards="2")
-        await until(lambda: sum(each["event"] == "discord.sessions_used_up" for each in logs) >= 5)
+        await until(lambda: sum(log["event"] == "discord.sessions_used_up" for log in logs) >= 5)
     await halves[1].ada.says(halves[1].square, "hello")
     await until(lambda: first.heard("hello"))
     assert cluster.served(halves) == [[0], [0]]
@@ -147,7 +151,7 @@ async def test_a_shard_is_served_until_the_session_of_its_next_process_has_begun
 
 
 def list_heartbeats() -> list[threading.Thread]:
-    return [each for each in threading.enumerate() if isinstance(each, KeepAliveHandler)]
+    return [thread for thread in threading.enumerate() if isinstance(thread, KeepAliveHandler)]
 
 
 async def test_a_connection_that_ends_before_its_session_begins_sends_no_more_heartbeats(

@@ -83,11 +83,11 @@ async def test_edits_changes_of_channels_and_the_end_are_received(
     await ada.removes(roof, slack.bot)
     await ada.invites(roof, slack.bot)
     await slack.wait_until_delivered()
-    kinds = {type(each) for each in bot.events}
+    kinds = {type(event) for event in bot.events}
     assert kinds >= {MessageReceived, MessageEdited, VisibilityChanged, ChannelRemoved, BotAdded}
-    assert any(isinstance(each, BotAdded) for each in bot.events)
+    assert any(isinstance(event, BotAdded) for event in bot.events)
     await slack.uninstalls()
-    await slack.wait_for(lambda: any(isinstance(each, WorkspaceLeft) for each in bot.events))
+    await slack.wait_for(lambda: any(isinstance(event, WorkspaceLeft) for event in bot.events))
 
 
 async def test_only_a_change_of_access_is_a_change_of_visibility(
@@ -127,7 +127,7 @@ async def test_pressed_buttons_are_received(slack: FakeSlack, bot: RecordingBot,
     await ada.clicks(entry, "Forget")
     await ada.clicks(entry, "👎")
     await ada.clicks_home_tab("Forget me")
-    pressed = [(each.action, each.value, each.person) for each in bot.events if isinstance(each, ButtonPressed)]
+    pressed = [(event.action, event.value, event.person) for event in bot.events if isinstance(event, ButtonPressed)]
     assert pressed == [("forget", "doc 7", ada.id), ("down", "a", ada.id), ("forget-me", ada.id, ada.id)]
 
 
@@ -141,7 +141,7 @@ async def test_a_vote_is_received_before_its_form_and_confirmed_if_that_does_not
         slack.fail_next("views.open", Fault("error", "expired_trigger_id"), 1)
     (entry,) = slack.sees(ada, roof).entries
     await ada.clicks(entry, "👎")
-    votes = [each.opens_form for each in bot.events if isinstance(each, ButtonPressed)]
+    votes = [event.opens_form for event in bot.events if isinstance(event, ButtonPressed)]
     assert votes == ([True, False] if refused else [True])
     assert bool(ada.modal) is not refused
 

@@ -88,7 +88,7 @@ class Installing:
 
     async def wait_until_served(self, *teams: FakeSlack) -> None:
         """Wait until these workspaces are open and reconciled, and no others."""
-        wanted = {each.space.team for each in teams}
+        wanted = {team.space.team for team in teams}
         await self.wait_for(lambda: self.served() == wanted)
         await self.wait_for(lambda: {team for what, team in self.bot.visibility if what == "reconcile"} >= wanted)
 

@@ -58,6 +58,6 @@ async def test_two_processes_renew_a_token_once() -> None:
     store = OneRow(StoredInstallation(old, InstallationRecord("T1", "sealed")))
     rotator, processes = SlowRotator(), LocalProcesses()
     both = [Accesses(store, rotator, None, processes, SYSTEM_CLOCK) for _ in range(2)]  # type: ignore[arg-type]
-    found = await asyncio.gather(*(each.list_all() for each in both))
-    assert [each["T1"].token for each in found] == ["new", "new"]
+    found = await asyncio.gather(*(access.list_all() for access in both))
+    assert [result["T1"].token for result in found] == ["new", "new"]
     assert rotator.used == ["refresh old"]

@@ -50,7 +50,7 @@ async def install_both(installing: Installing) -> None:
 def texts(installing: Installing) -> list[tuple[str, str]]:
     """What the bot received, with its workspace."""
     received = installing.bot.all(MessageReceived)
-    return [(each.message.location.workspace, each.message.text) for each in received]
+    return [(event.message.location.workspace, event.message.text) for event in received]
 
 
 async def wait_for_update(installing: Installing) -> None:
@@ -70,7 +70,7 @@ async def test_messages_and_calls_stay_in_their_workspace(installing: Installing
         for slack, text in ((installing.ours, "ours"), (installing.theirs, "theirs")):
             ada, roof = people(slack)
             await ada.says(roof, text)
-            assert [each.name for each in await bot.platform.list_channels(slack.space.team)] == ["roof"]
+            assert [channel.name for channel in await bot.platform.list_channels(slack.space.team)] == ["roof"]
             assert (await bot.platform.fetch_channel(locate(slack, roof))).members == {ada.id}
             assert slack.space.domain in bot.platform.message_link(locate(slack, roof), "1.2")
         await installing.ours.wait_until_delivered()
@@ -92,7 +92,7 @@ async def test_a_user_id_of_two_workspaces_means_two_people(installing: Installi
         for person, kind in ((ada, "guest"), (twin, "member")):
             await person.becomes(kind)
         await installing.ours.wait_until_delivered()
-        changed = [each.location.workspace for each in bot.all(VisibilityChanged)]
+        changed = [event.location.workspace for event in bot.all(VisibilityChanged)]
         assert sorted(changed) == ["T0THEIRS", "T0URS"]
 
 
@@ -105,7 +105,7 @@ async def test_a_workspace_without_an_installation_is_acknowledged_and_dropped(i
         await ada.says(roof, "hello")
         await ada.slash(roof, "status")
         await installing.ours.wait_until_delivered()
-        assert [each.lost for each in installing.hub.socket.deliveries] == ["", ""]
+        assert [delivery.lost for delivery in installing.hub.socket.deliveries] == ["", ""]
         assert bot.events == []
         with pytest.raises(PermissionDenied, match="not installed"):
             await bot.platform.fetch_channel(locate(installing.theirs, roof))
@@ -120,7 +120,7 @@ async def test_a_workspace_that_is_being_opened_keeps_its_events(installing: Ins
         ada, roof = people(installing.theirs)
         await ada.says(roof, "hello")
         await installing.ours.wait_until_delivered()
-        assert [each.lost for each in installing.hub.socket.deliveries] == ["http_error"]
+        assert [delivery.lost for delivery in installing.hub.socket.deliveries] == ["http_error"]
         with pytest.raises(NotConnected):
             await bot.platform.fetch_channel(locate(installing.theirs, roof))
 
@@ -188,9 +188,9 @@ async def test_an_event_of_a_shared_channel_is_for_each_workspace_that_reads_it(
         installing.ours.changes.emit("app_mention", shapes.message(installing.ours.space, asked), roof.channel)
         await ada.deletes(sent)
         await installing.ours.wait_until_delivered()
-        received = {each.message.location.workspace: each.addressed for each in bot.all(MessageReceived)}
+        received = {event.message.location.workspace: event.addressed for event in bot.all(MessageReceived)}
         assert received == {"T0URS": False, "T0THEIRS": True}
-        assert sorted(each.location.workspace for each in bot.all(MessagesDeleted)) == ["T0THEIRS", "T0URS"]
+        assert sorted(event.location.workspace for event in bot.all(MessagesDeleted)) == ["T0THEIRS", "T0URS"]
 
 
 # Removal.
@@ -205,7 +205,7 @@ async def test_an_uninstalled_workspace_is_closed_while_the_other_goes_on(instal
         await installing.ours.uninstalls()
         await installing.wait_for(lambda: installing.served() == {"T0THEIRS"})
         await installing.ours.wait_until_delivered()
-        assert [each.workspace for each in bot.all(WorkspaceLeft)] == ["T0URS"]
+        assert [event.workspace for event in bot.all(WorkspaceLeft)] == ["T0URS"]
         assert bot.visibility == [("suspend", "T0URS")]
         assert set(await installing.stored_tokens()) == {"T0THEIRS"}
         with pytest.raises(PermissionDenied):
@@ -240,8 +240,8 @@ async def test_a_removal_that_slack_reports_late_does_not_end_a_newer_installati
         await install_both(installing)
         await installing.ours.uninstalls()
         await installing.wait_for(lambda: installing.served() == {"T0THEIRS"})
-        for each in installing.ours.socket.deliveries:
-            each.payload["event_time"] -= 1  # they happened before the app was installed again
+        for delivery in installing.ours.socket.deliveries:
+            delivery.payload["event_time"] -= 1  # they happened before the app was installed again
         installing.ours.space.tokens.clear()
         await installing.install(installing.ours)
         await installing.wait_until_served(installing.ours, installing.theirs)
@@ -331,7 +331,7 @@ async def test_tokens_are_rotated_before_they_expire(installing: Installing, mon
         before = await installing.stored_tokens()
         hub.clock.advance(grants.TOKEN_SECONDS - 60)
         monkeypatch.setattr(accesses, "ROTATE_BEFORE_MINUTES", 24 * 60)
-        await installing.wait_for(lambda: len([each for each in hub.calls if "refresh_token" in each.args]) >= 2)
+        await installing.wait_for(lambda: len([call for call in hub.calls if "refresh_token" in call.args]) >= 2)
         monkeypatch.setattr(accesses, "ROTATE_BEFORE_MINUTES", 0)
         await wait_for_update(installing)
         after = await installing.stored_tokens()
@@ -352,7 +352,7 @@ async def test_a_token_that_cannot_be_renewed_expires_and_nothing_else_fails(
         await install_both(installing)
         hub.grants.refresh_tokens.clear()
         monkeypatch.setattr(accesses, "ROTATE_BEFORE_MINUTES", 24 * 60)
-        await installing.wait_for(lambda: any(each.outcome == "invalid_refresh_token" for each in hub.calls))
+        await installing.wait_for(lambda: any(call.outcome == "invalid_refresh_token" for call in hub.calls))
         ada, roof = people(installing.ours)
         assert (await bot.platform.fetch_channel(locate(installing.ours, roof))).members == {ada.id}
         hub.clock.advance(grants.TOKEN_SECONDS)
@@ -404,11 +404,11 @@ async def test_an_organization_is_installed_once_for_all_its_workspaces(installi
             ada, roof = people(slack)
             await ada.says(roof, text)
             await ada.slash(roof, "status")
-            assert [each.name for each in await bot.platform.list_channels(slack.space.team)] == ["roof"]
+            assert [channel.name for channel in await bot.platform.list_channels(slack.space.team)] == ["roof"]
             assert (await bot.platform.fetch_channel(locate(slack, roof))).members == {ada.id}
         await ours.wait_until_delivered()
         assert sorted(texts(installing)) == [("T0THEIRS", "theirs"), ("T0URS", "ours")]
-        assert {each.args.get("team_id") for each in theirs.calls if each.method != "apps.connections.open"} == {
+        assert {call.args.get("team_id") for call in theirs.calls if call.method != "apps.connections.open"} == {
             "T0THEIRS"
         }
 
@@ -422,7 +422,7 @@ async def test_a_workspace_leaves_its_organization_s_installation_alone(installi
             hub.grant_access(grid, each)
         await installing.wait_until_served(ours, theirs)
         hub.revoke_access(grid, ours)
-        await installing.wait_for(lambda: [each.workspace for each in bot.all(WorkspaceLeft)] == ["T0URS"])
+        await installing.wait_for(lambda: [event.workspace for event in bot.all(WorkspaceLeft)] == ["T0URS"])
         await installing.wait_for(lambda: installing.served() == {"T0THEIRS"})
         assert set(await installing.stored_tokens()) == {"E0GRID"}
         await theirs.uninstalls()

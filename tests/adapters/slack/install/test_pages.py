@@ -151,7 +151,7 @@ async def test_a_wrong_client_secret_installs_nothing(installing: Installing) ->
     async with installing.serving(client_secret="wrong"):
         page = await installing.install(installing.ours)
         await assert_nothing_installed(installing, page, 401)
-        assert [each.outcome for each in installing.hub.calls] == ["bad_client_secret"]
+        assert [call.outcome for call in installing.hub.calls] == ["bad_client_secret"]
 
 
 @pytest.mark.parametrize(

@@ -43,13 +43,13 @@ def test_the_settings_choose_the_manifest_and_the_tokens(
 ) -> None:
     chosen = load_settings(adapter_settings=own)
     assert SETUP.list_first_steps(chosen, variant)[0].link == build_creation_url(name)
-    assert [each.setting for each in SETUP.list_needed(chosen)] == needed
+    assert [credential.setting for credential in SETUP.list_needed(chosen)] == needed
     assert read_manifest(name)["display_information"]
 
 
 async def test_slack_says_who_the_bot_is_and_which_scopes_it_lacks(slack: FakeSlack) -> None:
     found = await SETUP.check(settings(slack))
-    assert [each.state for each in found] == ["ok", "ok"]
+    assert [check.state for check in found] == ["ok", "ok"]
     slack.space.app = replace(slack.space.app, scopes=slack.space.app.scopes - {"files:read", "users:read"})
     [who, scopes, socket] = await SETUP.check(settings(slack))
     assert (who.state, scopes.state, socket.state) == ("ok", "warning", "ok")
@@ -58,7 +58,7 @@ async def test_slack_says_who_the_bot_is_and_which_scopes_it_lacks(slack: FakeSl
 
 async def test_each_token_that_slack_refuses_is_named(slack: FakeSlack) -> None:
     found = await SETUP.check(settings(slack, slack_bot_token="xoxb-1-2-other", slack_app_token="xapp-1-other"))
-    assert [each.state for each in found] == ["failed", "failed"]
+    assert [check.state for check in found] == ["failed", "failed"]
     assert "THREADLORE_SLACK_BOT_TOKEN" in found[0].text
     assert "THREADLORE_SLACK_APP_TOKEN" in found[1].text
 

@@ -46,10 +46,10 @@ async def test_nothing_of_a_workspace_of_others_reaches_the_bot(installing: Inst
         ada = installing.ours.user("Ada")
         await ada.says(installing.ours.channel("roof", members=[ada]), "ours")
         await installing.ours.wait_until_delivered()
-        assert [each.message.text for each in bot.all(MessageReceived)] == ["ours"]
+        assert [event.message.text for event in bot.all(MessageReceived)] == ["ours"]
         with pytest.raises(PermissionDenied):
             await bot.platform.fetch_channel(Location("slack", "T0THEIRS", hall.id))
-        assert [each for each in bot.supervisor.list_problems() if "T0THEIRS" in each]
+        assert [problem for problem in bot.supervisor.list_problems() if "T0THEIRS" in problem]
 
 
 async def test_the_installer_is_told_once_and_who_asks_is_told_alone(installing: Installing) -> None:
@@ -79,16 +79,16 @@ async def test_with_an_acknowledgment_others_are_served_without_their_past_and_d
         await installing.install(installing.ours)
         await installing.install(installing.theirs)
         await installing.wait_until_served(installing.ours, installing.theirs)
-        assert [bot.platform.traits.reads_past(each) for each in ("T0URS", "T0THEIRS")] == [True, False]
+        assert [bot.platform.traits.reads_past(text) for text in ("T0URS", "T0THEIRS")] == [True, False]
         await installing.ours.uninstalls()
         await installing.theirs.uninstalls()
         await installing.wait_for(lambda: len(bot.all(WorkspaceLeft)) == 2)
-        assert {each.workspace: each.purge for each in bot.all(WorkspaceLeft)} == {"T0URS": False, "T0THEIRS": True}
+        assert {event.workspace: event.purge for event in bot.all(WorkspaceLeft)} == {"T0URS": False, "T0THEIRS": True}
 
 
 @pytest.mark.parametrize("own", ["T1", " E1 , T9", "E1"])
 def test_a_workspace_is_own_by_its_id_or_that_of_its_organization(own: str) -> None:
-    ownership = Ownership(frozenset(each.strip() for each in own.split(",")), stores_others=False)
+    ownership = Ownership(frozenset(part.strip() for part in own.split(",")), stores_others=False)
     assert ownership.may_store("T1", Access("E1", "xoxb"))
     assert ownership.may_store("T1", Access("T1", "xoxb", organization="E1"))
     assert not ownership.may_store("T2", Access("T2", "xoxb", organization="E2"))

@@ -81,12 +81,18 @@ async def test_the_message_of_an_interrupted_answer_loses_its_button(question: Q
 @pytest.mark.parametrize(
     ("faults", "texts"),
     [
-        *(pytest.param({name: each}, GROWING, id=f"{name}-{each.kind}") for name in STREAMING for each in UNANSWERED),
         *(
-            pytest.param({"chat.startStream": "unknown_method", "chat.update": each}, GROWING, id=f"update-{each.kind}")
-            for each in UNANSWERED
+            pytest.param({name: fault}, GROWING, id=f"{name}-{fault.kind}")
+            for name in STREAMING
+            for fault in UNANSWERED
         ),
-        *(pytest.param({"chat.postMessage": each}, (), id=f"post-{each.kind}") for each in UNANSWERED),
+        *(
+            pytest.param(
+                {"chat.startStream": "unknown_method", "chat.update": fault}, GROWING, id=f"update-{fault.kind}"
+            )
+            for fault in UNANSWERED
+        ),
+        *(pytest.param({"chat.postMessage": fault}, (), id=f"post-{fault.kind}") for fault in UNANSWERED),
         pytest.param({"chat.startStream": "invalid_chunks"}, GROWING, id="no tasks"),
         pytest.param({"chat.stopStream": Fault("ratelimited", seconds=0)}, GROWING, id="rate limited at the end"),
     ],
@@ -154,7 +160,7 @@ async def test_refused_buttons_and_tasks_of_a_stream_come_back(question: Questio
         reply = question.reply(answer=f"a{number}", stop=True)
         await reply.show_status("is searching…")
         await reply.show(["From what is said, yes. "])
-        kinds.append({each["type"] for each in question.slack.calls_to("chat.startStream")[-1].args["chunks"]})
+        kinds.append({chunk["type"] for chunk in question.slack.calls_to("chat.startStream")[-1].args["chunks"]})
         await reply.finish([WHOLE], BARE)
     assert kinds == [{"markdown_text"}, {"markdown_text"}, {"markdown_text", "task_update", "blocks"}]
 
@@ -200,7 +206,7 @@ async def test_a_table_is_one_of_slack_unless_it_is_refused(
     reply = await write(question, *texts)
     await reply.finish([TABLE], FOOTER)
     call = question.slack.calls_to("chat.update" if texts else "chat.postMessage")[-1]
-    kinds = [each["type"] for each in call.args["blocks"]]
+    kinds = [block["type"] for block in call.args["blocks"]]
     assert ("table" in kinds) == (not refused)
     assert ("North  310" if not refused else "| North | 310 |") in question.only.text
     assert "Both are old." in question.only.body

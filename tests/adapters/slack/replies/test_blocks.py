@@ -74,10 +74,10 @@ def test_suggested_questions_are_in_a_row_below_the_other_buttons(form: BlockFor
         Button("Why?", SUGGESTION_ACTION, "a1:0:1"),
     )
     *_, others, last = build_footer(AnswerFooter("a1", buttons=(*BUTTONS, *suggested)), form)
-    assert [each["text"]["text"] for each in last["elements"]] == ["What about <!here>?", "Why?"]
-    assert {each["text"]["type"] for each in last["elements"]} == {"plain_text"}
-    assert [parse_action(each["action_id"], each["value"]) for each in last["elements"]] == [
+    assert [element["text"]["text"] for element in last["elements"]] == ["What about <!here>?", "Why?"]
+    assert {element["text"]["type"] for element in last["elements"]} == {"plain_text"}
+    assert [parse_action(element["action_id"], element["value"]) for element in last["elements"]] == [
         *((SUGGESTION_ACTION, "a1:0:0"), (SUGGESTION_ACTION, "a1:0:1"))
     ]
     assert others["block_id"] != last["block_id"]
-    assert not any(each["action_id"].startswith("threadlore.suggestion") for each in others["elements"])
+    assert not any(element["action_id"].startswith("threadlore.suggestion") for element in others["elements"])

@@ -47,7 +47,7 @@ def submitted(person: str, view: dict[str, Any] | None = None, team: str = "T1")
 def test_a_view_shows_what_is_set_and_brings_back_what_it_is_about() -> None:
     view = build_view(FORM, ORIGIN) or {}
     assert len(view["title"]["text"]) == 24
-    style, mode, links, _ = (each["element"] for each in view["blocks"])
+    style, mode, links, _ = (block["element"] for block in view["blocks"])
     assert style["initial_value"] == "short"
     assert mode["initial_option"]["value"] == "naive"
     assert links["initial_options"] == links["options"]

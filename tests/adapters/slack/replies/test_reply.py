@@ -33,7 +33,7 @@ async def test_only_new_text_is_sent(question: Question) -> None:
     await reply.finish(["one two three four"], BARE)
     calls = question.slack.calls_to("chat.startStream", "chat.appendStream", "chat.stopStream")
     chunks: list[dict[str, Any]] = [chunk for call in calls for chunk in call.args.get("chunks", ())]
-    assert [each["text"] for each in chunks if "text" in each] == ["one ", "two ", "three ", "four"]
+    assert [chunk["text"] for chunk in chunks if "text" in chunk] == ["one ", "two ", "three ", "four"]
     assert not question.slack.calls_to("chat.update", "chat.postMessage")
 
 

@@ -41,7 +41,7 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
 
 
 def test_a_second_table_stays_text() -> None:
-    kinds = [each["type"] for each in build_body_with_table(f"{TABLE}\n\nand\n\n{TABLE}")]
+    kinds = [block["type"] for block in build_body_with_table(f"{TABLE}\n\nand\n\n{TABLE}")]
     assert kinds == ["table", "markdown"]
 
 

@@ -133,7 +133,7 @@ async def test_a_message_is_found_as_it_is_now_until_it_is_deleted(scene: Scene)
     alone = await scene.ada.says(scene.roof, "alone")
     inside, outside = locate(scene.roof, root.ts), locate(scene.roof)
     await scene.ada.edits(replies[0], "edited")
-    found = [await scene.platform.fetch_message(inside, each.ts) for each in replies]
+    found = [await scene.platform.fetch_message(inside, reply.ts) for reply in replies]
     found += [await scene.platform.fetch_message(outside, each.ts) for each in (root, alone)]
     texts = ["edited", *(f"r{number}" for number in range(1, 9)), "root", "alone"]
     assert [message and message.text for message in found] == texts

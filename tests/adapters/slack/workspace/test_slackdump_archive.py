@@ -80,7 +80,7 @@ def open_at(path: Path, **options: Any) -> SlackExport:
 
 def read(source: SlackExport) -> dict[str, list[str]]:
     return {
-        channel.name: [each.text for page in source.read_pages(channel.location) for each in page]
+        channel.name: [message.text for page in source.read_pages(channel.location) for message in page]
         for channel in source.list_channels()
     }
 
@@ -89,7 +89,7 @@ def read(source: SlackExport) -> dict[str, list[str]]:
 def test_each_message_is_read_once_as_it_was_last(tmp_path: Path, write: Any) -> None:
     source = open_at(write(tmp_path / "archive"))
     assert read(source) == {"roof": ["Who lays the zinc?", "Mina.", "On Friday."], "board": ["The budget."]}
-    assert {each.name: each.kind for each in source.list_channels()} == {"roof": "open", "board": "closed"}
+    assert {channel.name: channel.kind for channel in source.list_channels()} == {"roof": "open", "board": "closed"}
     left_out = {kind: count for kind, count in source.omissions.items() if count}
     assert left_out == {"direct messages (--direct-messages includes them)": 1}
     person = source.get_person("U1")

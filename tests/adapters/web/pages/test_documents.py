@@ -30,7 +30,7 @@ async def upload(browser: httpx.AsyncClient, name: str, data: bytes) -> httpx.Re
 async def test_a_file_is_uploaded_listed_read_and_forgotten(browser: httpx.AsyncClient) -> None:
     added = await upload(browser, "tiles.txt", b"The tiles come on Monday.")
     *steps, end = map(json.loads, added.text.splitlines())
-    assert ({each["type"] for each in steps}, end["changed"]) == ({"progress"}, True)
+    assert ({step["type"] for step in steps}, end["changed"]) == ({"progress"}, True)
     key = end["documents"][0]["key"]
     page = (await browser.get("/documents")).text
     assert page.index("<html") < page.index("tiles.txt")

@@ -24,7 +24,7 @@ async def enter(api: Api, *permissions: Permission) -> None:
 async def test_a_name_leads_to_its_neighbors_and_their_passages(api: Api) -> None:
     await enter(api, "read", "manage")
     shown = [(await api.client.get(path)).text for path in PARTS]
-    assert all("Mina" in each for each in shown)
+    assert all("Mina" in text for text in shown)
     assert "https://t.example/note" in shown[-1]
     assert "data-action=" in shown[-1]
     relation = await api.client.get("/graph/details?name=Mina&other=Gudgeon")

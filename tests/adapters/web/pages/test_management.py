@@ -32,7 +32,7 @@ async def bot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BotFixt
     """A bot that runs; Ada manages, Bob does not, and one question found nothing."""
     async with open_bot(tmp_path_factory.mktemp("bot")) as bot:
         people = (Person("ada", "Ada", is_manager=True), Person("bob", "Bob"))
-        bot.platform.people |= {each.id: each for each in people}
+        bot.platform.people |= {person.id: person for person in people}
         bot.platform.add_channel("ROOF", "ada", "bob")
         await bot.store.channels.upsert(ROOF, "roof")
         asked = make_answer("a1", asker="bob", question=HOSTILE, message_id="q1", time=bot.clock.now())
@@ -144,7 +144,7 @@ async def test_everybody_is_told_what_they_can_do_without_documents_or_channels(
 
 def test_bars_fill_the_picture_and_small_ones_stay_visible() -> None:
     bars = build_bars([0.0, 0.001, 4.0], ["a", "b", "c"])
-    assert [each.height for each in bars] == [0.0, 1.5, CHART_HEIGHT]
+    assert [bar.height for bar in bars] == [0.0, 1.5, CHART_HEIGHT]
     assert bars[-1].x + bars[-1].width <= CHART_WIDTH
     assert build_bars([0.0], ["a"])[0].height == 0.0
     assert build_bars([1.0], ["a"], 4.0)[0].height == CHART_HEIGHT / 4

@@ -128,8 +128,8 @@ async def test_an_answer_is_streamed_with_its_sources_and_no_secret(api: Api) ->
     api.client.cookies.set("__Host-threadlore", api.token)
     streamed = await api.client.post("/ask", json=FERRY, headers=OWN)
     *deltas, end = map(json.loads, streamed.text.splitlines())
-    assert "noon" in "".join(each["text"] for each in deltas if each["type"] == "delta")
-    assert end["text"] == "".join(each["text"] for each in deltas if each["type"] == "delta")
+    assert "noon" in "".join(delta["text"] for delta in deltas if delta["type"] == "delta")
+    assert end["text"] == "".join(delta["text"] for delta in deltas if delta["type"] == "delta")
     assert 'href="https://t.example/note"' in end["html"]
     assert 'class="passage"' in end["sources"]
     hidden = await api.client.post("/ask", json={"question": "What is the password of the vault?"}, headers=OWN)

@@ -104,7 +104,7 @@ async def test_a_private_answer_is_shared_once_with_its_question_and_sources(bot
     assert shared.text == f"> **Bob asked:** {ASKED}\n\n{private.text}"
     assert shared.closing is not None
     assert shared.closing.notice == "Shared by Bob. Answered from what everyone in #roof can see."
-    assert [each.link for each in shared.closing.sources] == ["https://chat.example/T1/ROOF/m1"]
+    assert [source.link for source in shared.closing.sources] == ["https://chat.example/T1/ROOF/m1"]
 
 
 async def test_an_answer_from_a_secret_cannot_be_shared(bot: BotFixture) -> None:
@@ -161,7 +161,7 @@ async def test_a_share_that_a_former_run_began_is_withdrawn_if_it_was_shown(
             await press(bot, private, "bob", "share")
     await let_a_guest_join(bot)
     assert await press(bot, private, "bob", "share") == texts.ANSWER_NOT_SHARED
-    assert [each.text for each in bot.platform.replies[1:]] == [texts.ANSWER_WITHDRAWN] * shown
+    assert [reply.text for reply in bot.platform.replies[1:]] == [texts.ANSWER_WITHDRAWN] * shown
     assert await answers.get_latest(hall.room, "") is None
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("tiles")
 def again_button(reply: RecordedReply) -> str:
     """The value of the button that asks again, which the card behind "Improve this answer" offers."""
     assert reply.closing is not None
-    [value] = [each.value for each in reply.closing.buttons if each.action in {"again", "improve"}]
+    [value] = [button.value for button in reply.closing.buttons if button.action in {"again", "improve"}]
     answer, _, attempt = value.partition(":")
     return f"{answer}:{attempt or 0}"
 

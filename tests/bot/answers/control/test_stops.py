@@ -64,7 +64,7 @@ async def test_asker_and_managers_stop_an_answer_which_keeps_what_it_says(bot: B
     assert reply.text == f"{CITED}\n\n_{control.format_stopped(person.title())}_"
     assert reply.closing is not None
     assert len(reply.closing.sources) == 1
-    assert "stop" not in {each.action for each in reply.closing.buttons}
+    assert "stop" not in {button.action for button in reply.closing.buttons}
     stored = await bot.stored(reply)
     assert (stored.state, stored.stopped_by) == ("done", person)
     assert stored.documents >= {"slack:T1:ROOF:message:m1"}

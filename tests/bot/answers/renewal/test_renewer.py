@@ -43,7 +43,7 @@ async def pottery(bot: BotFixture, roof: Location) -> Pottery:
     kiln = await bot.post_indexed(roof, "ada", KILN)
     clay = await bot.post_indexed(roof, "ada", CLAY)
     first = await bot.stored(await bot.ask(roof, "bob", f"Please, {ASKED}"))
-    cited = {each.passage: each.number for each in first.sources}
+    cited = {source.passage: source.number for source in first.sources}
     await bot.store.answers.delete(first.id)
     bot.language.reply = (f"{KILN} [{cited[kiln.id]}]\n{CLAY} [{cited[clay.id]}]",)
     reply = await bot.ask(roof, "bob", ASKED)
@@ -91,7 +91,7 @@ async def test_sentences_on_other_sources_stay_and_the_changed_one_is_renewed(po
     assert "Thursday" in pottery.reply.text
     assert "Monday" not in pottery.reply.text
     stored = await pottery.stored()
-    assert {each.passage for each in stored.sources} == {pottery.kiln.id, pottery.clay.id}
+    assert {source.passage for source in stored.sources} == {pottery.kiln.id, pottery.clay.id}
     assert stored.question.endswith(ASKED)
     assert edits(bot) == 1
 

@@ -75,7 +75,7 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
     assert again.closing is not None
     assert again.closing.sources == first.closing.sources
     assert review_texts.VERIFIED_HINT in again.closing.notice
-    assert [each.action for each in first.closing.buttons] == [
+    assert [button.action for button in first.closing.buttons] == [
         "up",
         "down",
         "sources",
@@ -237,7 +237,7 @@ async def test_a_corrected_answer_keeps_its_sources_and_notifies_nobody(bot: Bot
     assert "<!channel>" not in again.text
     assert "@everyone" not in again.text
     assert again.closing is not None
-    assert [each.link for each in again.closing.sources] == ["https://chat.example/T1/ROOF/m1"]
+    assert [source.link for source in again.closing.sources] == ["https://chat.example/T1/ROOF/m1"]
 
 
 async def test_a_person_s_reply_is_taken_as_the_answer_and_cited(bot: BotFixture) -> None:
@@ -249,7 +249,7 @@ async def test_a_person_s_reply_is_taken_as_the_answer_and_cited(bot: BotFixture
     again = await bot.ask(HALL, "bob", "When do the Nails come, please?")
     assert again.text.endswith(f"On Friday, says @Bob. [[1]](https://chat.example/T1/ROOF/{reply.id})")
     assert again.closing is not None
-    assert [each.title for each in again.closing.sources] == ["#roof · Ada"]
+    assert [source.title for source in again.closing.sources] == ["#roof · Ada"]
     await bot.delete(reply)
     assert not is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
 

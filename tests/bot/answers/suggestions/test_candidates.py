@@ -49,12 +49,15 @@ def propose_from(
     said: str = "When is the Long Bench painted? On Monday.",
     sources: tuple[Source, ...] = OTHERS,
 ) -> list[tuple[str, str, str]]:
-    names = {name for each in relations for name in (each.source, each.target)} | {"Long Bench"}
+    names = {name for relation in relations for name in (relation.source, relation.target)} | {"Long Bench"}
     entities = tuple(
         ContextEntity(name, "person" if name.startswith("Hob") else "concept", "") for name in sorted(names)
     )
     context = Context(SearchQuery(""), "mix", entities, relations, (CITED, *sources))
-    return [(each.kind, each.subject, each.other) for each in propose(Evidence.build(context, said, [CITED]))]
+    return [
+        (candidate.kind, candidate.subject, candidate.other)
+        for candidate in propose(Evidence.build(context, said, [CITED]))
+    ]
 
 
 def test_a_person_is_connected_with_what_the_answer_names() -> None:
@@ -86,7 +89,7 @@ def test_other_sections_of_a_cited_document_are_asked_for() -> None:
     other = section("9", "Opening hours", document="slack:T1:ROOF:file:F2")
     context = Context(SearchQuery(""), "naive", sources=(cited, far, other, near))
     found = propose(Evidence.build(context, "What are the fees?", [cited]))
-    assert [(each.kind, each.subject, each.other) for each in found] == [
+    assert [(candidate.kind, candidate.subject, candidate.other) for candidate in found] == [
         ("section", "Lost things", "Harbour Rules"),
         ("section", "The crane", "Harbour Rules"),
     ]

@@ -49,7 +49,7 @@ async def _rules(bot: BotFixture, roof: Location) -> None:
 
 def suggested(reply: RecordedReply) -> list[Button]:
     assert reply.closing is not None
-    return [each for each in reply.closing.buttons if each.action == SUGGESTION_ACTION]
+    return [button for button in reply.closing.buttons if button.action == SUGGESTION_ACTION]
 
 
 async def test_an_answer_suggests_two_questions_and_rests_on_what_they_find(bot: BotFixture) -> None:
@@ -122,7 +122,7 @@ def _retrieve(change: Callable[[Context], Context] | Exception) -> Callable[...,
     [
         ModelUnavailable("Away."),
         lambda found: replace(found, sources=()),
-        lambda found: replace(found, sources=tuple(replace(each, room="slack:T1:WAGES") for each in found.sources)),
+        lambda found: replace(found, sources=tuple(replace(source, room="slack:T1:WAGES") for source in found.sources)),
     ],
     ids=["failure", "nothing", "another room"],
 )

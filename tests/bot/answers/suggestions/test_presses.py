@@ -74,7 +74,7 @@ async def test_a_removed_source_of_the_button_takes_back_the_question_that_was_a
     assert stored is not None
     assert (stored.question, stored.state) == ("", "redacted")
     due = await bot.store.answer_corrections.list_due(bot.clock.time() + 60, ["slack:T1"], 9)
-    assert asked in {each.answer_id for each in due}
+    assert asked in {correction.answer_id for correction in due}
 
 
 async def test_a_private_answer_suggests_to_its_asker_alone_and_in_private(bot: BotFixture) -> None:
@@ -172,4 +172,4 @@ async def test_a_question_that_a_crash_interrupted_goes_if_it_is_suggested_no_mo
     assert left is not None
     assert (left.question, left.state) == ("", "failed")
     due = await bot.store.answer_corrections.list_due(bot.clock.time() + 60, ["slack:T1"], 9)
-    assert asked in {each.answer_id for each in due}
+    assert asked in {correction.answer_id for correction in due}

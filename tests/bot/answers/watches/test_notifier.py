@@ -39,7 +39,7 @@ async def run(bot: BotFixture) -> None:
 
 
 def told(bot: BotFixture, person: str) -> list[RecordedReply]:
-    return [each for each in bot.platform.replies if each.target.location.channel == f"D{person}"]
+    return [reply for reply in bot.platform.replies if reply.target.location.channel == f"D{person}"]
 
 
 async def test_a_decision_about_the_subject_is_told_once_with_the_message_cited(bot: BotFixture) -> None:
@@ -54,7 +54,7 @@ async def test_a_decision_about_the_subject_is_told_once_with_the_message_cited(
     assert "We decided to paint the orchard fence green." in reply.text
     assert bot.platform.message_link(yard, message.id) in reply.text
     assert reply.closing is not None
-    assert [each.label for each in reply.closing.buttons][-1] == "Stop telling me"
+    assert [button.label for button in reply.closing.buttons][-1] == "Stop telling me"
 
 
 async def test_a_burst_is_told_in_one_message(bot: BotFixture) -> None:

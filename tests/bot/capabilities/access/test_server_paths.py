@@ -41,10 +41,10 @@ def test_what_has_no_path_stays_as_it_is() -> None:
 
 
 def test_keys_of_files_of_one_name_differ() -> None:
-    keys = {public_key(f"file:/srv/{each}/notes.md") for each in "ab"}
+    keys = {public_key(f"file:/srv/{character}/notes.md") for character in "ab"}
     assert len(keys) == 2
-    assert all(each.endswith(":notes.md") and "srv" not in each for each in keys)
-    assert {public_key(each) for each in keys} == keys
+    assert all(key.endswith(":notes.md") and "srv" not in key for key in keys)
+    assert {public_key(key) for key in keys} == keys
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_a_token_is_named_by_its_id_or_its_text_and_by_nothing_else() -> None:
     id_, text, _ = generate_token()
     assert [find_token_id(each) for each in (id_, f" {id_}\n", text, f"{text} ")] == [id_] * 4
     others = ("", "tl", id_[1:], f"{id_}0", id_.replace(id_[0], "x"), text.removeprefix("tl_"), text.split("_", 2)[2])
-    assert [find_token_id(each) for each in others] == [""] * 7
+    assert [find_token_id(other) for other in others] == [""] * 7
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_matches_are_marked(search: str, text: str, shown: str) -> None:
 
 def test_more_of_the_words_count_more_and_a_phrase_is_needed() -> None:
     words = SoughtWords.parse("ferry tickets")
-    assert [words.count(each) for each in ("A ferry.", "Ferry tickets.", "A mill.")] == [1, 2, 0]
+    assert [words.count(text) for text in ("A ferry.", "Ferry tickets.", "A mill.")] == [1, 2, 0]
     phrase = SoughtWords.parse('ferry "at  noon"')
     assert phrase.count("The ferry leaves at noon.") > 0
     assert phrase.count("The ferry leaves at one, not noon.") == 0

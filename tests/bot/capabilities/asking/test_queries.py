@@ -80,7 +80,10 @@ async def test_a_question_can_be_limited_to_documents_rooms_authors_times_and_a_
     ]
     for text, facts, documents in cases:
         context = await retrieve(perform, text, working_dir=str(town), **facts)
-        assert {source.document for source in context.sources} == {keys[each] for each in documents}, (text, facts)
+        assert {source.document for source in context.sources} == {keys[document] for document in documents}, (
+            text,
+            facts,
+        )
         assert context.is_empty is not bool(documents)
 
 

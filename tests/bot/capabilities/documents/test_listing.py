@@ -24,7 +24,7 @@ LISTED = [
 
 
 def list_titles(**chosen: object) -> str:
-    return "".join(each.title for each in select_documents(LISTED, ListDocuments(**chosen)).documents)  # type: ignore[arg-type]
+    return "".join(document.title for document in select_documents(LISTED, ListDocuments(**chosen)).documents)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_places_are_channels_and_folders_without_the_path() -> None:
         "Files": ("folder:.", 1),
         "Only you": ("own", 1),
     }
-    assert [each.name for each in found.located] == ["Files", "2024"]
+    assert [place.name for place in found.located] == ["Files", "2024"]
     assert "home" not in str(found.places) + str(found.located)
 
 

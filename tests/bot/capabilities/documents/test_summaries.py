@@ -46,7 +46,7 @@ async def test_a_summary_has_sources_of_what_it_is_about(
     context: EngineContext, request_: Summarize, rooms: set[str]
 ) -> None:
     sources = last(await run(context, request_), AnswerEnd).sources
-    assert {each.room.rpartition(":")[2] for each in sources} == rooms
+    assert {source.room.rpartition(":")[2] for source in sources} == rooms
 
 
 @pytest.mark.parametrize("asked", [Summarize("vault"), Summarize(document="chat:vault")])

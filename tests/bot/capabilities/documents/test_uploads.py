@@ -65,15 +65,15 @@ async def test_an_upload_is_a_document_that_the_same_file_leaves_and_another_rep
     assert (info.key, info.space, info.title) == ("upload:shed:tiles.txt", "shed", "tiles.txt")
     assert info.status in {"searchable", "indexed"}
     found = last(await run(deps, GetDocument(info.key), SHED), DocumentResult)
-    assert [each.text for each in found.passages] == ["Tiles come on Tuesday."]
+    assert [passage.text for passage in found.passages] == ["Tiles come on Tuesday."]
 
 
 async def test_an_archive_and_its_files_come_and_go_as_a_whole(deps: Deps) -> None:
     async def upload_archive(files: dict[str, bytes]) -> tuple[bool, list[str]]:
         done = await upload(deps, archive(files), "roof.zip")
         listed = await deps.engine.documents.list(build_scope([SHED]))
-        assert {each.key for each in listed} == {each.key for each in done.documents}
-        return done.changed, [each.title for each in done.documents]
+        assert {text.key for text in listed} == {document.key for document in done.documents}
+        return done.changed, [document.title for document in done.documents]
 
     files = {"a/tiles.txt": b"Tiles come on Monday.", "b/slates.md": b"# Slates"}
     titles = ["roof.zip", "roof.zip › a/tiles.txt", "roof.zip › b/slates.md"]

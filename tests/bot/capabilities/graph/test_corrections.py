@@ -41,7 +41,7 @@ async def get(perform: Perform, name: str) -> EntityResult:
 async def known(perform: Perform, name: str) -> set[str]:
     """The description of a name, and the names that it is related to."""
     found = await get(perform, name)
-    ends = {end for each in found.relations for end in (each.source, each.target)}
+    ends = {end for relation in found.relations for end in (relation.source, relation.target)}
     return {found.entity.description, *ends} - {found.entity.name}
 
 

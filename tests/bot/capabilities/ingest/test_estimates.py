@@ -87,7 +87,7 @@ async def test_without_a_model_nothing_is_read_for_an_estimate(engine_context: E
 
 async def test_the_messages_of_an_export_are_counted(priced: EngineContext) -> None:
     page = [Message(f"m{number}", ROOF, "ada", "Mina sold tickets to the harbor.", START) for number in range(4)]
-    steps = [each async for each in estimate_export(Deps(priced, NoParts()), PagedSource([page, page[:1]]))]  # type: ignore[arg-type]
+    steps = [step async for step in estimate_export(Deps(priced, NoParts()), PagedSource([page, page[:1]]))]  # type: ignore[arg-type]
     found = last(steps, EstimateResult)
     assert (found.files, found.messages, found.is_whole) == (0, 5, True)
     assert found.text_tokens > 5 * 14

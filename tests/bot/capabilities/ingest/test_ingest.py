@@ -34,7 +34,7 @@ async def ingest_paths(perform: Perform, *paths: Path, space: str = LOCAL_SPACE)
 
 async def listed(perform: Perform, space: str = LOCAL_SPACE) -> dict[str, str]:
     documents = last(await perform(AtSpace(space, ListDocuments())), DocumentList).documents
-    return {each.key: each.status for each in documents}
+    return {document.key: document.status for document in documents}
 
 
 def chats(town: Path, *ids: str) -> list[str]:
@@ -64,7 +64,8 @@ async def test_a_folder_is_indexed_with_progress_and_a_second_run_changes_nothin
         assert {update.total for update in updates if update.stage == stage} == {total}
         assert done[-1] == total
     remaining = {
-        stage: " ".join(each.remaining for each in updates if each.stage == stage) for stage in ("parsing", "indexing")
+        stage: " ".join(update.remaining for update in updates if update.stage == stage)
+        for stage in ("parsing", "indexing")
     }
     assert "ferry.md for" in remaining["parsing"]
     assert "to read" in remaining["indexing"] or "to update" in remaining["indexing"]
@@ -122,8 +123,10 @@ async def test_what_cannot_be_read_or_is_refused_by_the_model_is_a_failure_of_it
         "odd.txt",
     }
     assert all(failure.error for failure in result.failures)
-    assert [each.error for each in result.failures if each.what == "odd.txt"] == ["The parrot does not say that."]
-    assert all(each.hint for each in result.failures if each.what != "odd.txt")
+    assert [failure.error for failure in result.failures if failure.what == "odd.txt"] == [
+        "The parrot does not say that."
+    ]
+    assert all(failure.hint for failure in result.failures if failure.what != "odd.txt")
 
 
 async def test_a_wrong_key_is_reported_at_once_and_gives_no_document_up(tmp_path: Path, town: Path) -> None:
@@ -236,7 +239,9 @@ async def test_so_many_run_at_once_and_each_result_is_given() -> None:
         running -= 1
         return number
 
-    assert sorted([each async for each in run_concurrently(range(10), work, 3) if each is not None]) == list(range(10))
+    assert sorted([outcome async for outcome in run_concurrently(range(10), work, 3) if outcome is not None]) == list(
+        range(10)
+    )
     assert most == 3
 
 
@@ -252,7 +257,7 @@ async def test_an_error_of_one_ends_the_others() -> None:
             ended.append(number)
 
     with pytest.raises(ValueError, match="enough"):
-        [each async for each in run_concurrently(range(3), work, 3)]
+        [outcome async for outcome in run_concurrently(range(3), work, 3)]
     assert sorted(ended) == [0, 2]
 
 

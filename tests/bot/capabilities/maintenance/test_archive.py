@@ -106,11 +106,11 @@ async def test_a_backup_is_compared_with_its_snapshot(
         await live_through(engine, store)
         if written:
             assert await archive.create_backup(engine, tmp_path / "backup") > 0
-            assert [each.title for each in await engine.documents.list(HERE)][:2] == ["Changed", "Changed"]
+            assert [document.title for document in await engine.documents.list(HERE)][:2] == ["Changed", "Changed"]
         else:
             with pytest.raises(StoreError, match="differs from the data,"):
                 await archive.create_backup(engine, tmp_path / "backup")
-    names = {each.parts[len(tmp_path.parts)] for each in files_of(tmp_path)}
+    names = {path.parts[len(tmp_path.parts)] for path in files_of(tmp_path)}
     assert names == ({"home", "backup"} if written else {"home"})
 
 
@@ -124,7 +124,7 @@ async def test_an_early_database_of_the_bot_is_named_instead_of_backed_up(tmp_pa
 def state(home: Path) -> tuple[set[str], str, str]:
     """The files of a folder that no program has open, and what its databases hold."""
     checksums = [sqlite_file.file_checksum(home / name) for name in (archive.LEDGER_FILE, archive.BOT_FILE)]
-    return {str(each.relative_to(home)) for each in files_of(home)}, checksums[0], checksums[1]
+    return {str(file.relative_to(home)) for file in files_of(home)}, checksums[0], checksums[1]
 
 
 @pytest.mark.long
@@ -233,8 +233,8 @@ def refused(path: Path, home: Path, kind: type[EngineError] = CorruptFile) -> En
 
 def files_of(home: Path) -> dict[Path, bytes]:
     """What lies in a folder, but for who owns it at the moment."""
-    files = [each for each in home.rglob("*") if each.is_file() and each.name not in {"lock", "owner"}]
-    return {each: each.read_bytes() for each in files}
+    files = [path for path in home.rglob("*") if path.is_file() and path.name not in {"lock", "owner"}]
+    return {file: file.read_bytes() for file in files}
 
 
 def test_what_is_no_backup_is_refused_and_leaves_nothing(tmp_path: Path, backup: Path) -> None:
@@ -420,7 +420,7 @@ async def test_nothing_but_the_rows_of_our_tables_is_taken_from_a_backup(
     assert listed[0] == listed[1]
     async with open_folder(tmp_path / "other") as (engine, _):
         await engine.wait_until_indexed()
-        assert [each.key for each in await engine.documents.list(HERE)] == ["a"]
+        assert [document.key for document in await engine.documents.list(HERE)] == ["a"]
         assert (await engine.retrieve(Question("When does the ferry sail?", HERE))).sources
         assert (await engine.maintenance.verify()).is_clean
 

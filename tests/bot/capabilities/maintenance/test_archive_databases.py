@@ -129,7 +129,7 @@ def test_a_kill_in_a_restore_leaves_the_old_rows_of_a_database_or_the_new(
         for attempt in range(50):
             with suppress(DatabaseInUse):  # the server has not noticed the kill yet
                 async with open_place(tmp_path / "home", postgres_url) as (engine, store):
-                    keys = [each.key for each in await engine.documents.list(HERE)]
+                    keys = [document.key for document in await engine.documents.list(HERE)]
                     return keys, [await store.opt_outs.is_opted_out("slack", "T1", name) for name in ("old", "new")]
             await asyncio.sleep(0.1 * (attempt < 49))
         raise AssertionError("the database stays in use")

@@ -15,10 +15,10 @@ from engine.errors import DatabaseUnreachable, DiskError
 
 def test_a_data_directory_keeps_a_tag_that_no_other_has(tmp_path: Path) -> None:
     homes = [Settings(data_dir=tmp_path / name) for name in ("one", "two")]
-    assert [find_tag(each) for each in homes] == ["", ""]
-    made = [find_tag(each, create=True) for each in homes]
+    assert [find_tag(home) for home in homes] == ["", ""]
+    made = [find_tag(home, create=True) for home in homes]
     assert len({*made, *map(find_former_tag, homes)}) == 4
-    assert [find_tag(each, create=True) for each in homes] == made
+    assert [find_tag(home, create=True) for home in homes] == made
     (tmp_path / "one").rename(tmp_path / "moved")
     assert find_tag(Settings(data_dir=tmp_path / "moved")) == made[0]
 

@@ -43,7 +43,7 @@ async def export(context: EngineContext) -> list[str]:
 
 
 async def titles(perform: Perform) -> list[str]:
-    return [each.title for each in last(await perform(ListDocuments()), DocumentList).documents]
+    return [document.title for document in last(await perform(ListDocuments()), DocumentList).documents]
 
 
 @ingested
@@ -86,7 +86,7 @@ async def test_forgetting_waits_neither_for_other_documents_nor_for_the_embedder
         await context.engine.documents.add(doc("new", "Ada met Carla."))
         done = last(await run(context, Forget("old"), "here"), Completed)
         assert done.text == "Forgotten: old"
-        assert [each.key for each in await context.engine.documents.list(build_scope(["here"]))] == ["new"]
+        assert [text.key for text in await context.engine.documents.list(build_scope(["here"]))] == ["new"]
 
 
 @ingested
@@ -106,7 +106,7 @@ async def test_a_reindex_changes_nothing_and_an_export_is_json_lines_or_graphml(
     assert of_kind(await perform(Verify()), VerifyResult) == [VerifyResult(())]
     assert all(json.loads(line)["kind"] for line in before)
     graph = of_kind(await perform(Export("graphml")), ExportLine)
-    assert "graphml" in "".join(each.text for each in graph[:2])
+    assert "graphml" in "".join(kind.text for kind in graph[:2])
 
 
 @ingested
@@ -240,7 +240,7 @@ async def test_an_encrypted_backup_comes_back_with_its_key_alone(
     monkeypatch.setattr(archive, "_compress", watch)
     done = last(await perform(Backup(str(shelf / "b.age"), str(key_file))), Completed)
     assert "encrypted" in done.text
-    assert [each.name for each in shelf.iterdir()] == ["b.age"]
+    assert [path.name for path in shelf.iterdir()] == ["b.age"]
     assert written[0].startswith(str(engine_context.engine.data_dir.path)), "copies stay on the disk of the data"
     with pytest.raises(StoreError, match="is encrypted"):
         archive.restore_backup(shelf / "b.age", other)

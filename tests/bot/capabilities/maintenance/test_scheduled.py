@@ -51,7 +51,7 @@ def list_all(folder: Path) -> list[Path]:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(each.name for each in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_names_sort_by_time_and_other_files_are_not_backups(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_two_bots_in_one_folder_keep_their_own_backups(tmp_path: Path, eng
     for number in range(2):
         for settings in every:
             await ScheduledBackups(engine, settings).run_due(MONDAY_NOON + number * DAY)
-    found = [rotation.list_backups(folder, [data_tag.find_tag(each)]) for each in every]
+    found = [rotation.list_backups(folder, [data_tag.find_tag(setting)]) for setting in every]
     assert [[rotation.read_time(path) for path in some] for some in found] == [[MONDAY_NOON + DAY]] * 2
 
 
@@ -150,13 +150,13 @@ async def test_a_failure_leaves_nothing_is_reported_and_tried_again_after_an_hou
     with capture_logs() as logged:
         await backups.run_due(clock.now())
         await backups.run_due(clock.now())
-    assert (len(tries), [each["event"] for each in logged].count("backups.failed")) == (1, 1)
-    reports = {each.name: each for each in engine.supervisor.list_reports()}
+    assert (len(tries), [log["event"] for log in logged].count("backups.failed")) == (1, 1)
+    reports = {report.name: report for report in engine.supervisor.list_reports()}
     assert reports[scheduled.TASK].is_failing
     clock.advance(scheduled.RETRY_SECONDS)
     monkeypatch.setattr(archive, "create_backup", write_small)
     await backups.run_due(clock.now())
-    reports = {each.name: each for each in engine.supervisor.list_reports()}
+    reports = {report.name: report for report in engine.supervisor.list_reports()}
     assert not reports[scheduled.TASK].is_failing
     assert len(list_all(tmp_path / "b")) == 1
 
@@ -206,7 +206,7 @@ async def test_with_a_key_file_a_scheduled_backup_is_encrypted(tmp_path: Path, e
     (tmp_path / "key").unlink()
     backups = ScheduledBackups(engine, settings)
     await backups.run_due(engine.clock.now() + DAY)
-    assert {each.name: each.is_failing for each in engine.supervisor.list_reports()}[scheduled.TASK]
+    assert {report.name: report.is_failing for report in engine.supervisor.list_reports()}[scheduled.TASK]
 
 
 @pytest.mark.usefixtures("roof")
@@ -223,5 +223,5 @@ async def test_managers_are_told_once_that_a_backup_failed(
     for _ in range(2):
         await ScheduledBackups(bot.engine, settings, ManagerNotices(bot.context)).run_due(START)
     told = [card.text for place, card in bot.platform.posts if place.channel == "Dada"]
-    assert [each[:42] for each in told] == ["The scheduled backup of my data failed. Wh"]
+    assert [text[:42] for text in told] == ["The scheduled backup of my data failed. Wh"]
     assert str(tmp_path) not in told[0]

@@ -79,7 +79,7 @@ async def test_usage_is_that_of_the_own_workspace_for_each_day(deps: Deps) -> No
     for subject, name, cost, indexing in ((ADA, "slack:T1", 0.5, (1, 0.25)), (SHED, "shed", 1.0, (3, 0.75))):
         report = await ask(deps, subject, requests.GetUsage(3))
         assert isinstance(report, UsageReport)
-        days = [(each.day, each.tokens, each.cost) for each in report.days]
+        days = [(day.day, day.tokens, day.cost) for day in report.days]
         empty = [(today - timedelta(days=back), 0, 0.0) for back in (2, 1)]
         assert (report.workspace, days) == (name, [*empty, (today, 16, cost)])
         assert (report.days[-1].indexing_tokens, report.days[-1].indexing_cost) == indexing
@@ -88,7 +88,10 @@ async def test_usage_is_that_of_the_own_workspace_for_each_day(deps: Deps) -> No
 async def test_details_are_for_whoever_runs_the_program(deps: Deps) -> None:
     whole = await get_health(deps, OWNER)
     assert (whole.status, whole.reasons, whole.waiting_events) == ("failing", ("zircon fails.",), 7)
-    assert [(each.name, each.silent_seconds) for each in whole.platforms] == [("discord", None), ("slack", 3.0)]
+    assert [(platform.name, platform.silent_seconds) for platform in whole.platforms] == [
+        ("discord", None),
+        ("slack", 3.0),
+    ]
     assert whole.oldest_event_seconds == 9.0
     for subject, oldest in ((ADA, 2.0), (SHED, None)):
         part = await get_health(deps, subject)

@@ -51,9 +51,13 @@ async def test_the_town_is_ingested_and_four_questions_asked_in_a_folder_that_go
     await run.run_demo(settings, SYSTEM_CLOCK, keep=False)
     first, *questions = service.requests
     assert isinstance(first, Ingest)
-    asked = [each.request for each in questions if isinstance(each, AtSpace) and isinstance(each.request, Ask)]
-    assert [each.text for each in asked] == [question.text for question in QUESTIONS]
-    assert [len(each.history) for each in asked] == [0, 2, 4, 6]
+    asked = [
+        question.request
+        for question in questions
+        if isinstance(question, AtSpace) and isinstance(question.request, Ask)
+    ]
+    assert [request.text for request in asked] == [question.text for question in QUESTIONS]
+    assert [len(request.history) for request in asked] == [0, 2, 4, 6]
     shown = capsys.readouterr().out
     assert shown.count("So it is.") == 4
     assert "no API key, no network" in shown

@@ -76,5 +76,5 @@ async def test_without_a_schedule_nothing_is_said_to_have_failed(tmp_path: Path)
 
 
 def test_an_age_has_the_largest_unit_that_fits() -> None:
-    ages = [format_age(each) for each in (5, 120, 3700, 180_000)]
+    ages = [format_age(number) for number in (5, 120, 3700, 180_000)]
     assert ages == ["less than a minute", "2 minutes", "1 hour", "2 days"]

@@ -65,7 +65,7 @@ def test_a_healthy_machine_has_a_line_for_each_check(home: Path) -> None:
 @pytest.mark.parametrize(("required", "code", "state"), [("false", 0, "warning"), ("true", 1, "failed")])
 def test_a_missing_mechanism_is_a_failure_if_it_is_required(home: Path, required: str, code: int, state: str) -> None:
     found, shown = run_doctor(home, "--json", without="444", THREADLORE_REQUIRE_SANDBOX=required)
-    findings = {each["name"]: each for each in json.loads(shown)}
+    findings = {load["name"]: load for load in json.loads(shown)}
     assert found == code
     assert findings["sandbox"]["state"] == state
     assert "Landlock" in findings["sandbox"]["text"]
@@ -106,14 +106,14 @@ async def test_a_check_that_raises_is_a_failure_by_its_name_and_the_others_still
         raise ValueError("low")
 
     found = await checks.run_checks(look(home), {"pipes": fail, "tides": mistake, "data": checks.check_data_dir})
-    assert [(each.name, each.state) for each in found] == [
+    assert [(check.name, check.state) for check in found] == [
         ("pipes", "failed"),
         ("tides", "failed"),
         ("data directory", "ok"),
     ]
     assert found[0].text == "The check could not be finished: /srv/pipes: Permission denied."
     assert "ValueError: low" in found[1].text
-    assert all(each.hint for each in found[:2])
+    assert all(check.hint for check in found[:2])
 
 
 async def test_little_space_is_a_warning_and_less_a_failure(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,10 +52,10 @@ async def test_each_platform_is_asked_about_its_tokens(tmp_path: Path) -> None:
         adapters = {**tokens, "slack_api_base": slack.base_url}
         context = CheckContext(load_settings(data_dir=tmp_path, adapter_settings=adapters), SYSTEM_CLOCK)
         found = await services.check_platforms(context)
-    assert {each.name for each in found} == {"Slack"}
+    assert {platform.name for platform in found} == {"Slack"}
     assert found[0].state == "failed"
     nothing = await services.check_platforms(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
-    assert [each.state for each in nothing] == ["ok"]
+    assert [platform.state for platform in nothing] == ["ok"]
 
 
 async def test_missing_weights_and_a_model_without_a_server_are_failures(
@@ -76,8 +76,8 @@ async def test_a_key_that_several_roles_lack_is_told_once(tmp_path: Path, monkey
 
     monkeypatch.setattr(services, "check_models", find)
     found = await services.check_model_roles(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
-    assert [each.state for each in found] == ["failed", "failed"]
-    assert [each.text for each in found] == [
+    assert [role.state for role in found] == ["failed", "failed"]
+    assert [role.text for role in found] == [
         "openai/small: No key is set. Set one.",
         "openai/small: the same as for answers.",
     ]

@@ -15,8 +15,8 @@ def make_device(system: Path, name: str, uuid: str = "", below: tuple[str, ...] 
     if uuid:
         (device / "dm").mkdir()
         (device / "dm/uuid").write_text(f"{uuid}\n")
-    for each in below:
-        (device / "slaves" / each).symlink_to(system / "devices" / each)
+    for text in below:
+        (device / "slaves" / text).symlink_to(system / "devices" / text)
     return device
 
 

@@ -55,7 +55,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def init(*words: str, stdin: Sequence[str] = (), **environment: str) -> Result:
-    lines = "".join(f"{each}\n" for each in stdin)
+    lines = "".join(f"{text}\n" for text in stdin)
     return CliRunner().invoke(app, ["init", *words], input=lines, env={"COLUMNS": "200", **environment})
 
 
@@ -404,7 +404,7 @@ async def test_from_nothing_to_an_answer_in_a_workspace(tmp_path: Path) -> None:
             stdout=asyncio.subprocess.DEVNULL,
         )
         assert process.stdin is not None
-        process.stdin.write("".join(f"{each}\n" for each in answers).encode())
+        process.stdin.write("".join(f"{answer}\n" for answer in answers).encode())
         process.stdin.close()
         await slack.wait_until_connected(timeout=6 * PATIENCE)
         ada = slack.user("Ada")

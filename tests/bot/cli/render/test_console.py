@@ -147,7 +147,7 @@ async def test_progress_fits_on_one_line_and_says_about_how_long_it_takes(width:
     recorded = RecordedScreen(terminal=True, width=width)
     steps = [ProgressUpdate("parsing", done, 42) for done in (0, 1, 2, 3)]
     await recorded.show_slowly(10.0, *steps, ProgressUpdate("indexing", 0, 9, remaining="9 names to update"))
-    lines = [each for each in re.split(r"[\r\n]|\x1b\[[0-9;?]*[A-Za-z]", recorded.err) if each.strip()]
+    lines = [part for part in re.split(r"[\r\n]|\x1b\[[0-9;?]*[A-Za-z]", recorded.err) if part.strip()]
     shown = "reading 3 of 42, about 6 minutes" if width == 40 else "reading 3 of 42 files, about 6 minutes"
     assert shown in " ".join(" ".join(lines).split())
     assert all(len(each) <= width for each in lines)
@@ -187,7 +187,7 @@ async def test_keys_of_documents_are_whole_however_narrow_the_terminal(width: in
 
 def test_a_person_is_told_once_how_a_model_is_set_unless_one_is(tmp_path: Path) -> None:
     settings = [Settings(data_dir=tmp_path, llm_model=model) for model in ("openai/some", "", "")]
-    assert [model_hint(each) for each in settings] == ["", HINT, ""]
+    assert [model_hint(setting) for setting in settings] == ["", HINT, ""]
 
 
 async def test_the_hint_stands_below_the_first_answer_with_sources(tmp_path: Path) -> None:

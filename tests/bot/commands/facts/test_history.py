@@ -46,7 +46,7 @@ async def test_it_is_the_life_that_those_know_who_never_heard_the_rest(workspace
         await workspace.post("ada", text, place)
     await workspace.engine.wait_until_indexed()
     guest, member = [await _ask(workspace, person) for person in ("bob", "ada")]
-    assert {each.room for each in guest.sources} == {ROOF.room}
+    assert {source.room for source in guest.sources} == {ROOF.room}
     assert {step.text for step in guest.steps} == set(said[ROOF])
     assert {step.text for step in member.steps} == {*said[ROOF], *said[ATTIC]}
     places = range(len(guest.steps))

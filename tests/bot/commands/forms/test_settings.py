@@ -35,7 +35,7 @@ async def test_a_form_shows_the_present_values(workspace: Workspace) -> None:
     workspace.context = workspace.bot.with_settings(llm_model="a/default", answer_models="a/small, b/large")
     await workspace.bot.save_settings(ROOF, mode="naive", model="b/large", askers="<@bob>", content="files")
     answers, reading = await build(workspace, "answers"), await build(workspace, "reading")
-    assert {each.name: each.value for each in answers.fields} == {
+    assert {field.name: field.value for field in answers.fields} == {
         "mode": "naive",
         "style": "",
         "language": "",
@@ -43,17 +43,17 @@ async def test_a_form_shows_the_present_values(workspace: Workspace) -> None:
         "reply-to": "default",
         "suggestions": "default",
     }
-    assert {each.name: each.value for each in reading.fields} == {
+    assert {field.name: field.value for field in reading.fields} == {
         "askers": "named",
         "ingest": "on",
         "content": "files",
         "bot-messages": "default",
         "links": "off",
     }
-    shown = {each.name: [option.label for option in each.options] for each in (*answers.fields, *reading.fields)}
+    shown = {field.name: [option.label for option in field.options] for field in (*answers.fields, *reading.fields)}
     assert shown["model"] == ["a/small", "b/large", "a/default (by default)"]
     assert shown["askers"] == ["everyone", "members", "managers", "@Bob"]
-    assert [each.value for each in (await workspace.command("ada", "settings")).buttons] == ["answers", "reading"]
+    assert [button.value for button in (await workspace.command("ada", "settings")).buttons] == ["answers", "reading"]
 
 
 async def test_words_open_no_form_and_direct_messages_have_no_reading(workspace: Workspace) -> None:
@@ -63,7 +63,7 @@ async def test_words_open_no_form_and_direct_messages_have_no_reading(workspace:
     assert await settings.build_form(call(workspace, "bob", "reading", alone)) is None
     form = await settings.build_form(call(workspace, "bob", "answers", alone))
     assert form is not None
-    assert "model" not in {each.name for each in form.fields}  # there is none to choose from
+    assert "model" not in {field.name for field in form.fields}  # there is none to choose from
 
 
 async def test_only_what_changed_is_saved_and_said(workspace: Workspace) -> None:
@@ -78,7 +78,7 @@ async def test_only_what_changed_is_saved_and_said(workspace: Workspace) -> None
     unchanged = await settings.submit_form(submitted, {"askers": "named", "ingest": "on", "content": "all"})
     assert unchanged.text == settings.NOTHING_CHANGED
     card = await settings.submit_form(submitted, {"askers": "managers", "content": "messages"})
-    assert [each.value for each in card.buttons] == ["channel files"]
+    assert [button.value for button in card.buttons] == ["channel files"]
     assert await stored(workspace) == ChannelSettings("hybrid", askers="managers", content="messages")
 
 

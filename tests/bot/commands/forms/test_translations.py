@@ -22,7 +22,7 @@ FIELD_LABELS = (
     review_texts.CORRECTION_FIELD,
 )
 HINTS = (
-    *(each.description for each in FIELDS.values()),
+    *(field.description for field in FIELDS.values()),
     question.HINT,
     review_texts.COMMENT_HINT,
     review_texts.CORRECTION_HINT,

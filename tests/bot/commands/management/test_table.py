@@ -90,13 +90,13 @@ async def ask(workspace: Workspace, id_: str, question: str, *sources: AnswerSou
     store = workspace.context.store.answers
     facts = {"asker": "bob", "message_id": f"q{id_}", "time": workspace.context.clock.now(), **facts}
     await store.begin(make_answer(id_, question=question, **facts))
-    used = frozenset(each.document for each in sources)
+    used = frozenset(source.document for source in sources)
     await store.finish(id_, AnswerResult("On Monday. [1]" if sources else "I found nothing.", sources, used))
 
 
 def test_every_request_of_a_workspace_is_handled_and_tried_here() -> None:
     assert {*HANDLERS, GetUsage, GetHealth} == set(get_args(ManagementRequest))
-    assert {*(type(each) for each in REQUESTS), *FOR_EVERYONE} == set(HANDLERS)
+    assert {*(type(request) for request in REQUESTS), *FOR_EVERYONE} == set(HANDLERS)
 
 
 @each_request
@@ -118,7 +118,9 @@ async def test_a_manager_sees_no_channel_that_they_cannot_read(
     await ask(workspace, "a1", "When do the tiles come?", location=ATTIC)
     workspace.platform.people["max"] = replace(workspace.platform.people["ada"], id="max", name="Max")
     if isinstance(request_, requests.ListChannels):
-        assert [each.name for each in (await do(workspace, request_, WorkspaceChannels, "max")).channels] == ["roof"]
+        assert [channel.name for channel in (await do(workspace, request_, WorkspaceChannels, "max")).channels] == [
+            "roof"
+        ]
         return
     with pytest.raises(NotFound):
         await do(workspace, request_, object, "max")
@@ -183,7 +185,7 @@ async def test_an_expert_reviews_answers_in_their_channel_as_in_the_chat(workspa
     await do(workspace, verify, Completed, "bob")
     await do(workspace, pin, Completed, "bob")
     listed = (await do(workspace, requests.ListVerified(), VerifiedList, "bob")).answers
-    assert {each.question for each in listed} == {"When do the tiles for the roof come?", "When is noon?"}
+    assert {answer.question for answer in listed} == {"When do the tiles for the roof come?", "When is noon?"}
     await do(workspace, requests.RemoveVerified(ROOF.room, listed[0].id), Completed, "bob")
     with pytest.raises(NotAllowed):
         await do(workspace, requests.ListChannels(), object, "bob")

@@ -91,7 +91,7 @@ async def test_without_a_clear_topic_the_person_chooses(workspace: Workspace) ->
         await workspace.text("ada", f"expert add <@{person}> {topic}")
     assert await press(workspace, "expert", "a1") == review_texts.CHOOSE_EXPERT
     buttons = workspace.platform.private_messages[-1][1].buttons
-    assert {(each.action, each.value) for each in buttons} == {("ask-expert", "a1:eve"), ("ask-expert", "a1:ada")}
+    assert {(button.action, button.value) for button in buttons} == {("ask-expert", "a1:eve"), ("ask-expert", "a1:ada")}
     assert workspace.platform.posts == []
     await press(workspace, "ask-expert", "a1:eve")
     assert workspace.platform.posts[-1][1].mentions == ("eve",)

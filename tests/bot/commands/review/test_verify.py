@@ -31,7 +31,7 @@ async def answer(workspace: Workspace, id_: str = "a1", message: str = "m7", **f
 async def verified(workspace: Workspace) -> list[str]:
     """The questions and texts that are verified."""
     found = await workspace.context.store.verified_answers.list_in_room(ROOF.room)
-    return [f"{each.question} {each.text}".strip() for each in found]
+    return [f"{verified_answer.question} {verified_answer.text}".strip() for verified_answer in found]
 
 
 async def test_the_last_answer_or_a_linked_one_is_verified(workspace: Workspace) -> None:

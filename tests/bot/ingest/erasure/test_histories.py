@@ -77,15 +77,15 @@ class ToldHistory:
 async def perform(bot: BotFixture, who: str, place: Location, request: Any) -> Any:
     scope = await bot.context.audience.scope_for_person(place, who)
     caller = Caller("person", Subject("slack", "T1", who), scope, place, door="chat")
-    return [each async for each in run_for_person(bot.deps, caller, request)][-1]
+    return [result async for result in run_for_person(bot.deps, caller, request)][-1]
 
 
 async def count(bot: BotFixture, places: list[Location]) -> tuple[int, int, int]:
     """Documents, passages, and answers with a text."""
-    scope = Scope(frozenset(), frozenset(each.room for each in places))
+    scope = Scope(frozenset(), frozenset(place.room for place in places))
     documents = await bot.engine.documents.list(scope)
     answers = await bot.store.answers._database.fetch_all(TEXTS)
-    return len(documents), sum(each.passages for each in documents), len(answers)
+    return len(documents), sum(document.passages for document in documents), len(answers)
 
 
 @pytest.mark.share(500)

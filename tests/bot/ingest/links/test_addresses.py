@@ -16,7 +16,7 @@ PRIVATE = (
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"),
     *("192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"),
 )
-private_ipv4 = st.sampled_from([IPv4Network(each) for each in PRIVATE]).flatmap(
+private_ipv4 = st.sampled_from([IPv4Network(text) for text in PRIVATE]).flatmap(
     lambda network: st.integers(int(network[0]), int(network[-1])).map(IPv4Address)
 )
 
@@ -53,7 +53,7 @@ def test_other_addresses(address: str) -> None:
 def test_no_private_address_is_public_in_any_form(address: IPv4Address) -> None:
     number = int(address)
     forms = (number | 0xFFFF << 32, number, 0x64FF9B << 96 | number, 0x2002 << 112 | number << 80)
-    assert not any(map(is_public, [str(address), *(str(IPv6Address(each)) for each in forms)]))
+    assert not any(map(is_public, [str(address), *(str(IPv6Address(form)) for form in forms)]))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ async def post(bot: BotFixture, text: str, author: str = "ada") -> Message:
 
 
 async def pages(bot: BotFixture) -> list[str]:
-    return [each.title for each in await bot.list_documents(ROOF) if ":link:" in each.key]
+    return [document.title for document in await bot.list_documents(ROOF) if ":link:" in document.key]
 
 
 async def test_a_linked_page_is_read_once_and_cited_with_its_address_and_day(bot: BotFixture, web: WebServer) -> None:
@@ -48,7 +48,7 @@ async def test_a_linked_page_is_read_once_and_cited_with_its_address_and_day(bot
     assert title == f"Ferry times (town.example, read {bot.platform.current_time():%Y-%m-%d})"
     await bot.engine.wait_until_indexed()
     sources = (await bot.engine.retrieve(Question("When does the ferry leave?", SCOPE))).sources
-    assert web.url("/ferry") in [each.link for each in sources if each.text == "The ferry leaves at noon."]
+    assert web.url("/ferry") in [source.link for source in sources if source.text == "The ferry leaves at noon."]
     assert bot.platform.reactions == {}
     await bot.delete(message)
     assert await pages(bot) == []
@@ -59,10 +59,10 @@ async def test_pages_go_with_an_edit_an_opt_out_and_the_setting(bot: BotFixture,
     message = await post(bot, f"See {web.url('/ferry')}")
     edited = await bot.edit(message, f"See {web.url('/other')}")
     await bot.ingest_service.links.ingest(edited)
-    assert [each.partition(" ")[0] for each in await pages(bot)] == ["other"]
+    assert [page.partition(" ")[0] for page in await pages(bot)] == ["other"]
     await post(bot, f"See {web.url('/ferry')}", author="bob")
     await bot.forget_person("ada")
-    assert [each.partition(" ")[0] for each in await pages(bot)] == ["Ferry"]
+    assert [page.partition(" ")[0] for page in await pages(bot)] == ["Ferry"]
     async with bot.run_bot() as running:
         bot.platform.people["boss"] = bot.platform.people["ada"].__class__("boss", "Boss", is_manager=True)
         await running.receive(CommandInvoked("c1", ROOF, "boss", "settings", "links off"), "c1")

@@ -31,8 +31,8 @@ class CachingSource(MemorySource):
         (self.cache / "copy.txt").write_text("agate")
         if self.scan_error is not None:
             raise self.scan_error
-        async for each in super().scan(cursor):
-            yield each
+        async for scanned in super().scan(cursor):
+            yield scanned
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def source(monkeypatch: pytest.MonkeyPatch) -> CachingSource:
 
 def list_folders(bot: BotFixture) -> list[str]:
     folder = bot.context.settings.data_path / "sources"
-    return sorted(each.name for each in folder.iterdir()) if folder.exists() else []
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
 async def add(bot: BotFixture, *, confirmed: bool = False) -> None:

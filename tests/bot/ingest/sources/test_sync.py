@@ -335,13 +335,13 @@ async def test_of_an_archive_only_the_forgotten_file_stays_away(bot: BotFixture)
     source = build_source("a.zip")
     source.packed["a.zip"] = pack({"one.md": "The ferry leaves.", "two.md": "The mill is old."})
     await synchronize(bot, source)
-    [two] = [each.key for each in await bot.engine.documents.list(SCOPE) if each.title.endswith("two.md")]
+    [two] = [document.key for document in await bot.engine.documents.list(SCOPE) if document.title.endswith("two.md")]
     await bot.ingest_service.forget_document(two)
     assert (await synchronize(bot, source)).unread == {}
     files = {"new.md": "A bridge.", "one.md": "The ferry leaves at ten.", "two.md": "The mill is new."}
     source.texts["a.zip"], source.packed["a.zip"] = "2", pack(files)  # the files have other numbers now
     await synchronize(bot, source)
-    titles = sorted(each.title.rpartition("› ")[2] for each in await bot.engine.documents.list(SCOPE))
+    titles = sorted(document.title.rpartition("› ")[2] for document in await bot.engine.documents.list(SCOPE))
     assert titles == ["a.zip", "new.md", "one.md"]
     assert (await synchronize(bot, source)).unread == {}
 
@@ -387,5 +387,5 @@ async def test_a_source_that_is_removed_while_it_is_read_gets_nothing_more(bot: 
 
 def test_no_two_items_share_a_key() -> None:
     names = ["a.md", "a.md#part-1", "a.md%23part-1", "x" * 900, "x" * 901, "a\nb", "a%0Ab", "\udcff"]
-    assert len({build_item_key("s1", each) for each in names}) == len(names)
-    assert all("#" not in build_item_key("s1", each) for each in names)
+    assert len({build_item_key("s1", name) for name in names}) == len(names)
+    assert all("#" not in build_item_key("s1", name) for name in names)

@@ -39,7 +39,7 @@ async def test_documents_do_not_depend_on_where_pages_end(bot: BotFixture, page_
     chat(bot.platform, page_size)
     await bot.rejoin(ROOF)
     assert await bot.document_texts(ROOF) == WHOLE
-    assert not any(each.open for each in await bot.list_documents(ROOF))
+    assert not any(document.open for document in await bot.list_documents(ROOF))
     assert await bot.store.backfill_cursors.get_position(ROOF.room) is None
 
 
@@ -91,7 +91,7 @@ async def test_the_rules_of_indexing_hold_for_the_history(bot: BotFixture) -> No
 async def test_files_of_the_history_are_indexed_without_reactions(bot: BotFixture) -> None:
     bot.platform.add_channel("ROOF", "ada")
     files = (("tiles.txt", b"The tiles come on Monday."), ("tiles.exe", b"\x7fELF"))
-    bot.share(ROOF, *(bot.platform.add_file(*each) for each in files), text="Here.")
+    bot.share(ROOF, *(bot.platform.add_file(*file) for file in files), text="Here.")
     await bot.rejoin(ROOF)
     assert list((await bot.document_texts(ROOF)).values()) == [["The tiles come on Monday."], ["Ada: Here."]]
     assert (bot.platform.reactions, bot.platform.private_messages) == ({}, [])

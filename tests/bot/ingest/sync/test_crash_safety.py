@@ -119,13 +119,16 @@ async def known(bot: BotFixture) -> object:
     """Everything that a person could find out."""
     texts = await bot.document_texts(ROOF)
     rows = [await bot.store.messages.list_by_document(f"{ROOF.room}:{key}") for key in sorted(texts)]
-    facts = [(each.key, each.space, each.open, each.title, each.time) for each in await bot.list_documents(ROOF)]
+    facts = [
+        (document.key, document.space, document.open, document.title, document.time)
+        for document in await bot.list_documents(ROOF)
+    ]
     windows = [await bot.store.conversations.get(f"{ROOF.room}:{key}") for key in sorted(texts)]
-    files = [(each.document, each.is_applied) for each in await bot.store.files.list_by_workspace("slack", "T1")]
+    files = [(file.document, file.is_applied) for file in await bot.store.files.list_by_workspace("slack", "T1")]
     return texts, rows, facts, windows, files
 
 
-@pytest.mark.parametrize("offset", [0, *(pytest.param(each, marks=pytest.mark.long) for each in range(1, EACH))])
+@pytest.mark.parametrize("offset", [0, *(pytest.param(number, marks=pytest.mark.long) for number in range(1, EACH))])
 async def test_a_day_ends_the_same_wherever_the_process_is_killed(tmp_path: Path, killer: Killer, offset: int) -> None:
     platform = make_day()
     async with start(tmp_path / "whole", platform) as bot:

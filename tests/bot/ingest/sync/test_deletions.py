@@ -23,7 +23,7 @@ def post(number: int) -> Message:
     return make_message(f"m{number}", location=place, time=START + timedelta(minutes=number))
 
 
-KNOWN = [MessageRecord(ROOF.room, f"m{each}", "m0", "ada", post(each).time, "") for each in range(5)]
+KNOWN = [MessageRecord(ROOF.room, f"m{number}", "m0", "ada", post(number).time, "") for number in range(5)]
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ KNOWN = [MessageRecord(ROOF.room, f"m{each}", "m0", "ada", post(each).time, "") 
     ],
 )
 def test_it_lacks_what_is_within_its_reach(listed: tuple[int, ...], *, is_complete: bool, missing: list[str]) -> None:
-    page = ThreadPage([post(each) for each in listed], is_complete=is_complete)
-    assert [each.id for each in find_missing(page, KNOWN)] == missing
+    page = ThreadPage([post(number) for number in listed], is_complete=is_complete)
+    assert [record.id for record in find_missing(page, KNOWN)] == missing
 
 
 def test_of_two_messages_of_a_moment_both_are_within_reach() -> None:

@@ -77,7 +77,7 @@ async def test_channels_are_imported_with_their_threads_and_readable_as_they_wer
     homes = Scope(frozenset({"slack:T1:open", VAULT.room}), frozenset({ROOF.room, VAULT.room}))
     assert await bot.context.store.imported_spaces.read_scope() == homes  # what its owner asks about
     assert await bot.context.store.imported_spaces.find_channels("Roof") == [ROOF.room]
-    assert not any(each.open for each in await bot.list_documents(ROOF))
+    assert not any(document.open for document in await bot.list_documents(ROOF))
 
 
 async def test_the_same_export_again_changes_nothing(bot: BotFixture, tmp_path: Path) -> None:

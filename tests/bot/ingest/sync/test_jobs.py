@@ -60,7 +60,7 @@ async def running(bot: BotFixture) -> AsyncIterator[None]:
 
 
 async def is_open(bot: BotFixture) -> list[bool]:
-    return [each.open for each in await bot.list_documents(ROOF)]
+    return [document.open for document in await bot.list_documents(ROOF)]
 
 
 @with_settings(platform=EndlessPlatform())
@@ -175,8 +175,8 @@ async def test_old_files_are_forgotten(bot: BotFixture) -> None:
         message = bot.share(ROOF, bot.platform.add_file(f"{name}.txt", b"The tiles come on Monday."))
         await bot.ingest_service.files.ingest(replace(message, time=time))
     await bot.ingest_service.run_due_jobs(EXPIRY_DAY)
-    assert [each.title for each in await bot.list_documents(ROOF)] == ["new.txt"]
-    assert [each.time for each in await bot.store.files.list_by_workspace("slack", "T1")] == [AGES["new"]]
+    assert [document.title for document in await bot.list_documents(ROOF)] == ["new.txt"]
+    assert [file.time for file in await bot.store.files.list_by_workspace("slack", "T1")] == [AGES["new"]]
 
 
 @with_settings(retention_days=10)
@@ -194,7 +194,7 @@ async def test_old_verified_answers_are_forgotten(bot: BotFixture) -> None:
             VerifiedAnswer(name, ROOF, "m1", f"Which {name} tiles?", "Red.", "bob", "", "max", time)
         )
     await bot.ingest_service.run_due_jobs(EXPIRY_DAY)
-    assert [each.id for each in await bot.store.verified_answers.list_in_room(ROOF.room)] == ["new"]
+    assert [answer.id for answer in await bot.store.verified_answers.list_in_room(ROOF.room)] == ["new"]
 
 
 async def test_without_a_period_nothing_is_forgotten(bot: BotFixture) -> None:

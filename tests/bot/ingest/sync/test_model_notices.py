@@ -39,7 +39,7 @@ async def test_an_error_on_which_a_person_must_act_is_told_once(
     bot.engine._worker.block(error)
     told = await tell(bot)
     assert len(told) == bool(words)
-    assert all("wait for my language model" in each and words in each for each in told)
+    assert all("wait for my language model" in text and words in text for text in told)
 
 
 async def test_a_notice_that_could_not_be_told_is_told_later(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,4 +63,4 @@ async def test_a_budget_that_is_used_up_is_told_once_in_its_workspace(
     monkeypatch.setattr(bot.engine.maintenance._runtime.indexing_budget, "_spent", {workspace: spent})
     told = await tell(bot)
     assert len(told) == count
-    assert all("used up what may be spent on indexing" in each for each in told)
+    assert all("used up what may be spent on indexing" in text for text in told)

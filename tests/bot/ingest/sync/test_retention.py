@@ -265,4 +265,4 @@ async def test_a_broken_audit_log_is_kept_and_told(bot: BotFixture) -> None:
     )
     await shorter.delete_expired(START + timedelta(days=3))
     assert len(await bot.store.audit.list(AuditFilter())) == 1
-    assert any("entry 1 was changed" in each for each in await bot.engine.maintenance.list_problems())
+    assert any("entry 1 was changed" in problem for problem in await bot.engine.maintenance.list_problems())

@@ -157,7 +157,7 @@ READERS: dict[str, Callable[[str], Page]] = {
 def seen(text: str) -> str:
     """The text as eyes read it: without what is invisible, with plain digits."""
     wide = "".join(_seen_character(each) for each in text)
-    return "".join(_seen_character(each) for each in unicodedata.normalize("NFKC", wide))
+    return "".join(_seen_character(character) for character in unicodedata.normalize("NFKC", wide))
 
 
 def _seen_character(character: str) -> str:
@@ -169,14 +169,14 @@ def _seen_character(character: str) -> str:
 
 def bracketed_numbers(words: str) -> set[int]:
     """The numbers that stand in brackets without any words, apart from years and dates."""
-    found = (each[1] for each in BRACKETED.finditer(seen(words)))
+    found = (match[1] for match in BRACKETED.finditer(seen(words)))
     lists = (each for each in found if NUMBERS.fullmatch(each) and not YEAR_OR_DATE.fullmatch(each))
-    return {int(number) for each in lists for number in re.findall(r"\d+", each)}
+    return {int(number) for list_ in lists for number in re.findall(r"\d+", list_)}
 
 
 def reads_as_number(label: str) -> bool:
     """Whether a label has a digit and no letter, or a number in brackets."""
     words = seen(label)
-    has_letter = any(each.isalpha() and unicodedata.numeric(each, None) is None for each in words)
-    has_digit = any(unicodedata.numeric(each, None) is not None for each in words)
+    has_letter = any(word.isalpha() and unicodedata.numeric(word, None) is None for word in words)
+    has_digit = any(unicodedata.numeric(word, None) is not None for word in words)
     return (has_digit and not has_letter) or bool(bracketed_numbers(words))

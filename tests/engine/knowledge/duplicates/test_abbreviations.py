@@ -26,7 +26,7 @@ from engine.knowledge.duplicates.abbreviations import Definition, find_definitio
     ],
 )
 def test_abbreviations_are_found_with_their_long_form(text: str, definitions: list[tuple[str, str]]) -> None:
-    assert find_definitions(text) == [Definition(*each) for each in definitions]
+    assert find_definitions(text) == [Definition(*definition) for definition in definitions]
 
 
 def test_an_abbreviation_has_the_initials_of_every_word() -> None:

@@ -22,4 +22,4 @@ def test_a_name_has_two_senses_if_two_sources_each_give_types_that_exclude_each_
     types: dict[str, int], senses: list[str]
 ) -> None:
     evidence = [TypeEvidence(type_, sources, 1) for type_, sources in types.items()]
-    assert [each.type for each in find_senses(evidence)] == senses
+    assert [sense.type for sense in find_senses(evidence)] == senses

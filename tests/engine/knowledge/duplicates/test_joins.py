@@ -78,7 +78,7 @@ def test_names_are_joined_into_the_longest() -> None:
         Join("covid-19", "covid 19", JoinReason.SPELLING),
         Join("covid19", "covid 19", JoinReason.SPELLING),
     ]
-    assert [plan_joins(each, NOTHING) for each in permutations(members)] == [expected] * 6
+    assert [plan_joins(order, NOTHING) for order in permutations(members)] == [expected] * 6
 
 
 def test_separated_names_are_not_joined_through_a_third() -> None:
@@ -109,7 +109,7 @@ def test_joins_keep_to_separations_and_never_leave_an_alias_by_hand(
         name: end for each, end in aliases.items() if (name := normalize_name(each)) != end and "covid19" not in name
     }
     manual = ManualAliases(ends, frozenset(ends.values()), frozenset(distinct))
-    joins = plan_joins([evidence(each) for each in surfaces], manual)
+    joins = plan_joins([evidence(surface) for surface in surfaces], manual)
     targets = ends | {join.name: join.target for join in joins}
     assert not any(join.name in ends for join in joins)
     assert not any(manual.are_distinct(join.name, join.target) for join in joins)
@@ -118,4 +118,4 @@ def test_joins_keep_to_separations_and_never_leave_an_alias_by_hand(
         for _ in targets:
             name = targets.get(name, name)  # noqa: PLW2901  - follow the aliases
         assert name not in targets
-    assert plan_joins([evidence(each) for each in reversed(surfaces)], manual) == joins
+    assert plan_joins([evidence(surface) for surface in reversed(surfaces)], manual) == joins

@@ -137,7 +137,7 @@ async def test_after_a_cancelled_test_one_of_those_who_waited_tests_and_the_othe
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     answered.set()
     found = await asyncio.gather(*waiting, return_exceptions=True)
-    assert sorted(type(each).__name__ for each in found) == ["ModelPaused", "ModelPaused", "ModelUnavailable"]
+    assert sorted(type(result).__name__ for result in found) == ["ModelPaused", "ModelPaused", "ModelUnavailable"]
 
 
 async def test_an_error_of_the_text_shows_that_the_provider_works(clock: ManualClock, breaker: CircuitBreaker) -> None:

@@ -47,4 +47,4 @@ async def test_no_warning_quotes_a_reply_in_parts(monkeypatch: pytest.MonkeyPatc
             endpoint = {"model": "openai/stub", "api_base": server.api_base, "api_key": "x"}
             await provider.chat({**endpoint, "messages": messages})
         await provider.close()
-    assert not [each for each in caught if "Pydantic" in str(each.message)]
+    assert not [warning for warning in caught if "Pydantic" in str(warning.message)]

@@ -256,7 +256,7 @@ async def test_a_process_without_calls_is_ended_and_the_next_call_starts_another
     await wait_until(lambda: provider.pid is None)
     assert (await provider.chat({})).text == "from 2"
     await provider.close()
-    assert [each.is_alive for each in processes] == [False, False]
+    assert [process.is_alive for process in processes] == [False, False]
 
 
 async def test_a_call_keeps_its_process_however_long_it_takes(processes: list[LocalProcess]) -> None:
@@ -269,7 +269,7 @@ async def test_a_call_keeps_its_process_however_long_it_takes(processes: list[Lo
         await asyncio.sleep(0)
     assert provider.pid == 1
     processes[0].proceed.set()
-    assert {each.text for each in await asyncio.gather(*calls)} == {"from 1"}
+    assert {result.text for result in await asyncio.gather(*calls)} == {"from 1"}
     await provider.close()
 
 
@@ -281,4 +281,4 @@ async def test_no_call_meets_a_process_that_is_ended(processes: list[LocalProces
         assert (await provider.chat({})).text.startswith("from ")
     await provider.close()
     assert len(processes) > 1
-    assert not any(each.is_alive for each in processes)
+    assert not any(process.is_alive for process in processes)

@@ -179,8 +179,8 @@ def test_a_model_that_got_stuck_is_read_in_linear_time(stuck: str) -> None:
 )
 def test_facts_need_no_list_around_them(reply: str) -> None:
     found = parse_json_extraction(reply)
-    assert [each.name for each in found.mentions] == ["Quay"]
-    assert [(each.source, each.target) for each in found.links] == [("Quay", "Tar")]
+    assert [mention.name for mention in found.mentions] == ["Quay"]
+    assert [(link.source, link.target) for link in found.links] == [("Quay", "Tar")]
 
 
 def test_the_description_of_a_tool_is_no_fact() -> None:
@@ -189,10 +189,10 @@ def test_the_description_of_a_tool_is_no_fact() -> None:
 
 def test_entities_may_be_held_by_their_names() -> None:
     found = parse_json_extraction('{"entities": {"Quay": {"type": "Location", "description": "long"}}}')
-    assert [each.name for each in found.mentions] == ["Quay"]
+    assert [mention.name for mention in found.mentions] == ["Quay"]
 
 
 def test_an_identifier_is_a_name_where_it_reads_like_one() -> None:
     reply = '{"nodes": [{"id": "%s", "type": "Location", "description": "long"}]}'
-    assert [each.name for each in parse_json_extraction(reply % "Long Quay").mentions] == ["Long Quay"]
+    assert [mention.name for mention in parse_json_extraction(reply % "Long Quay").mentions] == ["Long Quay"]
     assert parse_json_extraction(reply % "n1") == Extraction()

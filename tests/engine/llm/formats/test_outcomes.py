@@ -54,7 +54,7 @@ def test_an_object_without_entities_says_nothing(reply: str) -> None:
 
 def test_a_row_that_says_none_is_no_fact_beside_others() -> None:
     rows = "entity<|#|>Ulla<|#|>Person<|#|>Ulla tends the lock.\nentity<|#|>None<|#|>None<|#|>None"
-    assert [each.name for each in judge_extraction(rows, "tuples").extraction.mentions] == ["Ulla"]
+    assert [mention.name for mention in judge_extraction(rows, "tuples").extraction.mentions] == ["Ulla"]
 
 
 def test_a_name_that_may_deny_elsewhere_is_a_fact() -> None:
@@ -64,4 +64,4 @@ def test_a_name_that_may_deny_elsewhere_is_a_fact() -> None:
 
 def test_a_thing_that_is_called_so_is_a_fact() -> None:
     row = "entity<|#|>None<|#|>Concept<|#|>None is the value of a function that returns nothing."
-    assert [each.name for each in judge_extraction(row, "tuples").extraction.mentions] == ["None"]
+    assert [mention.name for mention in judge_extraction(row, "tuples").extraction.mentions] == ["None"]

@@ -128,14 +128,14 @@ def test_a_relation_with_commas_is_one_where_it_names_its_ends() -> None:
 
 def test_rows_of_the_former_format_may_stand_on_one_line() -> None:
     reply = row('("entity" ~ "Lamp Guild" ~ "Organization" ~ "old")##("entity" ~ "Quay" ~ "Location" ~ "long")')
-    assert [each.name for each in parse_tuples(reply).mentions] == ["Lamp Guild", "Quay"]
+    assert [mention.name for mention in parse_tuples(reply).mentions] == ["Lamp Guild", "Quay"]
 
 
 @pytest.mark.parametrize("joint", ["<br>", "; ", " "])
 def test_rows_may_be_joined_by_other_marks(joint: str) -> None:
     rows = row("entity ~ Quay ~ Location ~ It is long."), row("entity ~ Tar ~ Artifact ~ It is sold.")
-    assert [each.name for each in parse_tuples(joint.join(rows)).mentions] == ["Quay", "Tar"]
+    assert [mention.name for mention in parse_tuples(joint.join(rows)).mentions] == ["Quay", "Tar"]
 
 
 def test_numbered_rows_with_another_separator_are_rows() -> None:
-    assert [each.name for each in parse_tuples("Entity 1: Quay | Location | It is long.").mentions] == ["Quay"]
+    assert [mention.name for mention in parse_tuples("Entity 1: Quay | Location | It is long.").mentions] == ["Quay"]

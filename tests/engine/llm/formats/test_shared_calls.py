@@ -25,7 +25,7 @@ END = "<|COMPLETE|>"
 
 
 def names(replies: dict[int, str], parse: Callable[[str], Extraction]) -> dict[int, list[str]]:
-    return {number: [each.name for each in parse(text).mentions] for number, text in replies.items()}
+    return {number: [mention.name for mention in parse(text).mentions] for number, text in replies.items()}
 
 
 # The lines of a reply, separated by ";"; A and B stand for rows.

@@ -180,7 +180,7 @@ async def test_scripts_without_spaces_are_quoted_as_well(language: OfflineModel,
 def test_what_is_quoted_with_a_sentence(line: str) -> None:
     texts, chosen, quoted = line.replace("\\", "\n\n").split(" => ")
     candidates = build_candidates([source(number, text, "d") for number, text in enumerate(texts.split(" | "), 1)])
-    assert [each.text for each in build_quotations(list(map(int, chosen)), candidates)] == quoted.split(" | ")
+    assert [quotation.text for quotation in build_quotations(list(map(int, chosen)), candidates)] == quoted.split(" | ")
 
 
 def test_a_quotation_names_speaker_and_time_and_cites_nothing_else() -> None:

@@ -89,7 +89,7 @@ async def test_a_parameter_of_the_owner_is_left_out_only_if_it_is_named() -> Non
     is_named = True
     with capture_logs() as logs:
         assert await refused.call(model, {**model.chat_parameters(), "messages": []}, send) == "Fine."
-    assert [each["parameter"] for each in logs] == ["sparkle"]
+    assert [log["parameter"] for log in logs] == ["sparkle"]
 
 
 async def test_what_is_left_out_without_a_name_is_named_in_the_log() -> None:
@@ -103,7 +103,7 @@ async def test_what_is_left_out_without_a_name_is_named_in_the_log() -> None:
     model = ModelConfig("hosted_vllm/stub", temperature=0.2, max_output_tokens=9)
     with capture_logs() as logs:
         await RefusedParameters(ManualClock()).call(model, {**model.chat_parameters(), "messages": []}, send)
-    assert [each["parameter"] for each in logs] == ["max_tokens, temperature"]
+    assert [log["parameter"] for log in logs] == ["max_tokens, temperature"]
 
 
 async def test_a_system_role_that_is_refused_becomes_a_part_of_the_question(

@@ -52,7 +52,7 @@ def test_the_files_of_an_archive_are_documents_with_their_paths() -> None:
         ("attachment-3", "stock.zip › more.zip"),
         ("attachment-3.attachment-1", "stock.zip › more.zip › rows.csv"),
     ]
-    assert [each.part for each in last.omissions] == ["file kiln/clay.bin"]
+    assert [omission.part for omission in last.omissions] == ["file kiln/clay.bin"]
     assert last.coverage == "2 of 3 files"
     assert replace(last, omissions=(), coverage="") == first
 
@@ -61,7 +61,7 @@ def test_a_damaged_member_costs_no_other() -> None:
     whole = bytearray(archive({"a.txt": b"first of the files", "b.txt": b"second of the files"}, zipfile.ZIP_STORED))
     whole[whole.index(b"first")] = ord("F")
     *documents, last = read("a.zip", bytes(whole))
-    assert [each.title for each in documents] == ["a.zip", "a.zip › b.txt"]
+    assert [document.title for document in documents] == ["a.zip", "a.zip › b.txt"]
     assert last.omissions[0].part == "file a.txt"
     assert "damaged" in last.omissions[0].reason
 
@@ -70,7 +70,7 @@ def test_a_tar_archive_names_its_links_and_follows_none() -> None:
     data = gzip.compress(tar({"a/one.txt": b"one", "two": b"two"}, {"passwords": "/etc/passwd"}))
     first, *inner = read("a.tar.gz", data)
     assert [each.title for each in inner] == ["a.tar.gz › a/one.txt", "a.tar.gz › two"]
-    assert [(each.part, each.reason) for each in first.omissions] == [("passwords", "it is a link")]
+    assert [(omission.part, omission.reason) for omission in first.omissions] == [("passwords", "it is a link")]
 
 
 def old_tar(files: dict[str, bytes]) -> bytes:
@@ -90,7 +90,7 @@ def test_an_old_tar_archive_is_read(name: str) -> None:
     data = old_tar({"one.txt": b"one", "b/two.txt": b"two " * 200})
     packed = {"tar": data, "xz": lzma.compress(data)}.get(name.rpartition(".")[2], gzip.compress(data))
     documents = read(name, packed)
-    assert [each.title for each in documents] == [name, f"{name} › one.txt", f"{name} › b/two.txt"]
+    assert [document.title for document in documents] == [name, f"{name} › one.txt", f"{name} › b/two.txt"]
     assert documents[0].omissions == ()
 
 
@@ -102,7 +102,7 @@ def test_a_text_that_looks_like_no_archive_is_none() -> None:
 def test_an_archive_that_is_cut_off_is_read_up_to_there() -> None:
     data = tar({"one.txt": b"one " * 2000, "two.txt": b"two " * 2000}, {})
     documents = read("a.tar", data[:9000])
-    assert [each.part for document in documents for each in document.omissions] == ["the rest of the archive"]
+    assert [omission.part for document in documents for omission in document.omissions] == ["the rest of the archive"]
 
 
 def test_a_packed_file_is_read_with_the_name_that_it_had() -> None:
@@ -116,7 +116,7 @@ def test_archives_within_archives_unpack_to_no_more_than_one() -> None:
     outer = archive({f"{number}.zip": inner for number in range(8)})
     *documents, last = read("a.zip", outer, replace(LIMITS, max_unpacked_size=1_000_000))
     assert len(documents) < 16
-    assert any("more than" in each.reason for each in last.omissions)
+    assert any("more than" in omission.reason for omission in last.omissions)
 
 
 @pytest.mark.parametrize("kind", ["zip", "eml"])
@@ -128,8 +128,8 @@ def test_only_so_many_files_of_an_upload_are_read(kind: str, monkeypatch: pytest
         letter.add_attachment(b"clay", "text", "plain", filename=f"{number}.txt")
     inner = {"zip": archive({f"{number}.txt": b"clay" for number in range(7)}), "eml": letter.as_bytes()}
     documents = read("a.zip", archive({f"{number}.{kind}": inner[kind] for number in range(4)}))
-    assert len({each.key for each in documents} - {""}) == 10
-    named = [(each.part, each.reason) for document in documents for each in document.omissions]
+    assert len({document.key for document in documents} - {""}) == 10
+    named = [(omission.part, omission.reason) for document in documents for omission in document.omissions]
     assert named[-2:] == [(f"file {at}.{kind}", "only the first 10 files of an upload are read") for at in (2, 3)]
     assert len(named) == 2 + 6  # and those of the second archive
 
@@ -138,8 +138,8 @@ def test_archives_within_archives_end_somewhere() -> None:
     data = archive({"deepest.txt": b"clay"})
     for number in range(6):
         data = archive({f"{number}.zip": data})
-    omissions = [each for document in read("a.zip", data) for each in document.omissions]
-    assert [each.reason for each in omissions] == ["it lies too deep within other files"]
+    omissions = [omission for document in read("a.zip", data) for omission in document.omissions]
+    assert [omission.reason for omission in omissions] == ["it lies too deep within other files"]
 
 
 @pytest.mark.parametrize(

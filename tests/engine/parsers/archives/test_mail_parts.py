@@ -29,7 +29,7 @@ def picture(*headers: str) -> str:
 
 def multipart(kind: str, *parts: str) -> str:
     mark = f"b{crc32(''.join(parts).encode())}"
-    inner = "".join(f"--{mark}\r\n{each}\r\n" for each in parts)
+    inner = "".join(f"--{mark}\r\n{part}\r\n" for part in parts)
     return f'Content-Type: multipart/{kind}; boundary="{mark}"\r\n\r\n{inner}--{mark}--\r\n'
 
 
@@ -38,11 +38,11 @@ def read(content: str) -> list[ParsedFile]:
 
 
 def words(document: ParsedFile) -> str:
-    return "\n".join(each.text for each in document.passages if each.key != "head")
+    return "\n".join(passage.text for passage in document.passages if passage.key != "head")
 
 
 def omissions(documents: list[ParsedFile]) -> list[tuple[str, str]]:
-    return [(each.part, each.reason) for each in documents[-1].omissions]
+    return [(omission.part, omission.reason) for omission in documents[-1].omissions]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def omissions(documents: list[ParsedFile]) -> list[tuple[str, str]]:
 def test_each_text_is_read_once(content: str, text: str) -> None:
     [mail, *_] = read(content)
     assert words(mail).replace("\n\n", "\n") == text
-    assert len({each.key for each in mail.passages}) == len(mail.passages)
+    assert len({passage.key for passage in mail.passages}) == len(mail.passages)
 
 
 @pytest.mark.parametrize(

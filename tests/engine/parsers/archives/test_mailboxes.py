@@ -54,8 +54,8 @@ p {color: red}
 def test_each_mail_of_a_mailbox_has_its_own_passages_and_attachments() -> None:
     for name in ("all.mbox", "archive", "all.mbox.1"):
         mailbox, attached = parse_documents(name, MAILBOX, ParserLimits())
-        assert {each.label for each in mailbox.passages} == {"e-mail 1: Kiln", "e-mail 2: Re: Kiln"}
-        text = "\n".join(each.text for each in mailbox.passages)
+        assert {passage.label for passage in mailbox.passages} == {"e-mail 1: Kiln", "e-mail 2: Re: Kiln"}
+        text = "\n".join(passage.text for passage in mailbox.passages)
         assert "\nFrom Monday on it is fired." in text
         assert "Date: Tue, 05 Mar 2030 10:00:00" in text
         assert attached.title == f"{name} › e-mail 2: Re: Kiln › rows.csv"
@@ -65,5 +65,5 @@ def test_a_saved_page_is_read_with_its_frames() -> None:
     for name in ("yard.mht", "yard.saved"):
         [page] = parse_documents(name, PAGE, ParserLimits())
         assert page.title == "Двор"
-        assert [each.text for each in page.passages] == ["Кирпич готов.", "The frame says 310."]
+        assert [passage.text for passage in page.passages] == ["Кирпич готов.", "The frame says 310."]
         assert page.omissions == ()

@@ -122,7 +122,7 @@ async def test_a_file_is_read_from_what_the_service_makes_of_it_or_here() -> Non
     assert (converted.passages[0].label, converted.omissions) == ("Kiln plan", ())
     assert (other.passages[0].text, other.omissions) == (FORM.decode().strip(), ())
     assert own.passages[0].text.startswith("name | bricks")
-    assert [each.part for each in own.omissions] == ["parser service"]
+    assert [omission.part for omission in own.omissions] == ["parser service"]
 
 
 PAGED = (
@@ -142,10 +142,10 @@ async def test_citations_lead_to_pages_and_forms_are_read_here() -> None:
         config = ParserServiceConfig("docling", url, frozenset({"pdf"}), 5.0)
         async with FileParser(ParserLimits(workers=1), converter=ParserService(config)) as parser:
             found = await parser.parse("plan.pdf", form_pdf())
-    labels = {each.label: each.text for each in found.passages}
+    labels = {passage.label: passage.text for passage in found.passages}
     assert (labels["p. 1"], labels["p. 3"]) == ("Kiln plan\n\nClay.", "Ash.")
     assert any(label.startswith("p. 1, ") and "Gull" in text for label, text in labels.items())
-    assert [(each.part, each.reason) for each in found.omissions][:2] == [
+    assert [(omission.part, omission.reason) for omission in found.omissions][:2] == [
         ("page 2", "it holds a picture"),
         ("page 3, formula 1", NOT_DECODED),
     ]

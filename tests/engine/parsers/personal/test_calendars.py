@@ -46,7 +46,7 @@ and water"""
 def test_events_are_sentences_with_their_own_times() -> None:
     parsed = parse("yard.ics", CALENDAR.encode())
     assert parsed.title == "Brickyard"
-    assert [each.text for each in parsed.passages] == [
+    assert [passage.text for passage in parsed.passages] == [
         EVENT,
         "Order clay: due Monday, 10 March 2031.",
         "Fair: Tuesday, 1 April 2031 to Thursday, 3 April 2031.",

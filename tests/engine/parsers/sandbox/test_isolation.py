@@ -96,4 +96,4 @@ async def test_a_program_that_recognizes_text_ends_with_its_worker(folder: Path)
 
 
 def _list_children(pid: int | None) -> list[int]:
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()] if pid else []
+    return [int(part) for part in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()] if pid else []

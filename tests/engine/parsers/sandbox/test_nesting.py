@@ -61,7 +61,7 @@ async def test_a_bomb_is_refused_for_what_it_is(name: str) -> None:
 async def test_a_deep_text_is_read_in_a_moment(name: str, data: bytes) -> None:
     async with FileParser(LIMITS) as parser:
         parsed = await parser.parse(name, data)
-    assert sum(len(each.text) for each in parsed.passages) < 100 * len(data)
+    assert sum(len(passage.text) for passage in parsed.passages) < 100 * len(data)
 
 
 def test_xml_of_ordinary_depth_passes() -> None:

@@ -29,7 +29,7 @@ async def test_an_origin_waits_for_itself_and_others_do_not_wait_for_it() -> Non
     tasks[1].cancel()
     may_leave.set()
     done = await asyncio.gather(*tasks, return_exceptions=True)
-    assert [isinstance(each, BaseException) for each in done] == [False, True, False, False, False, False]
+    assert [isinstance(result, BaseException) for result in done] == [False, True, False, False, False, False]
     assert limit._shares == {}
 
 

@@ -47,13 +47,13 @@ async def test_attachments_are_documents_of_their_own(parser: FileParser) -> Non
     )
     data = LETTER + ATTACHED % (b"a.xyz", b"\x00\x01\x02\x03") + ATTACHED % (b"b.eml", inner) + b"--x--"
     documents = [each async for each in parser.stream("a.eml", data)]
-    assert [(each.key, each.title) for each in documents] == [
+    assert [(document.key, document.title) for document in documents] == [
         ("", "Ferry"),
         ("attachment-2", "Ferry › b.eml"),
         ("attachment-2.attachment-1", "Ferry › b.eml › list.csv"),
         ("", "Ferry"),  # once more: an attachment was not read
     ]
-    assert [each.part for each in documents[3].omissions] == ["attachment a.xyz"]
+    assert [omission.part for omission in documents[3].omissions] == ["attachment a.xyz"]
     assert documents[2].passages[0].text == "Ship | Seats\n--- | ---\nGull | 80"
     assert (await parser.parse("a.eml", data)).passages == documents[0].passages
 
@@ -71,7 +71,7 @@ async def test_a_long_file_becomes_parts_that_are_parsed_as_they_are_taken(parse
         assert int(last.partition("–")[2]) + 1 == int(begin.partition("–")[0].removeprefix("lines "))
     await assert_works(parser)  # what was not taken does not answer the next question
     whole = await parser.parse("ferry.log", data)
-    assert sum(each.text.count("ferry") for each in whole.passages) == 60_000
+    assert sum(passage.text.count("ferry") for passage in whole.passages) == 60_000
 
 
 @pytest.mark.long
@@ -128,7 +128,7 @@ async def test_a_cancelled_read_does_not_answer_the_next_question(parser: FilePa
 
 async def test_several_files_at_once_wait_for_their_turn(parser: FileParser) -> None:
     parsed = await asyncio.gather(*(parser.parse(f"{n}.txt", str(n).encode()) for n in range(20)))
-    assert [each.passages[0].text for each in parsed] == [str(n) for n in range(20)]
+    assert [result.passages[0].text for result in parsed] == [str(n) for n in range(20)]
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows another process's environment")

@@ -83,7 +83,7 @@ def test_what_the_kernel_lacks_is_logged_once(call: int, what: str) -> None:
 
 def test_nothing_is_parsed_without_a_boundary_that_is_required() -> None:
     found = parse_twice("required", without=(LANDLOCK, SECCOMP))
-    assert all("Landlock" in each and "seccomp" in each for each in found["outcomes"])
+    assert all("Landlock" in outcome and "seccomp" in outcome for outcome in found["outcomes"])
     assert found["workers"] == 0
 
 
@@ -91,7 +91,7 @@ def find_public_python() -> str:
     """A Python of this version that other users can run, empty if there is none: ours may be in the home of root."""
     for name in (sys.executable, f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"):
         places = (Path(name), Path(name).resolve(), ROOT / "engine" / "__init__.py", Path(structlog.__file__))
-        if all(each.exists() and each.stat().st_mode & 0o5 == 0o5 for place in places for each in place.parents):
+        if all(parent.exists() and parent.stat().st_mode & 0o5 == 0o5 for place in places for parent in place.parents):
             return name
     return ""
 
@@ -133,5 +133,5 @@ def test_namespaces_and_capabilities_are_not_needed(state: SandboxState, missing
 @pytest.mark.long
 async def test_several_workers_start_at_once() -> None:
     async with FileParser(ParserLimits(workers=2)) as parser:
-        parsed = await asyncio.gather(*(parser.parse(f"{each}.txt", b"one") for each in range(4)))
+        parsed = await asyncio.gather(*(parser.parse(f"{number}.txt", b"one") for number in range(4)))
     assert len(parsed) == 4

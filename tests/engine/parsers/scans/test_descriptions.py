@@ -35,13 +35,13 @@ async def test_a_few_are_described_at_once_in_order() -> None:
     eyes = PairedEyes()
     async with asyncio.timeout(PATIENCE):
         described = await add_descriptions(SCAN, eyes)
-    assert [each.text for each in described.passages] == [f"Picture {number}." for number in range(1, 7)]
+    assert [passage.text for passage in described.passages] == [f"Picture {number}." for number in range(1, 7)]
     assert eyes.most <= PICTURES_AT_ONCE
 
 
 async def test_one_that_fails_for_good_is_left_out_and_one_that_fails_now_stops_the_file() -> None:
     described = await add_descriptions(SCAN, Eyes("One.", EmptyDocument("No."), "Three.", "Four.", "Five.", "Six."))
-    assert [each.label for each in described.passages] == ["p. 1", "p. 3", "p. 4", "p. 5", "p. 6"]
+    assert [passage.label for passage in described.passages] == ["p. 1", "p. 3", "p. 4", "p. 5", "p. 6"]
     with pytest.raises(EmptyDocument):
         await add_descriptions(SCAN, Eyes(*[EmptyDocument("No.")] * 6))
     eyes = Eyes("One.", ModelUnavailable("It sleeps."), "Three.", "Four.")

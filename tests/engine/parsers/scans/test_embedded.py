@@ -63,17 +63,17 @@ async def test_pictures_follow_the_text_and_are_cited_by_their_place() -> None:
         whole = await parser.parse("plan.docx", DOCUMENTS["plan.docx"])
     assert {part.key for parts in found.values() for part in parts[:1]} == {""}
     assert {
-        name: [each.label for part in parts[1:] for each in part.passages] for name, parts in found.items()
+        name: [passage.label for part in parts[1:] for passage in part.passages] for name, parts in found.items()
     } == PLACES
-    assert [each.text for each in whole.passages][1:] == ["A board."]
+    assert [passage.text for passage in whole.passages][1:] == ["A board."]
 
 
 @needs_tesseract
 def test_pictures_are_recognized_unless_they_hold_no_words() -> None:
     data = in_slides(BOARD, picture("7 %"))
     first, second = parse_documents("plan.pptx", data, ParserLimits(ocr_program=PROGRAM))
-    assert [each.label for each in first.passages] == ["slide 1: Plans", "slide 2: Costs"]
-    assert [(each.label, each.text) for each in second.passages] == [
+    assert [passage.label for passage in first.passages] == ["slide 1: Plans", "slide 2: Costs"]
+    assert [(passage.label, passage.text) for passage in second.passages] == [
         ("slide 1: Plans, picture", "The ferry leaves at noon")
     ]
 
@@ -84,8 +84,8 @@ def test_many_photographs_without_words_end_the_reading() -> None:
     images = "".join(IMAGE.format("draw", name) for name in many)
     data = with_files(opendocument("text", f"<text:p>Text.</text:p>{images}"), many)
     text, last = parse_documents("plan.odt", data, ParserLimits(ocr_program=PROGRAM, timeout_seconds=8))
-    assert [each.text for each in text.passages] == ["Text."]
-    assert [each.reason for each in last.omissions] == [WITHOUT_WORDS]
+    assert [passage.text for passage in text.passages] == ["Text."]
+    assert [omission.reason for omission in last.omissions] == [WITHOUT_WORDS]
 
 
 async def test_a_picture_on_every_slide_is_described_once_and_few_of_many() -> None:
@@ -106,7 +106,7 @@ async def test_a_refused_description_leaves_the_text() -> None:
     async with FileParser(LIMITS, Eyes(EmptyDocument("no"))) as parser:
         first, last = [each async for each in parser.stream("plan.docx", DOCUMENTS["plan.docx"])]
     assert first.passages[0].label == last.passages[0].label == "Harbor"
-    assert [each.reason for each in last.omissions] == ["no"]
+    assert [omission.reason for omission in last.omissions] == ["no"]
 
 
 def test_nothing_but_pictures_is_refused_with_what_would_read_them() -> None:

@@ -40,7 +40,7 @@ def merge(first: bytes, second: bytes) -> bytes:
 
 
 def shown(parsed: ParsedFile) -> list[tuple[str, str]]:
-    return [(each.label, each.text[:13]) for each in parsed.passages]
+    return [(passage.label, passage.text[:13]) for passage in parsed.passages]
 
 
 @pytest.mark.share(2)
@@ -65,7 +65,7 @@ def test_a_garbled_page_keeps_its_text_if_nothing_better_is_recognized() -> None
 def test_a_long_scan_becomes_parts_within_the_time_limit() -> None:
     limits = ParserLimits(ocr_program=PROGRAM, timeout_seconds=16)
     first, second = parse_documents("long.pdf", scan(["The library closes."], pages=3), limits)
-    assert [each.label for each in first.passages] == ["p. 1", "p. 2"]
+    assert [passage.label for passage in first.passages] == ["p. 1", "p. 2"]
     assert (second.key, shown(second)) == ("part-2", [("p. 3", "The library c")])
 
 
@@ -80,10 +80,10 @@ async def test_pictures_and_scans_are_described_and_cited_as_such() -> None:
     async with FileParser(LIMITS, eyes) as parser:
         board = await parser.parse("board.png", picture("Ferry: late"))
         mixed = await parser.parse("mixed.pdf", merge(pdf([TEXT]), scan(["The library."])))
-    assert [(each.key, each.label, each.text) for each in board.passages] == [
+    assert [(passage.key, passage.label, passage.text) for passage in board.passages] == [
         ("picture-1", "picture", "A board.\n\nFerry: late")
     ]
-    assert [(each.key, each.label) for each in mixed.passages] == [("p1-1", "p. 1"), ("p2-1", "p. 2")]
+    assert [(passage.key, passage.label) for passage in mixed.passages] == [("p1-1", "p. 1"), ("p2-1", "p. 2")]
     assert mixed.passages[1].text == "A page with a stamp."
     assert [max(Image.open(BytesIO(each)).size) <= MAX_SIDE for each in eyes.seen] == [True, True]
 
@@ -98,11 +98,11 @@ async def test_the_attachments_of_a_file_share_the_limit_of_described_pictures()
         letter = b"Subject: Boards\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nHello.\n" + parts + b"--x--"
         documents = [each async for each in parser.stream("a.eml", letter)]
     assert len(eyes.seen) == MAX_DESCRIBED_PICTURES
-    assert [each.title for each in documents if each.key][:2] == ["Boards › 0.png", "Boards › 1.png"]
-    assert len({each.key for each in documents}) == 1 + MAX_DESCRIBED_PICTURES
-    [mail] = [each for each in documents[1:] if not each.key]
-    assert [each.part for each in mail.omissions] == [f"attachment {count - left}.png" for left in (3, 2, 1)]
-    assert {each.reason for each in mail.omissions} == {
+    assert [document.title for document in documents if document.key][:2] == ["Boards › 0.png", "Boards › 1.png"]
+    assert len({document.key for document in documents}) == 1 + MAX_DESCRIBED_PICTURES
+    [mail] = [document for document in documents[1:] if not document.key]
+    assert [omission.part for omission in mail.omissions] == [f"attachment {count - left}.png" for left in (3, 2, 1)]
+    assert {omission.reason for omission in mail.omissions} == {
         f"only the first {MAX_DESCRIBED_PICTURES} pictures of an upload are described"
     }
 
@@ -115,7 +115,7 @@ async def test_an_attachment_that_cannot_be_described_is_named_with_its_mail() -
         letter.add_attachment(picture(name), "image", "png", filename=f"{name}.png")
     async with FileParser(LIMITS, Eyes("A board.", EmptyDocument("Nobody may describe it."))) as parser:
         documents = [each async for each in parser.stream("a.eml", letter.as_bytes())]
-    assert [each.title for each in documents] == ["Boards", "Boards › one.png", "Boards"]
+    assert [document.title for document in documents] == ["Boards", "Boards › one.png", "Boards"]
     assert documents[-1].omissions == (Omission("Boards › two.png", "Nobody may describe it"),)
 
 
@@ -126,8 +126,8 @@ async def test_what_cannot_be_described_is_refused_left_out_or_tried_again() -> 
         with pytest.raises(EmptyDocument, match="could not be described"):
             await parser.parse("board.png", picture("Ferry"))
         mixed = await parser.parse("mixed.pdf", merge(pdf([TEXT]), scan(["The library."])))
-        assert [each.label for each in mixed.passages] == ["p. 1"]
-        assert [each.part for each in mixed.omissions] == ["p. 2"]
+        assert [passage.label for passage in mixed.passages] == ["p. 1"]
+        assert [omission.part for omission in mixed.omissions] == ["p. 2"]
         with pytest.raises(ModelUnavailable):
             await parser.parse("board.png", picture("Ferry"))
 

@@ -51,9 +51,9 @@ async def test_scans_and_pictures_are_read_in_the_sandbox() -> None:
     async with FileParser(LIMITS) as parser:
         scanned = await parser.parse("scan.pdf", scan(["The ferry leaves at noon.", "Tickets cost seven crowns."]))
         shown = await parser.parse("board.png", picture("The ferry is late today."))
-    assert [(each.key, each.label) for each in scanned.passages] == [("p1-1", "p. 1")]
+    assert [(passage.key, passage.label) for passage in scanned.passages] == [("p1-1", "p. 1")]
     assert "ferry leaves at noon" in scanned.passages[0].text
-    assert [(each.key, each.label) for each in shown.passages] == [("picture-1", "picture")]
+    assert [(passage.key, passage.label) for passage in shown.passages] == [("picture-1", "picture")]
     assert "ferry is late" in shown.passages[0].text
 
 

@@ -103,7 +103,7 @@ def test_the_order_of_rows_changes_no_count(seed: int) -> None:
     draw = Random(seed)
     names = [EntityNode(name, draw.randint(1, 9), draw.sample(range(1, 9), draw.randint(1, 5))) for name in "abcdef"]
     ends = draw.sample([(one, other) for one in "abc" for other in "def"], RANKING.max_seed_facts)
-    facts = [FactEdge(each, draw.choice([0.7, 1.0, 3.0]), 0.1, draw.sample(range(1, 9), 2)) for each in ends]
+    facts = [FactEdge(end, draw.choice([0.7, 1.0, 3.0]), 0.1, draw.sample(range(1, 9), 2)) for end in ends]
     similarity = {chunk: draw.choice([0.1, 0.2, 0.3]) for chunk in range(1, 9)}
     turned = dict(reversed(similarity.items()))
     counts = count_chunk_visits(names, facts, similarity, RANKING)

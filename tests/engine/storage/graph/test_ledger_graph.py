@@ -31,7 +31,7 @@ async def test_projection_writes_leave_the_ledger_alone(postgres_url: str) -> No
 def list_plan_tables(plan: dict[str, Any]) -> set[str]:
     """The tables that a plan reads."""
     own = {plan["Relation Name"]} if "Relation Name" in plan else set()
-    return own.union(*(list_plan_tables(each) for each in plan.get("Plans", [])))
+    return own.union(*(list_plan_tables(text) for text in plan.get("Plans", [])))
 
 
 async def test_neighbors_read_only_the_partitions_of_their_spaces(postgres_url: str) -> None:

@@ -200,12 +200,12 @@ class LedgerFixture:
 def _entity(key: KeyFacts) -> Profile:
     assert key.counts is not None
     made = merge_entity(key.counts, key.chosen_name)
-    text = SEPARATOR.join(each.text for each in made.fragments)
+    text = SEPARATOR.join(fragment.text for fragment in made.fragments)
     return Profile(key.id, key.space, made.name, key.pinned_description or text, made.mentions, made.type)
 
 
 def _relation(key: KeyFacts) -> Profile:
     assert key.counts is not None
     made = merge_relation(key.counts)
-    text = SEPARATOR.join(each.text for each in made.fragments)
+    text = SEPARATOR.join(fragment.text for fragment in made.fragments)
     return Profile(key.id, key.space, made.keywords, key.pinned_description or text, made.weight, "", key.ends)

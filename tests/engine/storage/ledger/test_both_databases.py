@@ -43,8 +43,8 @@ async def both(tmp_path: Path, postgres_ledger_url: str) -> AsyncIterator[list[L
         LedgerFixture(await PostgresLedger.open(postgres_ledger_url, clock=SYSTEM_CLOCK)),
     ]
     yield ledgers
-    for each in ledgers:
-        await each.ledger.close()
+    for ledger in ledgers:
+        await ledger.ledger.close()
 
 
 async def live(ledger: LedgerFixture) -> None:
@@ -122,7 +122,7 @@ async def test_a_copy_moves_both_ways(both: list[LedgerFixture], tmp_path: Path)
 async def search(ledger: LedgerFixture) -> list[str]:
     scope = await ledger.scope_ids(("here", "elsewhere"))
     ids = list(await ledger.read(Search.search_chunks, "zoe backslash again", 9, scope))
-    found = [each.key for each in await ledger.read(Search.load_chunk_texts, ids, scope)]
+    found = [text.key for text in await ledger.read(Search.load_chunk_texts, ids, scope)]
     begun = [await ledger.read(Search.find_texts_by_start, start, scope, 9) for start in ("ba", "seco", "x'y", "qqq")]
     unknown = await ledger.read(Search.find_unknown_words, "Zoe agains the Zebra backslash", scope)
     return [*found, *(text for texts in begun for text in texts), *unknown]

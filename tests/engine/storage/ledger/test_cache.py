@@ -86,13 +86,13 @@ async def test_usage_adds_up_by_day_purpose_and_model(ledger: LedgerFixture) -> 
 
 async def test_what_indexing_took_is_that_of_the_spaces_whose_texts_it_was(ledger: LedgerFixture) -> None:
     names = ("slack:T1:hall", "slack:T1:roof", "slack:T10:hall", "shed")
-    hall, roof, other, shed = [await ledger.write(Rooms.get_or_create_id, "space", each) for each in names]
+    hall, roof, other, shed = [await ledger.write(Rooms.get_or_create_id, "space", name) for name in names]
     calls = [Usage("extract", "m", 8, 2, 0.75), Usage("summarize", "m", 10, 0, 0.5)]
     await ledger.write(Cache.add_indexing_usage, "2026-11-20", IndexingUsage(calls, {hall: 2, roof: 1}))
     await ledger.write(Cache.add_indexing_usage, "2026-11-20", IndexingUsage(calls[:1], {hall: 5, other: 0}))
     await ledger.write(Cache.add_indexing_usage, "2026-11-21", IndexingUsage(calls[:1], {other: 1, shed: 1}))
     days = {
-        where: [tuple(each) for each in await ledger.ledger.stats.list_indexing_usage(*where, "2026-11-20")]
+        where: [tuple(day) for day in await ledger.ledger.stats.list_indexing_usage(*where, "2026-11-20")]
         for where in (("", "slack:T1:"), ("slack:T1:hall", ""), ("slack:T1:roof", ""), ("shed", ""))
     }
     assert days == {

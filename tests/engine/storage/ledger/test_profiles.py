@@ -28,8 +28,8 @@ async def test_a_hot_key_is_counted_in_sql_as_row_by_row(
     whole = await counts(100)
     monkeypatch.setattr(profiles, "HOT_KEY_ROWS", 1)
     assert await counts(100) == whole
-    assert {(each.chunks, len(each.fragments)) for each in whole.values()} == {(6, 4)}
-    assert {(each.chunks, len(each.fragments)) for each in (await counts(2)).values()} == {(6, 2)}
+    assert {(count.chunks, len(count.fragments)) for count in whole.values()} == {(6, 4)}
+    assert {(count.chunks, len(count.fragments)) for count in (await counts(2)).values()} == {(6, 2)}
 
 
 async def test_a_relation_is_not_written_without_the_profiles_of_its_ends(ledger: LedgerFixture) -> None:

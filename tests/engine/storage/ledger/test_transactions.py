@@ -34,7 +34,7 @@ async def test_of_writes_that_are_committed_together_a_failing_one_fails_alone(l
     outcomes = await asyncio.gather(
         put(ledger, "a", 1), ledger.write(fail_after_writing), put(ledger, "b", 2), return_exceptions=True
     )
-    assert [type(each) for each in outcomes] == [type(None), ValueError, type(None)]
+    assert [type(outcome) for outcome in outcomes] == [type(None), ValueError, type(None)]
     assert [await get(ledger, key) for key in ("a", "b", "half")] == ["1", "2", ""]
 
 

@@ -43,7 +43,7 @@ async def test_no_more_than_the_limit_within_any_span(both: list[CallLimits]) ->
                 turns.append((began, loop.time()))
 
     end = loop.time() + 0.9
-    await asyncio.gather(*(call(each) for each in both * 3))
+    await asyncio.gather(*(call(limit) for limit in both * 3))
     assert 5 <= len(turns) <= 4 * (1 + (loop.time() - end + 0.9) / 0.2)
     turns.sort()
     for first in range(len(turns) - 4):

@@ -81,7 +81,7 @@ async def test_a_write_that_the_server_refuses_fails_alone(postgres_url: str) ->
 
     names = "good", secrets.token_hex(3_000), "better"
     outcomes = await asyncio.gather(*(ledger.write(insert, name) for name in names), return_exceptions=True)
-    assert [type(each) for each in outcomes] == [type(None), UnstorableText, type(None)]
+    assert [type(outcome) for outcome in outcomes] == [type(None), UnstorableText, type(None)]
     await ledger.close()
 
 

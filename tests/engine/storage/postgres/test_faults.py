@@ -21,8 +21,8 @@ from engine.storage.postgres.connection import translate_error
 from engine.storage.postgres.faults import CLASSES, CODES, Fault, classify, classify_code, is_undone
 from engine.storage.psycopg_calls import map_postgres_error
 
-TYPES = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, psycopg.Error)]
-KNOWN = {each.sqlstate for each in TYPES if isinstance(each.sqlstate, str)}
+TYPES = [var for var in vars(errors).values() if isinstance(var, type) and issubclass(var, psycopg.Error)]
+KNOWN = {type_.sqlstate for type_ in TYPES if isinstance(type_.sqlstate, str)}
 
 
 def test_every_class_and_code_of_the_server_has_a_kind() -> None:

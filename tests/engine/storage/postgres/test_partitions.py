@@ -74,20 +74,26 @@ async def test_hot_statements_read_the_partitions_of_their_spaces_by_indexes(
             await engine.wait_until_indexed()
             recorder.statements.clear()
             await live(engine)
-            statements = [each for each in recorder.statements if is_planned(each)]
+            statements = [statement for statement in recorder.statements if is_planned(statement)]
     tables = [map_partitions(postgres_url, f"threadlore_vectors.vector_{kind}") for kind in get_args(VectorTable)]
-    assert all(len(set(each.values())) > 3 for each in tables)
+    assert all(len(set(table.values())) > 3 for table in tables)
     outside, counts, whole = set[str](), Counter[int](), dict[str, set[str]]()
     with explainer(postgres_url) as explain:
-        for each in statements:
-            plan = explain(each)
+        for statement in statements:
+            plan = explain(statement)
             if large := {name for name in plan.whole - SMALL - PART if not name.startswith("pg_")}:
-                whole[each.text] = large
+                whole[statement.text] = large
             found = {name for name in plan.relations if name[-1].isdigit()}
-            spaces = [] if each.is_raw else each.parameters.get("spaces") or each.parameters.get("space") or []
+            spaces = (
+                []
+                if statement.is_raw
+                else statement.parameters.get("spaces") or statement.parameters.get("space") or []
+            )
             counts[len(found)] += 1
-            if not found <= {table[space] for space in spaces for table in tables} and not each.text.startswith(BY_ID):
-                outside.add(each.text)
+            if not found <= {table[space] for space in spaces for table in tables} and not statement.text.startswith(
+                BY_ID
+            ):
+                outside.add(statement.text)
     assert outside == set()
     assert whole == {}
     assert min(counts[1], counts[2]) > 0, counts  # fewer, larger statements on a busy machine

@@ -75,10 +75,10 @@ def end_proofs_of_life(url: str) -> None:
 
 async def test_processes_are_listed_until_they_leave(postgres_url: str) -> None:
     async with registered(postgres_url) as (one, two):
-        assert [each.id for each in await two.list_running()] == [one.id, two.id]
+        assert [process.id for process in await two.list_running()] == [one.id, two.id]
         async with registered(postgres_url, 1) as [three]:
             assert three.id == two.id + 1
-        assert [each.id for each in await one.list_running()] == [one.id, two.id]
+        assert [process.id for process in await one.list_running()] == [one.id, two.id]
         assert one.taken_over == 0
     assert run_statement(postgres_url, "SELECT * FROM threadlore_process.process") == []
 
@@ -100,7 +100,7 @@ async def test_a_killed_process_is_removed_and_its_claims_and_leases_are_free(po
         async with asyncio.timeout(PATIENCE), here.lease("work"):
             await woken.wait()
         assert run_statement(postgres_url, "SELECT claimed_by FROM task") == [(None,)]
-        assert [each.id for each in await here.list_running()] == [here.id]
+        assert [process.id for process in await here.list_running()] == [here.id]
         assert here.taken_over == 1
 
 
@@ -144,7 +144,7 @@ async def test_the_writes_of_a_removed_process_fail_and_it_notices(postgres_url:
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(one.lost.wait(), two.lost.wait())
         async with registered(postgres_url, 1) as [three]:
-            assert [each.id for each in await three.list_running()] == [three.id]
+            assert [process.id for process in await three.list_running()] == [three.id]
         with pytest.raises(DatabaseLost):
             await two.list_running()
         with pytest.raises(DatabaseLost):
@@ -186,7 +186,7 @@ async def test_a_process_leaves_a_server_that_hangs_and_all_that_waits_for_it_fa
             async with asyncio.timeout(PATIENCE):
                 calls = ledger.settings.get("a"), ledger.settings.set("a", 2), one.list_running()
                 outcomes = await asyncio.gather(*calls, return_exceptions=True)
-                assert {type(each) for each in outcomes} <= {DatabaseLost, DatabaseUnreachable, type(None)}
+                assert {type(outcome) for outcome in outcomes} <= {DatabaseLost, DatabaseUnreachable, type(None)}
                 with pytest.raises(DatabaseLost):
                     await ledger.settings.set("a", 3)
                 assert one.lost.is_set()
@@ -220,7 +220,7 @@ async def test_a_process_stays_registered_while_the_server_takes_no_changes(
             await one._alive.execute(f"SET default_transaction_read_only = {value}".encode())
             await wait_until(lambda expected=is_read_only: one.is_read_only is expected)
         assert not one.lost.is_set()
-        assert [each.id for each in await one.list_running()] == [one.id]
+        assert [process.id for process in await one.list_running()] == [one.id]
 
 
 async def test_a_process_stays_registered_while_the_server_ends_its_statements(
@@ -231,7 +231,7 @@ async def test_a_process_stays_registered_while_the_server_ends_its_statements(
         await one._alive.execute(b"SET statement_timeout = 50")
         with psycopg.connect(postgres_url) as busy, capture_logs() as logged:
             busy.execute("SELECT 1 FROM threadlore_process.process FOR UPDATE")
-            await wait_until(lambda: [each["error"] for each in logged].count("QueryCanceled") > 1)
+            await wait_until(lambda: [log["error"] for log in logged].count("QueryCanceled") > 1)
         assert not one.lost.is_set()
 
 
@@ -246,7 +246,7 @@ async def test_a_process_is_not_removed_while_it_writes(postgres_url: str) -> No
                 assert not opening.done()
                 writing.commit()
                 [two] = await asyncio.wait_for(opening, PATIENCE)
-                assert [each.id for each in await two.list_running()] == [two.id]
+                assert [process.id for process in await two.list_running()] == [two.id]
 
 
 @asynccontextmanager
@@ -272,11 +272,11 @@ async def test_one_task_of_one_process_holds_a_lease_and_its_end_wakes_the_next(
 
     async with registered(postgres_url, 3) as processes:
         async with asyncio.timeout(PATIENCE):
-            await asyncio.gather(*(hold(each) for each in processes for _ in range(5)))
+            await asyncio.gather(*(hold(process) for process in processes for _ in range(5)))
         assert most == 1
         async with processes[0].lease("shard 1"), processes[1].lease("shard 2"), processes[1].lease("work"):
             expected = {"shard 1": processes[0].id, "shard 2": processes[1].id}
-            assert [await each.list_leases("shard ") for each in processes[:2]] == [expected] * 2
+            assert [await process.list_leases("shard ") for process in processes[:2]] == [expected] * 2
         async with processes[0].lease("work"), processes[1].try_lease("work") as is_held:
             assert not is_held
         async with processes[0].lease("work"), processes[0].try_lease("work") as is_held:

@@ -35,7 +35,7 @@ class NoteSource(SchemaSource):
     """Notes, as a version of the program with these migrations has them."""
 
     def render(self, dialect: Dialect) -> str:
-        return "\n".join([FIRST, *(each.render(dialect) for each in self.migrations)])
+        return "\n".join([FIRST, *(migration.render(dialect) for migration in self.migrations)])
 
 
 def notes(*migrations: Migration) -> PostgresSchema:

@@ -18,8 +18,10 @@ from tests.support.engine_fixture import doc
 
 async def test_writers_of_one_database_take_turns(postgres_url: str) -> None:
     opened = await asyncio.gather(*(PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK) for _ in range(3)))
-    ledgers = [LedgerFixture(each) for each in opened]
-    generations = await asyncio.gather(*(each.write(Settings.next_generation) for each in ledgers for _ in range(20)))
+    ledgers = [LedgerFixture(result) for result in opened]
+    generations = await asyncio.gather(
+        *(ledger.write(Settings.next_generation) for ledger in ledgers for _ in range(20))
+    )
     assert Counter(generations) == Counter(range(1, 61))
     await asyncio.gather(
         *(
@@ -29,16 +31,16 @@ async def test_writers_of_one_database_take_turns(postgres_url: str) -> None:
         )
     )
     await asyncio.gather(*(each.add(doc("same", f"text {number}")) for number, each in enumerate(ledgers)))
-    for each in ledgers:
-        assert await each.column("SELECT COUNT(*) FROM document") == [16]
-        assert await each.column("SELECT COUNT(*) FROM name WHERE canonical = 'ada'") == [2]
-        await each.ledger.check_integrity()
-        await each.ledger.close()
+    for ledger in ledgers:
+        assert await ledger.column("SELECT COUNT(*) FROM document") == [16]
+        assert await ledger.column("SELECT COUNT(*) FROM name WHERE canonical = 'ada'") == [2]
+        await ledger.ledger.check_integrity()
+        await ledger.ledger.close()
 
 
 async def test_many_processes_may_create_the_tables_at_once(postgres_url: str) -> None:
-    for each in await asyncio.gather(*(PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK) for _ in range(4))):
-        await each.close()
+    for result in await asyncio.gather(*(PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK) for _ in range(4))):
+        await result.close()
 
 
 @pytest.mark.parametrize("error", [psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure])

@@ -19,7 +19,7 @@ def say(id_: str, minute: float, author: str, text: str, replies_to: str = "") -
 def link(*utterances: Utterance) -> str:
     """The id of the message that the last one answers."""
     disentangler = Disentangler(GAP)
-    found = [disentangler.link(each) for each in utterances][-1]
+    found = [disentangler.link(utterance) for utterance in utterances][-1]
     return found.id if found else ""
 
 

@@ -63,18 +63,18 @@ bom descanso até terça | eu | nós | はい | いいえ | 明日 | 月曜 | 10
 
 
 def split(listed: str) -> list[str]:
-    return [each.strip() for each in listed.replace("\n", "|").split("|") if each.strip()]
+    return [part.strip() for part in listed.replace("\n", "|").split("|") if part.strip()]
 
 
 def test_nothing_with_a_fact_is_small_talk() -> None:
     facts = split(FACTS)
     assert len(facts) > 240
-    assert [each for each in facts if is_small_talk(each)] == []
+    assert [fact for fact in facts if is_small_talk(fact)] == []
 
 
 def test_most_small_talk_is_recognized() -> None:
     known = split(SMALL_TALK)
-    assert [each for each in known if not is_small_talk(each)] == []
+    assert [part for part in known if not is_small_talk(part)] == []
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,12 @@ async def click(person: Person, message: Message, button: str) -> Interaction:
     hidden = message.deleted or message.seen_by not in {"", person.id}
     if hidden or not person.can(message.channel, Permission.READ_MESSAGE_HISTORY):
         raise ActionUnavailable(f"{person.name} does not see that message")
-    names = {name: each for row in message.components for each in row["components"] for name in _button_names(each)}
+    names = {
+        name: component
+        for row in message.components
+        for component in row["components"]
+        for name in _button_names(component)
+    }
     found = names.get(button, {})
     if not found or found.get("disabled"):
         raise ActionUnavailable(f"the button {button!r} cannot be pressed, only {sorted(names)}")
@@ -75,9 +80,9 @@ async def click(person: Person, message: Message, button: str) -> Interaction:
 async def submit(person: Person, channel: Channel, modal: Json, answers: dict[str, str]) -> Interaction:
     """Submit a modal with these values of its fields, by custom id; the other fields stay as they were."""
     components = [
-        {"type": LABEL, "component": _fill_in(each["component"], answers)}
-        for each in modal["components"]
-        if each["type"] == LABEL
+        {"type": LABEL, "component": _fill_in(component["component"], answers)}
+        for component in modal["components"]
+        if component["type"] == LABEL
     ]
     data = {"custom_id": modal["custom_id"], "components": components, "resolved": {}}
     return await _send(person, channel, InteractionType.MODAL, data)
@@ -98,7 +103,9 @@ def _button_names(button: Json) -> set[str]:
 
 def _find_command(person: Person, channel: Channel, name: str, kind: int = CHAT) -> Json:
     """A command that the platform offers to a person in a channel."""
-    offered = {each["name"]: each for each in person.world.commands.get("", {}).values() if each["type"] == kind}
+    offered = {
+        command["name"]: command for command in person.world.commands.get("", {}).values() if command["type"] == kind
+    }
     if name not in offered or not _is_allowed(person, offered[name], channel):
         raise ActionUnavailable(f"the command {name!r} is not offered to {person.name}, of {sorted(offered)}")
     if channel.thread is not None and channel.thread.archived:

@@ -81,8 +81,8 @@ class Grants:
         if grant is None or self.clock.time() >= grant.expires_at:
             raise SlackError("invalid_code")
         self.used_codes.add(code)
-        for each in grant.workspaces:
-            each.space.revoked = ""
+        for workspace in grant.workspaces:
+            workspace.space.revoked = ""
         return self._issue_token(grant)
 
     def _issue_token(self, grant: Grant) -> JSON:
@@ -100,8 +100,8 @@ class Grants:
         if isinstance(target, Organization):
             self.organizations[token] = target
             body |= {"enterprise": {"id": target.id, "name": target.name}, "is_enterprise_install": True}
-            for each in target.members:
-                each.space.tokens[token], each.space.is_org_install = expires_at, True
+            for member in target.members:
+                member.space.tokens[token], member.space.is_org_install = expires_at, True
             return body
         space.tokens[token] = expires_at
         return body | {"team": {"id": space.team, "name": space.name}, "is_enterprise_install": False}

@@ -45,8 +45,8 @@ class Hub:
         self._runner: web.AppRunner | None = None
 
     def _changed(self) -> None:
-        for each in self.members.values():
-            each._changed()
+        for member in self.members.values():
+            member._changed()
 
     def workspace(self, team: str, name: str, *, rates: RateSettings | None = None) -> FakeSlack:
         """A workspace in which the app is not installed yet."""
@@ -59,11 +59,11 @@ class Hub:
     def organization(self, id_: str, name: str, *members: FakeSlack) -> Organization:
         """An organization of workspaces; the app's bot has one user id in all of them."""
         bot = members[0].space.bot
-        for each in members:
-            each.space.organization = id_
-            del each.space.users[each.space.bot.id]
-            each.space.bot = each.space.users[bot.id] = User(
-                bot.id, bot.name, each.space.team, bot_id=bot.bot_id, app_id=bot.app_id
+        for member in members:
+            member.space.organization = id_
+            del member.space.users[member.space.bot.id]
+            member.space.bot = member.space.users[bot.id] = User(
+                bot.id, bot.name, member.space.team, bot_id=bot.bot_id, app_id=bot.app_id
             )
         return Organization(id_, name, list(members))
 
@@ -78,13 +78,13 @@ class Hub:
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self.port = self._runner.addresses[0][1]
-        for each in self.members.values():
-            each.port, each.space.base = self.port, self.url
+        for member in self.members.values():
+            member.port, member.space.base = self.port, self.url
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for each in self.members.values():
-            each.faults.closing.set()
+        for member in self.members.values():
+            member.faults.closing.set()
         await self.socket.close()
         assert self._runner is not None
         await self._runner.cleanup()
@@ -166,17 +166,17 @@ class Hub:
 
     def _find_by_channel(self, args: JSON, organization: Organization) -> FakeSlack:
         channel = args.get("channel") or args.get("channel_id")
-        owners = [each for each in organization.members if channel in each.space.channels]
+        owners = [member for member in organization.members if channel in member.space.channels]
         return owners[0] if owners else organization.members[0]
 
     async def _serve_hook(self, request: web.Request) -> web.Response:
         hook = request.match_info["hook"]
-        owner = next(each for each in self.members.values() if hook in each.interactions.hooks)
+        owner = next(member for member in self.members.values() if hook in member.interactions.hooks)
         return await owner.interactions.answer(request)
 
     async def _serve_upload(self, request: web.Request) -> web.Response:
         file = request.match_info["file"]
-        return await files.receive(next(each for each in self.members.values() if file in each.uploads), request)
+        return await files.receive(next(member for member in self.members.values() if file in member.uploads), request)
 
     async def _serve_file(self, request: web.Request) -> web.Response:
         return await files.download(self.members[request.match_info["file"].partition("-")[0]], request)
@@ -198,7 +198,7 @@ class Hub:
 
 
 def _list_teams(organization: Organization) -> JSON:
-    teams = [{"id": each.space.team, "name": each.space.name} for each in organization.approved]
+    teams = [{"id": slack.space.team, "name": slack.space.name} for slack in organization.approved]
     return {"teams": teams, "response_metadata": {"next_cursor": ""}}
 
 

@@ -80,7 +80,9 @@ def set_prompts(call: Call) -> JSON:
     channel, prompts = call.joined_channel("channel_id"), call.items("prompts", "invalid_arguments")
     if channel.kind != "im":
         raise SlackError("channel_type_not_supported")
-    if not 1 <= len(prompts) <= MAX_PROMPTS or not all(each.get("title") and each.get("message") for each in prompts):
+    if not 1 <= len(prompts) <= MAX_PROMPTS or not all(
+        prompt.get("title") and prompt.get("message") for prompt in prompts
+    ):
         raise SlackError("invalid_arguments", f"1 to {MAX_PROMPTS} prompts with title and message are required")
     if not call.text("thread_ts"):
         channel.prompts = prompts

@@ -56,8 +56,8 @@ def _message_page(call: Call, messages: Iterable[Message], default: int = 100) -
 def history(call: Call) -> JSON:
     """Roots of threads and single messages, newest first."""
     call.readable_channel("history")
-    roots = [each for each in call.joined_channel().messages.values() if not each.is_reply]
-    shown = [each for each in roots if each.ts >= call.space.hidden]
+    roots = [message for message in call.joined_channel().messages.values() if not message.is_reply]
+    shown = [root for root in roots if root.ts >= call.space.hidden]
     body = _message_page(call, reversed(shown))
     return body | ({"is_limited": True} if len(shown) < len(roots) else {})
 
@@ -77,12 +77,14 @@ def replies(call: Call) -> JSON:
 def user_conversations(call: Call) -> JSON:
     """The channels of the app or of a person; private ones only if the app is in them, too."""
     user, mine = call.space.user(call.text("user") or call.space.bot.id), call.space.bot.id
-    kinds = {TYPES[each]: f"{PREFIXES[each]}:read" for each in (call.text("types") or "public_channel").split(",")}
+    kinds = {TYPES[part]: f"{PREFIXES[part]}:read" for part in (call.text("types") or "public_channel").split(",")}
     for scope in kinds.values():
         check_scopes(call.space, (scope,))
-    found = [each for each in call.space.channels.values() if user.id in each.members and each.kind in kinds]
-    shown = [each for each in found if each.kind == "public" or mine in each.members]
-    return _page(call, "channels", [shapes.channel(call.space, each) for each in shown])
+    found = [
+        channel for channel in call.space.channels.values() if user.id in channel.members and channel.kind in kinds
+    ]
+    shown = [channel for channel in found if channel.kind == "public" or mine in channel.members]
+    return _page(call, "channels", [shapes.channel(call.space, channel) for channel in shown])
 
 
 @method("conversations.open", "im:write", minute=50)
@@ -104,7 +106,7 @@ def list_users(call: Call) -> JSON:
     page, cursor = paginate(list(call.space.users.values()), call.text("cursor"), call.number("limit", 1000))
     locale = call.text("include_locale") in {"1", "true"}
     return {
-        "members": [shapes.user(call.space, each, locale=locale) for each in page],
+        "members": [shapes.user(call.space, message, locale=locale) for message in page],
         "response_metadata": {"next_cursor": cursor},
     }
 

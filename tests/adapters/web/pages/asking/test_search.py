@@ -114,11 +114,11 @@ async def test_documents_are_listed_only_to_find_a_file(town: Visitors, monkeypa
 
 
 async def test_results_come_by_page(town: Visitors) -> None:
-    passages = tuple(Passage(str(each), f"Buoy {each} is green.") for each in range(45))
+    passages = tuple(Passage(str(number), f"Buoy {number} is green.") for number in range(45))
     await town.bot.engine.documents.add(Document("buoys", "slack:T1:open", ROOF.room, "buoys.md", passages, START))
     await town.bot.engine.wait_until_indexed()
     pages = [await search(town, f"q=buoy&offset={offset}") for offset in (0, 20, 40, 60)]
-    assert [len(each) for each in pages] == [20, 20, 5, 0]
+    assert [len(page) for page in pages] == [20, 20, 5, 0]
     assert len({text for page in pages for text in page}) == 45
     beyond = (await town.client.get("/search?q=buoy&offset=60")).text
     assert '<a href="/search?q=buoy">Show the first ones</a>' in beyond
@@ -127,8 +127,8 @@ async def test_results_come_by_page(town: Visitors) -> None:
 
 
 async def test_the_size_of_a_prompt_does_not_limit_it(town: Visitors) -> None:
-    long = " ".join(f"word{each}" for each in range(150))
-    passages = tuple(Passage(str(each), f"Beacon {each} {long} {each}.") for each in range(60))
+    long = " ".join(f"word{number}" for number in range(150))
+    passages = tuple(Passage(str(number), f"Beacon {number} {long} {number}.") for number in range(60))
     await town.bot.engine.documents.add(Document("beacons", "slack:T1:open", ROOF.room, "beacons.md", passages, START))
     await town.bot.engine.wait_until_indexed()
     assert "1–20 of 60 passages" in (await town.client.get("/search?q=beacon")).text

@@ -5,7 +5,9 @@ from engine.llm.offline.names.types import CONCEPT, LOCATION, PERSON, NamedEntit
 
 
 def resolve(*sentences: dict[str, str]) -> list[dict[str, str]]:
-    named = [[NamedEntity(name, type_, at) for at, (name, type_) in enumerate(each.items())] for each in sentences]
+    named = [
+        [NamedEntity(name, type_, at) for at, (name, type_) in enumerate(sentence.items())] for sentence in sentences
+    ]
     return [{one.name: one.type for one in sentence} for sentence in resolve_names(named)]
 
 

@@ -37,15 +37,19 @@ def read_labeled() -> list[Labeled]:
 
 def test_nine_of_ten_entries_are_decisions_or_tasks_and_most_of_these_are_listed() -> None:
     labeled = read_labeled()
-    listed = [each for each in labeled if each.entry is not None]
-    right = [each for each in listed if each.entry is not None and each.entry.kind == each.kind]
-    wrong = [each.text for each in labeled if each not in right and (each.entry or each.kind != "none")]
+    listed = [labeled_ for labeled_ in labeled if labeled_.entry is not None]
+    right = [labeled_ for labeled_ in listed if labeled_.entry is not None and labeled_.entry.kind == labeled_.kind]
+    wrong = [
+        labeled_.text for labeled_ in labeled if labeled_ not in right and (labeled_.entry or labeled_.kind != "none")
+    ]
     assert len(right) / len(listed) >= MIN_PRECISION, wrong
-    assert len(right) / sum(each.kind != "none" for each in labeled) >= MIN_RECALL, wrong
+    assert len(right) / sum(labeled_.kind != "none" for labeled_ in labeled) >= MIN_RECALL, wrong
 
 
 def test_what_is_listed_says_who_until_when_and_whether_it_still_holds() -> None:
-    listed = [(each, each.entry) for each in read_labeled() if each.entry is not None and each.kind != "none"]
+    listed = [
+        (labeled, labeled.entry) for labeled in read_labeled() if labeled.entry is not None and labeled.kind != "none"
+    ]
     wrong = [
         (label.text, entry.who, entry.due, entry.newer_text)
         for label, entry in listed

@@ -55,12 +55,12 @@ def finds(history: History) -> bool:
 def test_nine_of_ten_reported_events_happened_and_most_that_happened_are_reported() -> None:
     histories = read_histories()
     assert len(histories) >= 60
-    reported = [each for each in histories if finds(each)]
-    right = [each for each in reported if each.is_event]
-    wrong = [each for each in histories if finds(each) != each.is_event]
-    told = [f"{each.kind} {each.subject}: {each.sources[-1].text} {each.is_event}" for each in wrong]
+    reported = [history for history in histories if finds(history)]
+    right = [history for history in reported if history.is_event]
+    wrong = [history for history in histories if finds(history) != history.is_event]
+    told = [f"{history.kind} {history.subject}: {history.sources[-1].text} {history.is_event}" for history in wrong]
     assert len(right) / len(reported) >= MIN_PRECISION, told
-    assert len(right) / sum(each.is_event for each in histories) >= MIN_RECALL, told
+    assert len(right) / sum(history.is_event for history in histories) >= MIN_RECALL, told
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_rows_of_a_table_are_a_list() -> None:
 
 def test_what_introduces_a_list_comes_with_it_and_an_item_with_all_others_if_wanted() -> None:
     candidates = read(KILN)
-    texts = [each.text for each in candidates]
+    texts = [candidate.text for candidate in candidates]
     introduction, item = texts.index("Before a firing:"), texts.index("Open the damper.")
     assert [texts[at] for at in complete_list(introduction, candidates, whole=False)][-1] == "Close the door."
     assert complete_list(item, candidates, whole=False) == [item]

@@ -21,7 +21,7 @@ def say(*texts: str, every: timedelta = timedelta(days=2)) -> list[Source]:
 
 
 def steps(*texts: str, subject: str = "regatta") -> list[tuple[str, str, tuple[int, ...], tuple[int, ...]]]:
-    return [(each.kind, each.text, each.earlier, each.later) for each in list_steps(say(*texts), (subject,))]
+    return [(step.kind, step.text, step.earlier, step.later) for step in list_steps(say(*texts), (subject,))]
 
 
 def test_a_statement_that_was_replaced_names_its_successor() -> None:
@@ -35,7 +35,7 @@ def test_a_statement_that_was_replaced_names_its_successor() -> None:
 def test_what_is_said_again_is_a_repetition_with_the_same_values_alone() -> None:
     first, again, other = "The regatta costs 20 euros.", "The regatta costs 20 euros!", "The regatta lasts 3 days."
     found = steps(first, again, other)
-    assert [each[0] for each in found] == ["said", "repeated", "said"]
+    assert [step[0] for step in found] == ["said", "repeated", "said"]
     assert found[1][2] == (0,)
 
 
@@ -45,8 +45,8 @@ def test_questions_and_other_subjects_are_no_steps() -> None:
 
 def test_a_successor_that_does_not_name_the_subject_belongs_to_it() -> None:
     found = steps("Ada leads the regatta.", "Correction: Ben leads the regatta instead of Ada.", subject="Ada")
-    assert [each[0] for each in found] == ["said", "contradicted"]
+    assert [step[0] for step in found] == ["said", "contradicted"]
 
 
 def test_most_words_of_a_question_are_enough() -> None:
-    assert [each[1] for each in steps("The regatta starts on 3 May.", subject="When does the regatta start in May?")]
+    assert [step[1] for step in steps("The regatta starts on 3 May.", subject="When does the regatta start in May?")]

@@ -92,13 +92,13 @@ def test_a_message_before_a_contradiction_may_be_beyond_the_statements_that_are_
     built = source(3, "[2026-03-02 11:00] Bela: Nagel builds the footbridge.", "c1")
     assert find_replaced_sources([correction, source(2, parts), built]) == ()
     found = find_replaced_sources([source(2, parts), built, replace(correction, number=4)], newest=True)
-    assert [(each.older, each.newer) for each in found] == [(3, 4)]
+    assert [(replaced_source.older, replaced_source.newer) for replaced_source in found] == [(3, 4)]
 
 
 def test_of_a_long_time_span_the_newest_statements_are_compared() -> None:
     talk = [source(at + 9, f"[2026-03-01 09:00] Ada: Goose {at} likes grass.") for at in range(MAX_STATEMENTS)]
     found = find_replaced_sources([*talk, source(1, OLD), source(2, NEW)], newest=True)
-    assert [(each.older, each.newer) for each in found] == [(1, 2)]
+    assert [(replaced_source.older, replaced_source.newer) for replaced_source in found] == [(1, 2)]
     assert "**Changes**" in find_highlights([*talk, source(1, OLD), source(2, NEW)], "digest")
 
 
@@ -153,4 +153,4 @@ def test_of_a_list_only_the_item_that_was_replaced_says_so() -> None:
     lines = render_quotations(build_quotations(order, marked)).splitlines()
     assert [line.startswith("- Until 2026-03-09: ") for line in lines] == [False, True, False]
     assert "45 euros" in lines[0]
-    assert all(each in lines[2] for each in ("lid", "valve"))
+    assert all(name in lines[2] for name in ("lid", "valve"))

@@ -36,7 +36,7 @@ def run(machine: str, name: str | int, *arguments: int, may_start_programs: bool
 def test_the_filter_fits_the_kernel_and_each_path_ends(machine: str) -> None:
     program = build_filter(PROCESSORS[machine], PID, may_start_programs=True)
     assert len(program) <= 4096
-    assert all(each.yes < 256 and each.no < 256 for each in program)
+    assert all(instruction.yes < 256 and instruction.no < 256 for instruction in program)
     assert {run(machine, number) for number in range(600)} == {ALLOW, REFUSE, UNKNOWN}
 
 
@@ -61,14 +61,14 @@ def test_a_program_starts_only_if_one_recognizes_text(machine: str) -> None:
     assert run(machine, "execve", may_start_programs=True) == ALLOW
     assert run(machine, "clone", 17) == REFUSE
     assert run(machine, "clone", 17, may_start_programs=True) == ALLOW
-    assert {run(machine, "clone", THREAD, may_start_programs=each) for each in (True, False)} == {ALLOW}
+    assert {run(machine, "clone", THREAD, may_start_programs=flag) for flag in (True, False)} == {ALLOW}
 
 
 @every_processor
 @pytest.mark.parametrize("bit", [0x20000, *(1 << place for place in range(25, 31))])
 @pytest.mark.parametrize("flags", [17, THREAD])
 def test_nothing_starts_in_a_namespace_of_its_own(machine: str, bit: int, flags: int) -> None:
-    assert {run(machine, "clone", flags | bit, may_start_programs=each) for each in (True, False)} == {REFUSE}
+    assert {run(machine, "clone", flags | bit, may_start_programs=flag) for flag in (True, False)} == {REFUSE}
 
 
 @every_processor

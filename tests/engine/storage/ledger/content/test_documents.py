@@ -138,7 +138,7 @@ async def test_an_amended_passage_takes_the_place_that_its_position_and_time_giv
 
 async def test_closing_a_conversation_lets_it_be_extracted(ledger: LedgerFixture) -> None:
     async def unextracted() -> list[str]:
-        return [each.text for each in await ledger.read(Facts.list_unextracted, 9, 0.0, [])]
+        return [chunk.text for chunk in await ledger.read(Facts.list_unextracted, 9, 0.0, [])]
 
     await ledger.add(thread("t", "one"))
     assert await unextracted() == []

@@ -30,7 +30,7 @@ def talk(key: str, *said: tuple[str, str, str], space: str = "here") -> tuple[Do
     passages = tuple(Passage(f"{n:03}", text, author=author, position=n) for n, (author, text, _) in enumerate(said))
     found = []
     for author, text, type_ in said:
-        names = [author, *(each for each in ("Nadia Öberg", "Nadia", "lantern", "dock office") if each in text)]
+        names = [author, *(word for word in ("Nadia Öberg", "Nadia", "lantern", "dock office") if word in text)]
         mentions = tuple(Mention(name, type_ if name[0].isupper() else "concept", text) for name in names)
         links = tuple(Link(author, name, "talk", text) for name in names[1:])
         found.append(Extraction(mentions, (*links, Link("lantern", "dock office", "near", text))))

@@ -21,7 +21,7 @@ Names = tuple[str, ...]
 async def search(ledger: LedgerFixture, text: str, spaces: Names = ("here",), rooms: Names = ()) -> list[str]:
     scope = await ledger.scope_ids(spaces, rooms)
     ids = list(await ledger.read(Search.search_chunks, text, 9, scope))
-    return [each.text for each in await ledger.read(Search.load_chunk_texts, ids, scope)]
+    return [chunk_text.text for chunk_text in await ledger.read(Search.load_chunk_texts, ids, scope)]
 
 
 @pytest.mark.parametrize(("spaces", "rooms"), [(("here",), ()), ((), ("hall",)), (("here",), ("attic",))])

@@ -245,10 +245,10 @@ async def test_an_undo_leads_back_to_exactly_what_was_before_once(ledger: Ledger
     after = await records(ledger)
     assert after != before
     undone = await asyncio.gather(*(made.undo("here", change) for _ in range(2)), return_exceptions=True)
-    assert sorted(type(each).__name__ for each in undone) == ["CorrectionChange", "CorrectionChanged"]
+    assert sorted(type(result).__name__ for result in undone) == ["CorrectionChange", "CorrectionChanged"]
     assert await records(ledger) == before
     assert await export(ledger) == exported
-    [back] = [each for each in undone if isinstance(each, CorrectionChange)]
+    [back] = [result for result in undone if isinstance(result, CorrectionChange)]
     assert (back.made, back.removed) == (change.removed, change.made)
     await made.undo("here", back)
     assert await records(ledger) == after

@@ -9,7 +9,7 @@ async def test_many_pairs_are_saved_at_once_and_each_name_is_compared_once(ledge
     await ledger.project()
     await ledger.clear_stale()
     compared = await ledger.read(Duplicates.list_uncompared, 10)
-    ids = sorted(each.id for each in compared)
+    ids = sorted(entity.id for entity in compared)
     assert len(ids) == 4
     pairs = [
         (ids[0], ids[1], 0.4, 0.2),

@@ -86,7 +86,7 @@ async def test_a_split_makes_only_what_it_changes_stale(ledger: LedgerFixture) -
     await split(ledger, PERSON)
     part = "avon (person)"
     assert ("bridge", "") not in await ledger.stale()
-    assert {name for each in await ledger.stale() for name in each} >= {"avon", part, "violin"}
+    assert {name for row in await ledger.stale() for name in row} >= {"avon", part, "violin"}
 
 
 async def test_text_that_names_the_part_itself_is_about_the_part_and_stays_when_the_split_is_undone(
@@ -127,7 +127,7 @@ async def test_a_part_can_be_merged_and_merged_back(ledger: LedgerFixture) -> No
 async def test_a_part_is_never_joined_with_its_origin_by_itself(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", says("Avon Falls", "location"), says("Avon Falls", "person"))
     change = await split(ledger, PERSON, name="Avon Falls", part="The Avon Falls")
-    assert [each.kind for each in change.made] == ["separate", "split"]
+    assert [correction.kind for correction in change.made] == ["separate", "split"]
     assert (await profiles(ledger)).keys() == {"Avon Falls", "The Avon Falls"}
 
 
@@ -189,7 +189,11 @@ async def test_a_split_neither_changes_nor_shows_anything_of_another_space(ledge
     there = await ledger.scope_ids(["there"])
     assert await ledger.read(Search.list_corrections, there, 10, 0) == []
     here = await ledger.read(Search.list_corrections, await ledger.scope_ids(["here"]), 10, 0)
-    assert [(each.kind, each.name, each.other, each.description) for each in here if each.kind == "split"] == [
+    assert [
+        (correction.kind, correction.name, correction.other, correction.description)
+        for correction in here
+        if correction.kind == "split"
+    ] == [
         ("split", "Avon", PART, "document here"),
         ("split", "Avon", PART, PERSON),
     ]

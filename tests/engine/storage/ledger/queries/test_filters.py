@@ -89,10 +89,10 @@ def some_filters(chance: random.Random) -> list[Filters]:
 
     for _ in range(25):
         documents = (f"d{chance.randrange(30)}" for _ in range(5))
-        times = [chance.choice((None, day(each))) for each in sorted(chance.choices(range(-20, 20), k=2))]
+        times = [chance.choice((None, day(choice))) for choice in sorted(chance.choices(range(-20, 20), k=2))]
         where = maybe(*documents), maybe(chance.choice(ROOMS)), maybe("Ada", "Bob")
         made.append(Filters(*where, times[0], times[1], maybe("file", "conversation")))
-    return [each for each in made if each.is_active]
+    return [filter_ for filter_ in made if filter_.is_active]
 
 
 def resolve(db: Connection, within: Filters, scope: ScopeIds, max_listed: int) -> ResolvedFilters:
@@ -111,8 +111,8 @@ async def test_indexes_find_what_a_full_scan_finds(ledger: LedgerFixture, max_li
     def find(db: Connection, within: Filters) -> tuple[set[int], set[int]]:
         found = resolve(db, within, scope, max_listed)
         some, fully = [
-            set(filters.filter_ids(db, ResolvedFilters(each, each), KeyKind.CHUNK, every))
-            for each in (found.matching_chunks, found.fully_matching_chunks)
+            set(filters.filter_ids(db, ResolvedFilters(chunks, chunks), KeyKind.CHUNK, every))
+            for chunks in (found.matching_chunks, found.fully_matching_chunks)
         ]
         if found.matching_chunks.ids is None:  # a condition says nothing of the scope: searches keep to it
             some, fully = some & in_scope, fully & in_scope

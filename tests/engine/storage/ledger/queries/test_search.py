@@ -32,8 +32,8 @@ async def search(
     ids = list(await ledger.read(Search.search_chunks, text, 9, scope or await ledger.scope_ids(), within))
     everything = await ledger.scope_ids({"here", "there"}, {"hall", "attic"})
     found = await ledger.read(Search.load_chunk_texts, ids, everything)
-    assert [each.id for each in found] == ids
-    return [each.text for each in found]
+    assert [chunk_text.id for chunk_text in found] == ids
+    return [chunk_text.text for chunk_text in found]
 
 
 ODD = ('"', "AND", "ferry AND", "NEAR(", "ferry*", "text:ferry", "-ferry", "^ferry", "(((", "'; DROP TABLE chunk --")
@@ -73,7 +73,7 @@ async def test_a_chunk_is_in_scope_by_its_space_or_its_room(
     scope = await ledger.scope_ids(spaces, rooms)
     assert set(await search(ledger, "ferry", scope)) == found
     texts = await ledger.read(Search.load_chunk_texts, await ledger.column("SELECT id FROM chunk"), scope)
-    assert {each.text for each in texts} == found
+    assert {text.text for text in texts} == found
 
 
 async def test_a_chunk_comes_with_its_pieces_their_places_and_times(ledger: LedgerFixture) -> None:
@@ -127,7 +127,7 @@ async def test_profiles_come_from_the_scope_only_and_say_whether_they_are_stale(
     names, pairs = await ledger.column("SELECT id FROM entity"), await ledger.column("SELECT id FROM relation")
     assert (len(names), len(pairs)) == (4, 2)
     known = await ledger.read(Search.load_entities, names, await ledger.scope_ids())
-    assert {each.canonical: each.is_stale for each in known.values()} == {"ada": True, "bob": False}
+    assert {entity.canonical: entity.is_stale for entity in known.values()} == {"ada": True, "bob": False}
     assert len(await ledger.read(Search.load_relations, pairs, await ledger.scope_ids())) == 1
 
 

@@ -74,7 +74,7 @@ async def test_documents_are_listed_by_title_within_the_scope(ledger: LedgerFixt
     for key, texts, space, room in (("b", 2, "here", "hall"), ("a", 1, "here", "hall"), ("c", 1, "there", "attic")):
         await ledger.add(doc(key, *map(str, range(texts)), space=space, room=room))
     listed = await ledger.ledger.stats.list_documents(HERE)
-    rows = [(each.title, each.room, each.chunks, each.passages) for each in listed]
+    rows = [(document.title, document.room, document.chunks, document.passages) for document in listed]
     assert rows == [("A", "hall", 1, 1), ("B", "hall", 2, 2)]
     assert await ledger.ledger.stats.list_documents(HERE, "indexed") == []
 

@@ -13,7 +13,7 @@ async def test_named_entities_are_found_by_name_and_alias_within_the_spaces(ledg
     await ledger.write(Corrections.merge_names, "here", "Enchantress", "Ada Lovelace")
     await ledger.project()
     found = await ledger.read(Walks.find_named_entities, {"enchantress", "bob", "zoe"}, await ledger.scope_ids())
-    assert {(each.alias, each.canonical) for each in found} == {("enchantress", "ada lovelace"), ("bob", "bob")}
+    assert {(entity.alias, entity.canonical) for entity in found} == {("enchantress", "ada lovelace"), ("bob", "bob")}
     nowhere = await ledger.scope_ids((), {"room of here"})
     assert await ledger.read(Walks.find_named_entities, {"bob"}, nowhere) == []
 
@@ -66,7 +66,7 @@ async def test_counts_of_several_spaces_are_added(ledger: LedgerFixture) -> None
     await ledger.project()
     both = await ledger.scope_ids({"here", "there"})
     found = await ledger.read(Walks.find_named_entities, {"ada"}, both)
-    assert {(each.mentions, each.degree) for each in found} == {(4, 2)}
+    assert {(entity.mentions, entity.degree) for entity in found} == {(4, 2)}
     loaded = await ledger.read(Walks.load_walk_edges, {"ada"}, chunks, both, 9, None)
     assert loaded.degrees == {"ada": 6, "bob": 6}
     assert loaded.edges["ada", "bob"] == 4
