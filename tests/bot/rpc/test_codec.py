@@ -26,6 +26,7 @@ from bot.capabilities.erasure import requests as erasure_requests
 from bot.capabilities.graph import requests as graph_requests
 from bot.capabilities.graph import results as graph_results
 from bot.capabilities.history.requests import GetHistory
+from bot.capabilities.history.results import HistoryResult
 from bot.capabilities.maintenance import requests as maintenance_requests
 from bot.capabilities.maintenance.results import AuditList, AuditRow, ChannelCount, MyData
 from bot.capabilities.management import requests as management_requests
@@ -41,6 +42,7 @@ from bot.store import AccessToken, Subject
 from engine import CorrectionChange, EntitySummary, FactProvenance, ManualCorrection, Subgraph
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport, Homonym, HomonymSense
+from engine.llm.offline.supersession.history import Step
 from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Omission, Passage, SearchQuery
 from engine.retrieval.graph.records import StatedFact, SubgraphEdge, SubgraphNode
 from engine.storage.ledger.records.query_results import IndexProblem, IndexStatus
@@ -144,6 +146,7 @@ REQUESTS: list[OperationRequest] = [
     graph_requests.ListCorrections(5),
 ]
 EVENTS: list[OperationResult] = [
+    HistoryResult("the roof", (Step("said", 1, "It leaks."),), (SOURCE,), has_more=True),
     DecisionList(("kind",), (("task",),), "2026-11-20 10:00 UTC"),
     results.AnswerDelta("a “b”\n"),
     results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
