@@ -19,7 +19,7 @@ GROUP = "threadlore.capabilities"
 # The commands, routes and tools that doors have besides those of the rows; a test compares them with the doors.
 DOOR_NAMES = frozenset(
     (
-        *("ask-about", "backup-key", "catch-up", "chat", "check", "connect", "correct", "demo"),
+        *("ask-about", "audit", "backup-key", "catch-up", "chat", "check", "connect", "correct", "demo"),
         *("doctor", "entities", "expert", "graph", "help", "init", "learn", "mcp", "my-data.jsonl"),
         *("neighborhood", "openapi.json", "pin", "prompt", "query", "restore", "retention"),
         *("retrieve", "serve", "settings", "setup", "source", "sources", "summaries", "summarize-thread"),

@@ -24,10 +24,10 @@ OTHER_LISTS = ("canvases.json", "lists.json", "huddle_transcripts.json")
 CANVAS_FILE = "canvas_in_the_conversation.json"
 TEAM_FOLDER = re.compile(r"teams/[^/]+/")
 DAY_FILE = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
-CHANNEL_FILE = re.compile(r"(?:.*[-_])?([CGD][A-Z0-9]{6,})(?:-\d+(?:\.\d+)?)?\.json")
+CHANNEL_FILE = re.compile(r"(?:\A|[-_])([CGD][A-Z0-9]{6,})(?:-\d+(?:\.\d+)?)?\.json\Z")
 CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{6,}")
 ATTACHMENT = re.compile(r"(F[A-Z0-9]{6,})-.+")
-HAS_ATTACHMENTS = re.compile(r"(?:.*/)?(?:attachments|[CGD][A-Z0-9]{6,})", re.DOTALL)  # folders
+HAS_ATTACHMENTS = re.compile(r"attachments|[CGD][A-Z0-9]{6,}")  # names of folders
 DIRECT_NAME = re.compile(r"mpdm-.+|D[A-Z0-9]{6,}")
 STORE = re.compile(r"slackdump\.sqlite|[CGD][A-Z0-9]{6,}\.json\.gz")  # how slackdump stores what it reads
 STORE_HINT = "Name its folder: a database cannot be read within a ZIP archive."
@@ -60,7 +60,7 @@ def find_layout(names: Sequence[str], now: datetime) -> ExportLayout:
     """The layout of an export. Raises InvalidDocument if this is none."""
     if any(STORE.fullmatch(name.rpartition("/")[2]) for name in names) and not _list_roots(names):
         raise InvalidDocument("This is an archive of slackdump, not an export.", hint=STORE_HINT)
-    found = _list_roots(names) or (["" for name in names if CHANNEL_FILE.fullmatch(name.rpartition("/")[2])][:1])
+    found = _list_roots(names) or (["" for name in names if CHANNEL_FILE.search(name.rpartition("/")[2])][:1])
     if not found:
         raise InvalidDocument("This is no such export: it has neither users.json nor channels.json.")
     main = found[0]
@@ -90,9 +90,9 @@ def _place_file(layout: ExportLayout, name: str, now: datetime) -> None:
         layout.canvases[folder] = name
     elif "/__uploads/" in f"/{name}":
         layout.uploads[folder.rpartition("/")[2]] = name
-    elif HAS_ATTACHMENTS.fullmatch(folder) and (match := ATTACHMENT.fullmatch(file)):
+    elif HAS_ATTACHMENTS.fullmatch(folder.rpartition("/")[2]) and (match := ATTACHMENT.fullmatch(file)):
         layout.uploads[match[1]] = name
-    elif (match := CHANNEL_FILE.fullmatch(file)) and f"{folder}/".removeprefix("/") in {*layout.roots, "/"}:
+    elif (match := CHANNEL_FILE.search(file)) and f"{folder}/".removeprefix("/") in {*layout.roots, "/"}:
         layout.days.setdefault(f"{layout.find_root(name)}{match[1]}", []).append(("", name))
     elif file not in {*LISTS, *OTHER_LISTS}:
         layout.others.append(name)

@@ -52,6 +52,7 @@ _TO_COME = re.compile(
     r"|(?:el |la |o |a )?próxim[oa] \w+|(?:la )?semana que (?:vem|viene))(?!\w)",
     re.IGNORECASE,
 )
+_ELIDED = re.compile(r"^d['’]")
 _WORD = re.compile(r"\S+")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)")
 _NUMERIC = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})|(\d{4})/(\d{1,2})/(\d{1,2})")
@@ -148,7 +149,7 @@ def _list_words(text: str, at: int, *, is_english: bool) -> Iterator[_Typed]:
     for count, found in enumerate(_WORD.finditer(text, at)):
         raw = found[0]
         bare = raw.rstrip(".,;:?!)]»”\"'")
-        word = re.sub(r"^d['’]", "", bare.casefold())
+        word = _ELIDED.sub("", bare.casefold())
         if ordinal := _ORDINAL.fullmatch(raw.casefold().rstrip(",;:?!)")):
             word, bare = ordinal[1], raw.rstrip(",;:?!)")
         yield _Typed(_to_iso(word, is_english=is_english), found.start() + len(bare))

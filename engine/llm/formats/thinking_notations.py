@@ -225,6 +225,9 @@ def _write_tree(node: _Tree) -> str:
     return f"(?:{'|'.join(branches)}){'?' if '' in node else ''}"
 
 
+_NOTHING = re.compile(r"(?!)")
+
+
 class Marks:
     """Finds any of the literals: a pattern that is compiled when it is first used; those of this file take 100 ms."""
 
@@ -235,7 +238,7 @@ class Marks:
     def pattern(self) -> re.Pattern[str]:
         """Looks at the first characters of the literals before it tries them one by one; without any, finds nothing."""
         if not self._literals:
-            return re.compile(r"(?!)")
+            return _NOTHING
         depth = min(3, *map(len, self._literals))
         firsts = ("".join(sorted({literal[place] for literal in self._literals})) for place in range(depth))
         ahead = "".join(f"[{re.escape(first)}]" for first in firsts)
