@@ -26,7 +26,8 @@ UNTRIED = {
 }
 # Fields that say which place, document or answer a request is about.
 TARGETS = frozenset({"room", "channel", "document", "key", "answer", "share", "space"})
-WORDS_FIELDS = frozenset({"text", "question", "name", "other", "into", "part", "search", "person", "file"})
+REPEATING = frozenset({"watch"})  # its list repeats to the asker what they typed
+WORDS_FIELDS = frozenset({"text", "question", "name", "other", "into", "part", "search", "person", "file", "subject"})
 NO_TARGET = frozenset({"zone", "working_dir", "type", "status", "place", "sort", "mode", "model", "output", "overview"})
 MANAGING = frozenset({Who.CORRECTOR, Who.CHANNEL_MANAGER, Who.REVIEWER})
 
@@ -64,7 +65,7 @@ def list_probes(row: Capability, bait: Bait, room: str, canaries: list[Canary]) 
     yield Probe(row, _build(row, _values(wide), required_only=not row.audited))
     if row.name == "ask":
         yield from _list_questions(row, bait)
-    if not {each.name for each in list_fields(row)} & (TARGETS | WORDS_FIELDS):
+    if row.name in REPEATING or not {each.name for each in list_fields(row)} & (TARGETS | WORDS_FIELDS):
         return
     for canary in canaries:
         values = _values({"text": f"What does {canary.name} keep?", "name": canary.name, "room": canary.room})
@@ -91,7 +92,7 @@ def _values(known: Mapping[str, str]) -> dict[str, Any]:
     """A value for each field of a name that requests use."""
     text, name, room = known["text"], known["name"], known["room"]
     values: dict[str, Any] = dict.fromkeys(("text", "question", "description", "topic"), text)
-    values |= dict.fromkeys(("name", "other", "into", "part", "search", "entity"), name)
+    values |= dict.fromkeys(("name", "other", "into", "part", "search", "entity", "subject"), name)
     values |= dict.fromkeys(("room", "channel"), room)
     values |= {"document": known.get("key", ""), "key": known.get("key", ""), "person": STRANGER, "id": "none"}
     values |= {

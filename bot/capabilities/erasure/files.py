@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bot.ingest.erasure.keys import find_key_path, load_or_create_key
 from bot.ingest.erasure.receipt import check_signature, dump_receipt, parse_receipt
+from bot.text.format import format_utc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,4 +33,5 @@ def check_elsewhere(text: str, public_key: str) -> str:
     """Check a receipt of any installation by its public key; returns a sentence. Raises InvalidQuestion."""
     receipt = parse_receipt(text)
     check_signature(receipt, public_key.strip())
-    return f"The receipt {receipt['id']} of {receipt['time']} is signed by this key, and unchanged."
+    time = format_utc(datetime.fromisoformat(receipt["time"]))
+    return f"The receipt {receipt['id']} of {time} is signed by this key, and unchanged."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.capabilities.documents.forget import erase_bytes
@@ -66,7 +67,7 @@ async def verify_receipt(deps: Deps, caller: Caller, request: VerifyReceipt) -> 
 
 def _say_remaining(receipt: Mapping[str, Any], counts: Mapping[str, int]) -> str:
     signed = gettext("The receipt {id} of {time} is signed by this installation.").format(
-        id=receipt["id"], time=receipt["time"]
+        id=receipt["id"], time=format_utc(datetime.fromisoformat(receipt["time"]))
     )
     kinds = (
         (counts["documents"], pluralize(counts["documents"], "{count} document", "{count} documents")),

@@ -40,6 +40,11 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("neighborhood", {"name": "Mina", "depth": 2}),
     ("documents", {}),
     ("summary", {"since": "90 days", "form": "digest"}),
+    ("history", {"subject": "Mina"}),
+    ("decisions", {}),
+    ("watch", {"text": "the ferry"}),
+    ("watches", {}),
+    ("unwatch", {"subject": "the ferry"}),
 ]
 
 
@@ -95,14 +100,14 @@ async def call(client: Client, name: str, arguments: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("way", ["connect", "connect_over_http"])
 async def test_every_tool_is_listed_with_its_meaning_and_called(desk: Desk, way: str, mode: str) -> None:
-    async with getattr(desk, way)(await desk.create_token("ask", "read"), mode=mode) as client:
+    async with getattr(desk, way)(await desk.create_token("ask", "read", "write"), mode=mode) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(listed) == {name for name, _ in CALLS}
         assert all(each.description for each in listed.values())
         deepest = listed["neighborhood"].input_schema["properties"]["depth"]["maximum"]
         assert not (await call(client, "neighborhood", {"name": "Mina", "depth": deepest})).is_error
         found = {name: await call(client, name, arguments) for name, arguments in CALLS}
-    assert not any(each.is_error for each in found.values())
+    assert {name: str(result.content) for name, result in found.items() if result.is_error} == {}
     answer = found["ask"].structured_content
     assert "noon" in answer["answer"]
     assert answer["sources"][0]["link"] == "https://t.example/note"
@@ -206,7 +211,7 @@ async def test_what_does_not_fit_is_refused_in_words(desk: Desk) -> None:
 async def test_the_command_serves_on_standard_input_and_output(desk: Desk, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
-    token = await desk.create_token("ask", "read")
+    token = await desk.create_token("ask", "read", "write")
     settings = os.environ | {"THREADLORE_DATA_DIR": str(data), "THREADLORE_ACCESS_TOKEN": token}
     command = StdioServerParameters(command=sys.executable, args=["-m", "bot", "mcp"], env=settings)
     async with serve_socket(data, desk.service.perform), Client(command) as client:  # as a running bot does
