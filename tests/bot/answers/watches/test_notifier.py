@@ -122,6 +122,17 @@ async def test_an_edit_that_becomes_a_decision_is_told(bot: BotFixture) -> None:
     assert len(told(bot, "ada")) == 1
 
 
+async def test_an_edit_is_told_also_if_messages_are_compared_while_it_is_stored(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "decided", "orchard fence")
+    message = await bot.post(yard, "bob", "The orchard fence is old.")
+    await run(bot)
+    run_before(bot.engine.documents, "amend", notifier(bot, 0.0).compare)
+    await bot.edit(message, "We decided to sell the orchard fence.")
+    await run(bot)
+    assert len(told(bot, "ada")) == 1
+
+
 @pytest.mark.parametrize("call", ["finish", "open_direct"])
 async def test_a_notice_that_could_not_be_posted_is_posted_once_later(bot: BotFixture, call: str) -> None:
     yard = await bot.join("YARD", "ada", "bob")
@@ -207,6 +218,14 @@ async def test_in_random_workspaces_people_are_told_exactly_what_they_can_read(b
         text = " ".join(each.text for each in told(bot, person))
         assert {f"K{number}" for number in range(12) if f"number K{number}." in text} <= wanted[person]
         assert bool(text) == bool(wanted[person])
+
+
+async def test_a_direct_message_without_a_workspace_shows_the_requests_of_all(bot: BotFixture) -> None:
+    kept = await watch(bot, "ada", "mentioned", "kettle")
+    store = bot.store.watches
+    assert await store.list_of(Location("slack", "", "DADA"), "ada") == [kept]
+    assert await store.list_of(Location("slack", "T2", ""), "ada") == []
+    assert await store.list_of(Location("slack", "", "DBOB"), "bob") == []
 
 
 async def test_a_person_keeps_lists_and_ends_standing_requests_in_the_chat(bot: BotFixture) -> None:
