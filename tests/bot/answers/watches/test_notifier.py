@@ -10,7 +10,7 @@ import pytest
 
 from bot.answers.watches.notifier import QUIET_SECONDS, WatchNotifier
 from bot.commands.table import run_command
-from bot.errors import PlatformError
+from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location
 from bot.store.schedules.watches import Watch
@@ -146,6 +146,36 @@ async def test_a_notice_that_could_not_be_posted_is_posted_once_later(bot: BotFi
         await run(bot)
     [reply] = told(bot, "ada")
     assert reply.closing is not None
+
+
+async def test_a_person_who_accepts_no_direct_messages_is_tried_once(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(yard, "bob", "The kettle leaks.")
+    bot.platform.fail_after("finish", 0, PermissionDenied("no direct messages"))
+    await run(bot)
+    assert await bot.store.watches.list_waiting() == []
+    assert len(await bot.store.watches.list_all()) == 1
+
+
+async def test_failures_to_tell_are_tried_again_after_growing_pauses(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(yard, "bob", "The kettle leaks.")
+    await notifier(bot, 0.0).compare()
+    clock, tries = ManualClock(bot.platform.current_time() + timedelta(seconds=QUIET_SECONDS)), list[int]()
+
+    async def fail() -> None:
+        tries.append(1)
+        run_before(bot.platform, "open_direct", fail)
+        raise PlatformError("busy")
+
+    run_before(bot.platform, "open_direct", fail)
+    patient = WatchNotifier(replace(bot.context, clock=clock))
+    for _ in range(100):
+        await patient.tell()
+        clock.advance(5.0)
+    assert len(tries) == 7
 
 
 async def test_a_process_that_ended_after_it_posted_does_not_post_again(bot: BotFixture) -> None:
