@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.answers.renewal.superseded import SupersededAnswers
 from bot.answers.watches.notifier import QUIET_SECONDS, WatchNotifier
 from bot.commands.table import run_command
 from bot.errors import PermissionDenied, PlatformError
@@ -208,6 +209,18 @@ async def test_who_left_the_workspace_or_was_forgotten_is_told_nothing(bot: BotF
     await run(bot)
     assert (told(bot, "ada"), told(bot, "bob")) == ([], [])
     assert await bot.store.watches.list_all() == []
+
+
+async def test_a_later_message_does_not_overwrite_what_was_told(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kiln")
+    await bot.post_indexed(yard, "bob", "The kiln is lit on Monday.")
+    await run(bot)
+    [reply] = told(bot, "ada")
+    message = await bot.post(yard, "bob", "Correction: the kiln is lit on Thursday, not on Monday.", after=7200.0)
+    await bot.engine.wait_until_indexed()
+    await SupersededAnswers(bot.context).check(message)
+    assert (await bot.stored(reply)).state == "done"
 
 
 async def test_a_changed_value_is_found_beside_what_was_said_before(bot: BotFixture) -> None:
