@@ -78,13 +78,13 @@ class ConversationDocuments:
     async def edit_message(self, indexed: IndexedMessage, document: str) -> None:
         """Replace the text of a message, and redact answers that used it."""
         location, title = indexed.message.location, indexed.title
-        await self._note_watched(location, [to_message_record(indexed, document)])
         key = message_key(location.room, indexed.message.id)
         reworded = await self._has_new_text(indexed, document, key)
         async with self._redact_after([key], document) if reworded else nullcontext():
             await self._amend_or_add(
                 MessageRun(document, location.thread, title, (indexed,)), location, [indexed.passage], opened=False
             )
+        await self._note_watched(location, [to_message_record(indexed, document)])  # only now is its text the new one
         await self._store.messages.update_digest(location.room, indexed.message.id, message_digest(indexed.message))
         await self._store.messages.record_applied(location.room, [indexed.message.id])
 

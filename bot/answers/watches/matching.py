@@ -100,7 +100,7 @@ def build_sources(document: Document, message: str) -> list[Source]:
 def _select(sources: Sequence[Source], watches: Sequence[Watch]) -> list[Watch]:
     """The standing requests that waited for the last of the sources."""
     watched = WatchedSources(sources)
-    return [watch for watch in watches if sources[-1] in watched.list_events(watch.kind, watch.subject)]
+    return [watch for watch in watches if watched.is_event_last(watch.kind, watch.subject)]
 
 
 def _may_replace(watch: Watch, source: Source) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -11,8 +12,9 @@ import structlog
 
 from bot.answers.watches.matching import WatchMatcher
 from bot.answers.watches.telling import WatchTeller
-from bot.errors import ChannelGone, WorkspaceGone
+from bot.errors import ChannelGone, PermissionDenied, SetupError, WorkspaceGone
 from bot.platform.models import Location
+from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +27,7 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 5.0
 MAX_COMPARED = 200  # messages at once
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 3600.0  # after failures to tell one person, before the next try
 QUIET_SECONDS, MAX_WAIT_SECONDS = 20.0, 300.0  # after the last and the first message of a burst, before it is told
 
 
@@ -36,6 +39,7 @@ class WatchNotifier:
         self._store = context.store
         self._matcher = WatchMatcher(context.engine_context.engine)
         self._teller = WatchTeller(context, self._matcher)
+        self._failures: dict[str, tuple[int, datetime]] = {}  # by watch: how many, and when to try again
 
     async def run(self) -> None:
         """Compare and tell until cancelled; one process at a time does, each for the workspaces it serves."""
@@ -64,7 +68,9 @@ class WatchNotifier:
         watches = {each.id: each for each in await self._store.watches.list_all()}
         for id_, group in groupby(await self._store.watches.list_waiting(), key=attrgetter("watch")):
             watch, notices = watches.get(id_), list(group)
-            if watch is not None and self._context.serves(watch.place) and self._is_due(notices):
+            if watch is None or not self._context.serves(watch.place) or self._is_paused(watch):
+                continue
+            if self._is_due(notices):
                 await self._tell(watch, notices)
 
     async def _has_work(self) -> bool:
@@ -86,11 +92,28 @@ class WatchNotifier:
         chosen = [notice for notice in notices if notice.answer == begun]
         try:
             await self._teller.tell(watch, chosen)
+            self._failures.pop(watch.id, None)
         except (ChannelGone, WorkspaceGone):
             log.warning("watch.ended", workspace=watch.workspace)
             await self._store.watches.delete([watch.id])
         except Exception as error:  # noqa: BLE001 - one person who cannot be told must not hold up the others
-            log.warning("watch.postponed", error=type(error).__name__)
+            await self._handle_failure(watch, chosen, error)
+
+    async def _handle_failure(self, watch: Watch, notices: Sequence[WatchNotice], error: Exception) -> None:
+        """Give up on a person who accepts no direct messages; try others again after a growing pause."""
+        if isinstance(error, PermissionDenied) and not isinstance(error, SetupError):
+            log.warning("watch.refused", workspace=watch.workspace, error=type(error).__name__)
+            self._failures.pop(watch.id, None)
+            await self._store.watches.finish_telling(notices, "dropped")
+            return
+        tries = self._failures[watch.id][0] + 1 if watch.id in self._failures else 1
+        pause = backoff_seconds(tries, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
+        self._failures[watch.id] = tries, self._context.clock.now() + timedelta(seconds=pause)
+        log.warning("watch.postponed", error=type(error).__name__, tries=tries)
+
+    def _is_paused(self, watch: Watch) -> bool:
+        """Whether the last attempt to tell of a standing request failed a short time ago."""
+        return watch.id in self._failures and self._context.clock.now() < self._failures[watch.id][1]
 
     def _is_due(self, notices: Sequence[WatchNotice]) -> bool:
         """Whether a burst of messages is over, or takes long, or its message was begun before."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bot.capabilities.deps import Deps
     from bot.capabilities.history.requests import GetHistory
     from engine import Engine, Scope, Source
+    from engine.llm.offline.supersession.history import Step
 
 MAX_CHUNKS, MAX_FACTS, MAX_TOKENS = 100, 50, 1_000_000  # that are looked through
 MAX_STEPS = 30  # the newest
@@ -32,7 +33,7 @@ async def get_history(deps: Deps, caller: Caller, request: GetHistory) -> AsyncG
         raise InvalidQuestion(gettext(NO_SUBJECT), hint=gettext(NO_SUBJECT_HINT))
     found, names = await _find_sources(deps.engine, subject, caller.scope)
     steps = await asyncio.to_thread(list_steps, found, (subject, *names))
-    shown = steps[-MAX_STEPS:]
+    shown = [renumber(step, max(0, len(steps) - MAX_STEPS)) for step in steps[-MAX_STEPS:]]
     used = {step.number for step in shown}
     sources = tuple(each for each in found if each.number in used)
     yield HistoryResult(subject, tuple(shown), sources, len(steps) > len(shown))
@@ -55,6 +56,12 @@ async def _find_sources(engine: Engine, subject: str, scope: Scope) -> tuple[lis
     context = await engine.retrieve(question)
     names = known.names if known.entity is not None else ()
     return _number((*context.sources, *known.sources)), names
+
+
+def renumber(step: Step, cut: int) -> Step:
+    """A step with positions in the list that is shown, without those of the steps that were cut off before it."""
+    earlier, later = (tuple(at - cut for at in places if at >= cut) for places in (step.earlier, step.later))
+    return replace(step, earlier=earlier, later=later)
 
 
 def _number(sources: Iterable[Source]) -> list[Source]:

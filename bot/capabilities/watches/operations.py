@@ -17,7 +17,6 @@ from bot.text.format import format_utc
 from bot.text.speech.watch_phrases import parse_watch_words
 from engine import Filters, Question
 from engine.errors import InvalidQuestion, NotFound
-from engine.models import Overview
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -31,6 +30,7 @@ COLUMNS = ("id", "kind", "subject", "since", "found", "newest", "link")
 MAX_PER_CALLER = 20
 ID_BYTES = 4
 ALL = "all"
+MAX_CHUNKS, MAX_TOKENS = 100, 1_000_000  # that are looked through for each of them
 
 
 async def watch(deps: Deps, caller: Caller, request: AddWatch) -> AsyncGenerator[Completed]:
@@ -82,14 +82,23 @@ async def _list_own(parts: BotParts, caller: Caller) -> list[Watch]:
 
 async def _find_events(deps: Deps, parts: BotParts, caller: Caller, mine: Sequence[Watch]) -> dict[str, list[Source]]:
     """By the id of a standing request the messages of others that it waited for, within what the caller may read."""
-    since = Filters(since=min(watch_.created_at for watch_ in mine))
-    question = Question(
-        " ".join(watch_.subject for watch_ in mine), caller.scope, filters=since, overview=Overview("summary")
-    )
-    sources = (await deps.engine.retrieve(question)).sources
-    found = await asyncio.to_thread(select_events, sources, mine)
-    person = caller.subject.person
-    return {id_: [event for event in events if not await _wrote(parts, person, event)] for id_, events in found.items()}
+    person, found = caller.subject.person, dict[str, list["Source"]]()
+    for watch_ in mine:
+        question = Question(
+            watch_.subject,
+            caller.scope,
+            mode="naive",
+            low=(watch_.subject,),
+            filters=Filters(since=watch_.created_at),
+            chunk_top_k=MAX_CHUNKS,
+            max_total_tokens=MAX_TOKENS,
+            rerank=False,
+            for_prompt=False,
+        )
+        sources = (await deps.engine.retrieve(question)).sources
+        events = (await asyncio.to_thread(select_events, sources, [watch_]))[watch_.id]
+        found[watch_.id] = [event for event in events if not await _wrote(parts, person, event)]
+    return found
 
 
 async def _wrote(parts: BotParts, person: str, source: Source) -> bool:

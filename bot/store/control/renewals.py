@@ -79,7 +79,9 @@ class AnswerRenewals:
         rows = await self._database.fetch_all(
             "SELECT id, platform, workspace, channel, thread, sources FROM answer WHERE time >= ?1 AND time < ?2"
             " AND repeated_at < ?2 AND platform = ?3 AND workspace = ?4 AND state = 'done' AND NOT private"
-            f" AND reply_ref <> '' AND sources <> '[]' ORDER BY time DESC, id LIMIT {limit}",
+            " AND reply_ref <> '' AND sources <> '[]'"
+            " AND id NOT IN (SELECT answer FROM watch_notice)"  # which quotes a message, and stays right
+            f" ORDER BY time DESC, id LIMIT {limit}",
             (to_micros(since), to_micros(until), place.platform, place.workspace),
         )
         return [CitingAnswer(id_, Location(*where), cited) for id_, *where, cited in rows]

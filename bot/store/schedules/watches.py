@@ -72,9 +72,12 @@ class Watches:
         return await self._database.write(_add, watch, limit)
 
     async def list_of(self, place: Location, person: str) -> list[Watch]:
-        """The standing requests of a person, the oldest first."""
+        """The standing requests of a person, the oldest first; outside a workspace, those of all of them."""
         return await self._select(
-            "platform = ? AND workspace = ? AND person = ?", place.platform, place.workspace, person
+            "platform = ?1 AND (workspace IN (?2, '') OR ?2 = '') AND person = ?3",
+            place.platform,
+            place.workspace,
+            person,
         )
 
     async def list_all(self) -> list[Watch]:

@@ -29,10 +29,11 @@ HINT = N_("Write the day as in “as of 2026-05-03”.")
 _ENGLISH = r"as (?:of|at)"
 _MARKER = re.compile(
     rf"(?<![\w’'-])(?:(?P<en>{_ENGLISH}(?= ))"
-    r"|(?P<de>(?-i:(?<!am )(?<!den )(?<!dem )(?:[Mm]it |[Zz]um |[Nn]ach )?Stand(?=[ :]))|per(?= \d{1,2}\.))"
-    r"|(?P<fr>à la date|(?:état|situation)(?= (?:au|du|d['’])))"
+    r"|(?P<de>(?-i:(?<!am )(?<!de[nmr] )(?<!De[nmr] )(?<!elle )(?<!uer )"
+    r"(?:[Mm]it |[Zz]um |[Nn]ach )?Stand(?=[ :]))|per(?= \d{1,2}\.))"
+    r"|(?P<fr>à la date|(?<!la )(?<!l['’])(?:état|situation)(?= (?:au|du|d['’])))"
     r"|(?P<es>a fecha(?= (?:del?|\d))|a d[ií]a(?= (?:del? )?\w))"
-    r"|(?P<pt>[nà]a? data(?= d[eo]\b)|(?:situação|posição)(?= em ))"
+    r"|(?P<pt>[nà]a? data(?= d[eo]\b)|(?<!a )(?:situação|posição)(?= em ))"
     r")\s*:?\s*",
     re.IGNORECASE,
 )

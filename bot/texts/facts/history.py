@@ -28,7 +28,8 @@ NO_SUBJECT_HINT = N_("Name a person, a thing, or ask a question.")
 
 def describe_step(step: Step) -> str:
     """What a step does to others, by their numbers in the list; empty for one that stands alone."""
-    parts = [gettext(KINDS[step.kind]).format(numbers=_list_numbers(step.earlier))] if KINDS[step.kind] else []
+    does = KINDS[step.kind] if step.earlier else ""
+    parts = [gettext(does).format(numbers=_list_numbers(step.earlier))] if does else []
     parts += [gettext(LATER).format(numbers=_list_numbers(step.later))] if step.later else []
     return ", ".join(parts)
 

@@ -92,12 +92,19 @@ class WatchedSources:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._candidates = build_candidates(sources)
+        self._last = sources[-1] if sources else None
 
     def list_events(self, kind: WatchKind, words: str) -> list[Source]:
         """The passages that are what is waited for, each once, in their order."""
         subject, candidates = parse_subject(words), self._candidates
         found = [one.source for at, one in enumerate(candidates) if is_event(kind, subject, at, candidates)]
         return list({(source.document, source.passage): source for source in found}.values())
+
+    def is_event_last(self, kind: WatchKind, words: str) -> bool:
+        """Whether the last passage is what is waited for; those before it are only what was said before."""
+        subject, candidates = parse_subject(words), self._candidates
+        places = [at for at, one in enumerate(candidates) if one.source == self._last]
+        return any(is_event(kind, subject, at, candidates) for at in places)
 
 
 def parse_subject(words: str) -> Subject:

@@ -8,9 +8,10 @@ from datetime import timedelta
 
 import pytest
 
+from bot.answers.renewal.superseded import SupersededAnswers
 from bot.answers.watches.notifier import QUIET_SECONDS, WatchNotifier
 from bot.commands.table import run_command
-from bot.errors import PlatformError
+from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location
 from bot.store.schedules.watches import Watch
@@ -122,6 +123,17 @@ async def test_an_edit_that_becomes_a_decision_is_told(bot: BotFixture) -> None:
     assert len(told(bot, "ada")) == 1
 
 
+async def test_an_edit_is_told_also_if_messages_are_compared_while_it_is_stored(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "decided", "orchard fence")
+    message = await bot.post(yard, "bob", "The orchard fence is old.")
+    await run(bot)
+    run_before(bot.engine.documents, "amend", notifier(bot, 0.0).compare)
+    await bot.edit(message, "We decided to sell the orchard fence.")
+    await run(bot)
+    assert len(told(bot, "ada")) == 1
+
+
 @pytest.mark.parametrize("call", ["finish", "open_direct"])
 async def test_a_notice_that_could_not_be_posted_is_posted_once_later(bot: BotFixture, call: str) -> None:
     yard = await bot.join("YARD", "ada", "bob")
@@ -135,6 +147,36 @@ async def test_a_notice_that_could_not_be_posted_is_posted_once_later(bot: BotFi
         await run(bot)
     [reply] = told(bot, "ada")
     assert reply.closing is not None
+
+
+async def test_a_person_who_accepts_no_direct_messages_is_tried_once(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(yard, "bob", "The kettle leaks.")
+    bot.platform.fail_after("finish", 0, PermissionDenied("no direct messages"))
+    await run(bot)
+    assert await bot.store.watches.list_waiting() == []
+    assert len(await bot.store.watches.list_all()) == 1
+
+
+async def test_failures_to_tell_are_tried_again_after_growing_pauses(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(yard, "bob", "The kettle leaks.")
+    await notifier(bot, 0.0).compare()
+    clock, tries = ManualClock(bot.platform.current_time() + timedelta(seconds=QUIET_SECONDS)), list[int]()
+
+    async def fail() -> None:
+        tries.append(1)
+        run_before(bot.platform, "open_direct", fail)
+        raise PlatformError("busy")
+
+    run_before(bot.platform, "open_direct", fail)
+    patient = WatchNotifier(replace(bot.context, clock=clock))
+    for _ in range(100):
+        await patient.tell()
+        clock.advance(5.0)
+    assert len(tries) == 7
 
 
 async def test_a_process_that_ended_after_it_posted_does_not_post_again(bot: BotFixture) -> None:
@@ -167,6 +209,18 @@ async def test_who_left_the_workspace_or_was_forgotten_is_told_nothing(bot: BotF
     await run(bot)
     assert (told(bot, "ada"), told(bot, "bob")) == ([], [])
     assert await bot.store.watches.list_all() == []
+
+
+async def test_a_later_message_does_not_overwrite_what_was_told(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kiln")
+    await bot.post_indexed(yard, "bob", "The kiln is lit on Monday.")
+    await run(bot)
+    [reply] = told(bot, "ada")
+    message = await bot.post(yard, "bob", "Correction: the kiln is lit on Thursday, not on Monday.", after=7200.0)
+    await bot.engine.wait_until_indexed()
+    await SupersededAnswers(bot.context).check(message)
+    assert (await bot.stored(reply)).state == "done"
 
 
 async def test_a_changed_value_is_found_beside_what_was_said_before(bot: BotFixture) -> None:
@@ -207,6 +261,14 @@ async def test_in_random_workspaces_people_are_told_exactly_what_they_can_read(b
         text = " ".join(each.text for each in told(bot, person))
         assert {f"K{number}" for number in range(12) if f"number K{number}." in text} <= wanted[person]
         assert bool(text) == bool(wanted[person])
+
+
+async def test_a_direct_message_without_a_workspace_shows_the_requests_of_all(bot: BotFixture) -> None:
+    kept = await watch(bot, "ada", "mentioned", "kettle")
+    store = bot.store.watches
+    assert await store.list_of(Location("slack", "", "DADA"), "ada") == [kept]
+    assert await store.list_of(Location("slack", "T2", ""), "ada") == []
+    assert await store.list_of(Location("slack", "", "DBOB"), "bob") == []
 
 
 async def test_a_person_keeps_lists_and_ends_standing_requests_in_the_chat(bot: BotFixture) -> None:

@@ -7,11 +7,14 @@ import re
 
 import pytest
 
+from bot.capabilities.history.queries import renumber
 from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.history.results import HistoryResult
 from bot.commands.context import CommandContext
 from bot.platform.events import CommandInvoked
+from bot.texts.facts.history import describe_step
 from engine.errors import InvalidQuestion
+from engine.llm.offline.supersession.history import Step
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF
 
@@ -31,6 +34,14 @@ async def test_steps_come_in_order_each_with_its_message(workspace: Workspace) -
     )
     with pytest.raises(InvalidQuestion, match="There is nothing to look for"):
         await workspace.text("bob", "history")
+
+
+def test_steps_name_only_places_in_the_list_that_is_shown() -> None:
+    step = Step("replaced", 7, "The regatta starts on 10 May.", earlier=(4, 12), later=(15,))
+    cut = renumber(step, 10)
+    assert (cut.earlier, cut.later) == ((2,), (5,))
+    assert describe_step(cut) == "replaces 3, replaced by 6"
+    assert describe_step(renumber(step, 13)) == "replaced by 3"
 
 
 @pytest.mark.parametrize("seed", range(3))
