@@ -18,7 +18,7 @@ from bot.text.speech.mentions import strip_mention
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Awaitable, Collection, Iterable, Mapping
 
     from bot.context import BotContext
     from bot.ingest.erasure.keys import InstallationKey
@@ -86,6 +86,14 @@ class Erasures:
         }
         questions = dict.fromkeys(strip_mention(answer.question) for answer in (*answers, *verified) if answer.question)
         return MeasuredErasure(plan, counts, tuple(questions)[:MAX_TITLES], tuple(answer.id for answer in answers))
+
+    async def try_measure(self, plan: Awaitable[ErasurePlan]) -> MeasuredErasure | None:
+        """Measure for the operator what must go anyway; None if it cannot be measured now."""
+        try:
+            return await self.measure(await plan)
+        except EngineError as error:
+            log.error("erasure.not_measured", error=type(error).__name__)  # noqa: TRY400 - no bug
+            return None
 
     async def give_receipt(
         self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject = NOBODY

@@ -26,7 +26,7 @@ from bot.platform.events import WorkspaceLeft
 from bot.platform.models import Location
 from bot.store import Subject
 from bot.store.schedules.retention import RetentionRecord
-from engine.errors import InvalidQuestion, NotFound
+from engine.errors import InvalidQuestion, NotFound, StoreError
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.databases import find_database
 
@@ -175,6 +175,23 @@ async def test_what_goes_by_age_has_a_receipt_of_the_operator(tmp_path: Path) ->
         )
         assert await bot.list_documents(place) == []
         assert not any((await operate(bot, VerifyReceipt(stored.id))).remaining.values())
+
+
+async def test_what_must_go_goes_without_a_receipt_if_it_cannot_be_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: Any) -> None:
+        raise StoreError("The disk is full.")
+
+    async with open_bot(tmp_path / "home", delete_data_on_uninstall=True, retention_days=30) as bot:
+        place, _ = await tell_of_the_ferry(bot)
+        monkeypatch.setattr(bot.store.affected_answers, "list_answers", fail)
+        await Retention(bot.context, ConversationDocuments(bot.context))._delete_before(bot.clock.now() + timedelta(1))
+        assert await bot.list_documents(place) == []
+        await bot.post_indexed(place, "bob", "Mirabell saw the ferry again.")
+        await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))
+        assert await bot.list_documents(place) == []
+        assert await bot.store.receipts.list_newest() == []
 
 
 async def test_what_goes_with_the_installation_has_a_receipt_of_the_operator(tmp_path: Path) -> None:
