@@ -43,12 +43,15 @@ class ErasureReader:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredErasure:
-    """A plan with how much goes, by kind, and the questions of answers that the reader may see."""
+    """A plan with how much goes, by kind.
+
+    `questions` and `answers` (id, attempt): those that the reader may see.
+    """
 
     plan: ErasurePlan
     counts: Mapping[str, int]
     questions: tuple[str, ...] = ()
-    answers: tuple[str, ...] = field(default=(), repr=False)
+    answers: tuple[tuple[str, int], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,8 @@ class Erasures:
             "verified_answers": len(verified),
         }
         questions = dict.fromkeys(strip_mention(answer.question) for answer in (*answers, *verified) if answer.question)
-        return MeasuredErasure(plan, counts, tuple(questions)[:MAX_TITLES], tuple(answer.id for answer in answers))
+        names = tuple((answer.id, answer.attempt) for answer in answers)
+        return MeasuredErasure(plan, counts, tuple(questions)[:MAX_TITLES], names)
 
     async def try_measure(self, plan: Awaitable[ErasurePlan]) -> MeasuredErasure | None:
         """Measure for the operator what must go anyway; None if it cannot be measured now."""
@@ -143,7 +147,7 @@ class Erasures:
         erased = {
             "documents": sorted(key.compute_name("document", file) for file in plan.files),
             "messages": sorted(key.compute_name("message", *message) for message in plan.messages),
-            "answers": sorted(key.compute_name("answer", answer) for answer in erasure.answers),
+            "answers": sorted(key.compute_name("answer", id_, str(attempt)) for id_, attempt in erasure.answers),
         }
         gone_by = now + timedelta(seconds=self._context.engine_context.erasing_seconds)
         receipt = {
@@ -166,7 +170,7 @@ class Erasures:
         documents, messages, answers = (list_names(receipt, name) for name in ("documents", "messages", "answers"))
         keys = await engine.maintenance.list_document_keys() if documents else []
         records = await self._store.receipts.list_message_ids() if messages else []
-        known = await self._store.receipts.list_answer_ids() if answers else []
+        known = await self._store.receipts.list_answer_texts() if answers else []
         return RemainingParts(
             tuple(each for each in keys if key.compute_name("document", each) in documents),
             tuple(
@@ -174,7 +178,7 @@ class Erasures:
                 for room, id_, document in records
                 if document and key.compute_name("message", room, id_) in messages
             ),
-            tuple(answer_id for answer_id in known if key.compute_name("answer", answer_id) in answers),
+            tuple(id_ for id_, attempt in known if key.compute_name("answer", id_, str(attempt)) in answers),
         )
 
     async def _list_shown(

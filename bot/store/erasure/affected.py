@@ -29,7 +29,7 @@ _RESTS = (  # as in `withdraw_verified_using`
     " AND NOT EXISTS (SELECT 1 FROM verified_provenance m"
     " WHERE m.verified = d.verified AND @position(m.key, ':message:') > 0)"
 )
-_ANSWER = "id, platform, workspace, channel, thread, asker, question, private, reply_ref <> ''"
+_ANSWER = "id, platform, workspace, channel, thread, asker, question, private, reply_ref <> '', attempt"
 _HAS_TEXT = "state <> 'started' AND (text <> '' OR question <> '')"
 
 
@@ -66,6 +66,7 @@ class AffectedAnswer:
     question: str
     is_private: bool = False
     is_posted: bool = False
+    attempt: int = 0
 
 
 class AffectedAnswers:
@@ -115,8 +116,9 @@ def _select(
             question,
             bool(private),
             bool(is_posted and (not private if posted is None else posted.get(id_))),
+            attempt,
         )
-        for id_, *place, asker, question, private, is_posted in rows
+        for id_, *place, asker, question, private, is_posted, attempt in rows
     }
 
 

@@ -27,6 +27,7 @@ from bot.platform.models import Location
 from bot.store import Subject
 from bot.store.schedules.retention import RetentionRecord
 from engine.errors import InvalidQuestion, NotFound, StoreError
+from tests.bot.answers.renewal.test_renewer import renew
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.databases import find_database
 
@@ -112,6 +113,22 @@ async def test_answers_in_places_that_a_reader_may_not_see_are_not_counted_for_t
     done = await perform(bot, "ada", place, Forget(link))
     assert done.receipt["counts"] == seen.counts
     assert not (await bot.stored(bot.last_reply)).text
+
+
+async def test_a_renewed_answer_is_not_what_was_erased(bot: BotFixture) -> None:
+    place = await bot.join("C1", "ada", "bob")
+    kiln = await bot.post_indexed(place, "ada", "The kiln is lit on Monday.")
+    await bot.post_indexed(place, "ada", "The kiln is lit with oak.")
+    reply = await bot.ask(place, "bob", "When and with what is the kiln lit?")
+    done = await perform(bot, "ada", place, Forget(bot.platform.message_link(place, kiln.id)))
+    assert done.receipt["counts"]["answers"] == 1
+    text = json.dumps(done.receipt)
+    assert (await operate(bot, VerifyReceipt(text))).remaining["answers"] == 0
+    await renew(bot)
+    assert "oak" in reply.text
+    assert (await operate(bot, VerifyReceipt(text))).remaining["answers"] == 0
+    await operate(bot, VerifyReceipt(text, erase_again=True))
+    assert (await bot.stored(reply)).text
 
 
 async def test_verify_says_what_an_older_backup_brought_back_and_erases_it_again(tmp_path: Path) -> None:
