@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bot.store import Subject
     from bot.store.erasure.affected import AffectedAnswer
     from engine import Scope
+    from engine.storage.ledger.records import ErasureSize
 
 log = structlog.get_logger(__name__)
 
@@ -67,7 +68,7 @@ class RemainingParts:
 
 
 class Erasures:
-    """Erasures: `planner` says what one takes. A reader is told nothing of answers in places that they may not read."""
+    """Erasures: `planner` says what one takes. A reader is told nothing of what is in places that they may not read."""
 
     def __init__(self, context: BotContext) -> None:
         self._context = context
@@ -81,7 +82,7 @@ class Erasures:
         answers = await self._list_shown(await self._store.affected_answers.list_answers(plan.demand), reader)
         verified = await self._list_shown(await self._store.affected_answers.list_verified(plan.demand), reader)
         counts = {
-            **asdict(size),
+            **(asdict(size) if reader is None else _count_own(size)),
             "messages": len(plan.messages),
             "answers": len(answers),
             "posted_answers": sum(answer.is_posted for answer in answers),
@@ -201,3 +202,9 @@ class Erasures:
             return await self._context.audience.get_home_space(place.without_thread) in scope.spaces
         except PlatformError:
             return False
+
+
+def _count_own(size: ErasureSize) -> dict[str, int]:
+    """The counts that depend on nothing but what goes; the others tell what else is stored, in any place."""
+    counts = {name: getattr(size, name) for name in ("documents", "passages", "chunks", "facts")}
+    return {**counts, "profiles": size.profiles_removed + size.profiles_rebuilt}

@@ -60,6 +60,12 @@ async def tell_of_the_ferry(bot: BotFixture) -> tuple[Location, str]:
     return place, bot.platform.message_link(place, first.id)
 
 
+async def close_conversations(bot: BotFixture, place: Location) -> None:
+    for document in await bot.list_documents(place):
+        await bot.engine.documents.amend(document.key, is_open=False)
+    await bot.engine.wait_until_indexed()
+
+
 async def test_a_rehearsal_changes_nothing_and_says_what_the_receipt_says(bot: BotFixture) -> None:
     place, link = await tell_of_the_ferry(bot)
     before = [document.passages for document in await bot.list_documents(place)]
@@ -129,6 +135,18 @@ async def test_a_renewed_answer_is_not_what_was_erased(bot: BotFixture) -> None:
     assert (await operate(bot, VerifyReceipt(text))).remaining["answers"] == 0
     await operate(bot, VerifyReceipt(text, erase_again=True))
     assert (await bot.stored(reply)).text
+
+
+async def test_counts_of_a_reader_do_not_tell_what_other_rooms_hold(bot: BotFixture) -> None:
+    place, attic = await bot.join("C1", "ada"), await bot.join("C2", "bob", kind="closed")
+    message = await bot.post_indexed(place, "ada", "Quillfeather met Mirabell at the ferry.")
+    await close_conversations(bot, place)
+    request = Forget(bot.platform.message_link(place, message.id), dry_run=True)
+    before = await perform(bot, "ada", place, request)
+    assert before.counts["profiles"] > 0
+    await bot.post_indexed(attic, "bob", "Quillfeather met Mirabell at the ferry.")
+    await close_conversations(bot, attic)
+    assert (await perform(bot, "ada", place, request)).counts == before.counts
 
 
 async def test_verify_says_what_an_older_backup_brought_back_and_erases_it_again(tmp_path: Path) -> None:
