@@ -122,7 +122,7 @@ class AnswerCorrector:
 
     async def _finish(self, correction: AnswerCorrection, *, renewed: bool = False) -> bool:
         """Delete a correction; False if it is needed again."""
-        return await self._store.answer_renewals.finish(correction.answer_id, renewed=renewed)
+        return await self._store.answer_renewals.finish(correction.answer_id, correction.attempts, renewed=renewed)
 
     async def _correct(self, correction: AnswerCorrection) -> bool:
         """Write the answer anew, replace it by a notice, or delete it with its question. Raises PlatformError.
@@ -168,7 +168,7 @@ class AnswerCorrector:
         if allowed is False:
             hidden = await list_unreadable_keys(audience, stored, correction.location, person)
             await self._store.answers.redact_one(correction.answer_id, hidden)
-            return await self._correct(replace(correction, is_confirmed=True))
+            return await self._correct(replace(correction, is_confirmed=True, attempts=correction.attempts + 1))
         return allowed is True and await self._finish(correction)
 
 

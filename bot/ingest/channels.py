@@ -223,11 +223,11 @@ class ChannelMembership:
         await self._store.hints.delete(ended.platform, ended.workspace, WELCOME_HINT)
         if purged:
             where = f"{ended.platform}:{ended.workspace}"
-            erasure = await self._erasures.measure(
-                await self._erasures.planner.plan_workspace(ended.platform, ended.workspace)
+            erasure = await self._erasures.try_measure(
+                self._erasures.planner.plan_workspace(ended.platform, ended.workspace)
             )
             await self.delete_workspace(ended.platform, ended.workspace)
-            receipt = await self._erasures.give_receipt("uninstall", {"workspace": where}, erasure)
+            receipt = await self._erasures.give_receipt("uninstall", {"workspace": where}, erasure) if erasure else {}
             details = {"receipt": receipt.get("id", "")}
             await self._store.audit.append(
                 AuditEvent("forget-workspace", "done", SYSTEM, workspace=where, details=details)

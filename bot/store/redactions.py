@@ -102,7 +102,7 @@ def request_corrections(db: Connection, answers: Collection[str], clock: Clock, 
         " SELECT id, platform, workspace, channel, thread, asker, message, reply_ref, time, ?2, ?2, ?3 FROM answer"
         " WHERE id IN (SELECT value FROM @list(?1)) AND reply_ref <> ''"
         " ON CONFLICT (answer) DO UPDATE SET confirmed = answer_correction.confirmed OR excluded.confirmed,"
-        " due_at = @least(answer_correction.due_at, excluded.due_at)"
+        " due_at = @least(answer_correction.due_at, excluded.due_at), attempts = answer_correction.attempts + 1"
         " RETURNING answer",
         (text_list(sorted(answers)), clock.time(), checked),
     )

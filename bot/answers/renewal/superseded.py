@@ -9,6 +9,8 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import structlog
+
 from bot.errors import PlatformError
 from bot.permissions.provenance import Provenance, can_read
 from bot.store.models import message_key
@@ -18,9 +20,11 @@ from engine.llm.offline.supersession.sources import find_replaced_sources
 
 if TYPE_CHECKING:
     from bot.context import BotContext
-    from bot.platform.models import Message
+    from bot.platform.models import Location, Message
     from bot.store import AnswerSource
     from bot.store.control.renewals import CitingAnswer
+
+log = structlog.get_logger(__name__)
 
 MIN_COMMON_WORDS = 2  # of a message and what an answer cites
 MAX_ANSWERS = 50  # that are compared with a message, the newest
@@ -34,22 +38,33 @@ class SupersededAnswers:
         self._store = context.store
 
     async def check(self, message: Message) -> None:
-        """Have the answers written anew that cite what this indexed message replaces, where its room may be read."""
+        """Have the answers written anew that cite what this indexed message replaces, where its room may be read.
+
+        Nothing was removed, so an answer stays as it is once the tokens of the day are spent.
+        """
         if self._context.settings.renew_answers != "on" or not message.text.strip() or message.own:
             return
-        room, days = message.location.room, self._context.settings.renew_answers_days
         words = content_words(message.text)
         if len(words) < MIN_COMMON_WORDS:
             return
-        since = self._context.clock.now() - timedelta(days=days)
-        found = await self._store.answer_renewals.list_citing(message.location, since, message.time, MAX_ANSWERS)
-        alike = [answer for answer in found if len(words & content_words(answer.cited_words)) >= MIN_COMMON_WORDS]
-        record = await self._store.messages.get(room, message.id) if alike else None
-        if record is None or not record.document:
+        alike = [answer for answer in await self._list_citing(message) if _is_alike(words, answer)]
+        record = await self._store.messages.get(message.location.room, message.id) if alike else None
+        if record is None or not record.document or await self._is_budget_spent(message.location):
             return
         newer = await self._describe(message, record.document)
         for answer in alike:
             await self._redact_replaced(answer, newer)
+
+    async def _list_citing(self, message: Message) -> list[CitingAnswer]:
+        since = self._context.clock.now() - timedelta(days=self._context.settings.renew_answers_days)
+        found = await self._store.answer_renewals.list_citing(message.location, since, message.time, MAX_ANSWERS)
+        if len(found) >= MAX_ANSWERS:
+            log.info("answer.superseded_limit_reached", channel=message.location.room, answers=len(found))
+        return found
+
+    async def _is_budget_spent(self, place: Location) -> bool:
+        limit = self._context.settings.renew_answers_tokens
+        return bool(limit) and await self._store.answer_renewals.count_tokens(place) >= limit
 
     async def _redact_replaced(self, answer: CitingAnswer, newer: Source) -> None:
         cited = [_to_source(source) for source in answer.sources if source.time is not None]
@@ -72,6 +87,15 @@ class SupersededAnswers:
             pass
         line = f"[{message.time:%Y-%m-%d %H:%M}] {name}: {text}"
         return Source(0, document, message.id, "", "", "", name, message.time, line, "", location.room, "")
+
+
+def _is_alike(words: set[str], answer: CitingAnswer) -> bool:
+    """Whether a message with these words has enough of them in common with the messages that an answer cites."""
+    cited = answer.cited_words.casefold()
+    if sum(word in cited for word in words) < MIN_COMMON_WORDS:
+        return False  # of most answers; nothing is parsed
+    excerpts = " ".join(source.excerpt for source in answer.sources if source.time is not None)
+    return len(words & content_words(excerpts)) >= MIN_COMMON_WORDS
 
 
 def _to_source(cited: AnswerSource) -> Source:

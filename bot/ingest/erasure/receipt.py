@@ -80,7 +80,7 @@ def list_names(receipt: Receipt, kind: str) -> frozenset[str]:
 
 def describe_counts(counts: Mapping[str, int]) -> str:
     """How much goes or went, for people: "2 documents, 5 passages and 1 answer"; "" for nothing."""
-    profiles = counts.get("profiles_removed", 0) + counts.get("profiles_rebuilt", 0)
+    profiles = sum(counts.get(name, 0) for name in ("profiles", "profiles_removed", "profiles_rebuilt"))
     number = {**counts, "profiles": profiles}.get
     kinds = (
         pluralize(number("documents", 0), "{count} document", "{count} documents"),

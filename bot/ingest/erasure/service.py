@@ -18,7 +18,7 @@ from bot.text.speech.mentions import strip_mention
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Awaitable, Collection, Iterable, Mapping
 
     from bot.context import BotContext
     from bot.ingest.erasure.keys import InstallationKey
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bot.store import Subject
     from bot.store.erasure.affected import AffectedAnswer
     from engine import Scope
+    from engine.storage.ledger.records import ErasureSize
 
 log = structlog.get_logger(__name__)
 
@@ -43,12 +44,15 @@ class ErasureReader:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredErasure:
-    """A plan with how much goes, by kind, and the questions of answers that the reader may see."""
+    """A plan with how much goes, by kind.
+
+    `questions` and `answers` (id, attempt): those that the reader may see.
+    """
 
     plan: ErasurePlan
     counts: Mapping[str, int]
     questions: tuple[str, ...] = ()
-    answers: tuple[str, ...] = field(default=(), repr=False)
+    answers: tuple[tuple[str, int], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class RemainingParts:
 
 
 class Erasures:
-    """Erasures: `planner` says what one takes. A reader is told nothing of answers in places that they may not read."""
+    """Erasures: `planner` says what one takes. A reader is told nothing of what is in places that they may not read."""
 
     def __init__(self, context: BotContext) -> None:
         self._context = context
@@ -78,14 +82,23 @@ class Erasures:
         answers = await self._list_shown(await self._store.affected_answers.list_answers(plan.demand), reader)
         verified = await self._list_shown(await self._store.affected_answers.list_verified(plan.demand), reader)
         counts = {
-            **asdict(size),
+            **(asdict(size) if reader is None else _count_own(size)),
             "messages": len(plan.messages),
             "answers": len(answers),
             "posted_answers": sum(answer.is_posted for answer in answers),
             "verified_answers": len(verified),
         }
         questions = dict.fromkeys(strip_mention(answer.question) for answer in (*answers, *verified) if answer.question)
-        return MeasuredErasure(plan, counts, tuple(questions)[:MAX_TITLES], tuple(answer.id for answer in answers))
+        names = tuple((answer.id, answer.attempt) for answer in answers)
+        return MeasuredErasure(plan, counts, tuple(questions)[:MAX_TITLES], names)
+
+    async def try_measure(self, plan: Awaitable[ErasurePlan]) -> MeasuredErasure | None:
+        """Measure for the operator what must go anyway; None if it cannot be measured now."""
+        try:
+            return await self.measure(await plan)
+        except EngineError as error:
+            log.error("erasure.not_measured", error=type(error).__name__)  # noqa: TRY400 - no bug
+            return None
 
     async def give_receipt(
         self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject = NOBODY
@@ -135,7 +148,7 @@ class Erasures:
         erased = {
             "documents": sorted(key.compute_name("document", file) for file in plan.files),
             "messages": sorted(key.compute_name("message", *message) for message in plan.messages),
-            "answers": sorted(key.compute_name("answer", answer) for answer in erasure.answers),
+            "answers": sorted(key.compute_name("answer", id_, str(attempt)) for id_, attempt in erasure.answers),
         }
         gone_by = now + timedelta(seconds=self._context.engine_context.erasing_seconds)
         receipt = {
@@ -158,7 +171,7 @@ class Erasures:
         documents, messages, answers = (list_names(receipt, name) for name in ("documents", "messages", "answers"))
         keys = await engine.maintenance.list_document_keys() if documents else []
         records = await self._store.receipts.list_message_ids() if messages else []
-        known = await self._store.receipts.list_answer_ids() if answers else []
+        known = await self._store.receipts.list_answer_texts() if answers else []
         return RemainingParts(
             tuple(each for each in keys if key.compute_name("document", each) in documents),
             tuple(
@@ -166,7 +179,7 @@ class Erasures:
                 for room, id_, document in records
                 if document and key.compute_name("message", room, id_) in messages
             ),
-            tuple(answer_id for answer_id in known if key.compute_name("answer", answer_id) in answers),
+            tuple(id_ for id_, attempt in known if key.compute_name("answer", id_, str(attempt)) in answers),
         )
 
     async def _list_shown(
@@ -189,3 +202,9 @@ class Erasures:
             return await self._context.audience.get_home_space(place.without_thread) in scope.spaces
         except PlatformError:
             return False
+
+
+def _count_own(size: ErasureSize) -> dict[str, int]:
+    """The counts that depend on nothing but what goes; the others tell what else is stored, in any place."""
+    counts = {name: getattr(size, name) for name in ("documents", "passages", "chunks", "facts")}
+    return {**counts, "profiles": size.profiles_removed + size.profiles_rebuilt}

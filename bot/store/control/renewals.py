@@ -86,12 +86,12 @@ class AnswerRenewals:
         )
         return [CitingAnswer(id_, Location(*where), cited) for id_, *where, cited in rows]
 
-    async def finish(self, answer: str, *, renewed: bool) -> bool:
+    async def finish(self, answer: str, attempts: int, *, renewed: bool) -> bool:
         """Delete the correction of an answer; False if a renewed one lost another source since.
 
         What stays of an answer that is not renewed is deleted with it.
         """
-        return await self._database.write(_finish, answer, renewed=renewed)
+        return await self._database.write(_finish, answer, attempts, renewed=renewed)
 
     def _today(self) -> str:
         return self._clock.now().date().isoformat()
@@ -113,7 +113,7 @@ def _save(
     return redact_removed(db, redacted.id, clock)[0]
 
 
-def _finish(db: Connection, answer: str, *, renewed: bool) -> bool:
+def _finish(db: Connection, answer: str, attempts: int, *, renewed: bool) -> bool:
     if not renewed:
         db.execute(
             "DELETE FROM answer_provenance WHERE answer = (SELECT id FROM answer WHERE id = ? AND state = 'redacted')",
@@ -125,6 +125,7 @@ def _finish(db: Connection, answer: str, *, renewed: bool) -> bool:
     lost = "EXISTS (SELECT 1 FROM answer WHERE id = ?1 AND state = 'redacted')"
     return bool(
         db.execute_fetchall(
-            f"DELETE FROM answer_correction WHERE answer = ?1 AND NOT {lost} RETURNING answer", (answer,)
+            f"DELETE FROM answer_correction WHERE answer = ?1 AND attempts = ?2 AND NOT {lost} RETURNING answer",
+            (answer, attempts),
         )
     )

@@ -75,7 +75,8 @@ def _keep(
     if not {key for (key,) in used} & removed <= gone:
         return None
     left = [each for each in cited if not keys[each] & removed]
-    kept = keep_explained(text, {each.number: _describe(each) for each in left})
+    lost = " ".join(_describe(each) for each in cited if keys[each] & removed)
+    kept = keep_explained(text, {each.number: _describe(each) for each in left}, lost)
     numbers = cited_numbers(kept)
     return UntouchedText(id_, kept, tuple(each for each in left if each.number in numbers), spaces)
 

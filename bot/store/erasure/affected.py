@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 _USES = (  # as in `redact_answers_using`; ?1: keys, ?2: the documents that lose something
-    "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM json_each(?1))"
-    " UNION SELECT answer, true FROM answer_provenance d WHERE key IN (SELECT value FROM json_each(?2)) AND used"
+    "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM @list(?1))"
+    " UNION SELECT answer, true FROM answer_provenance d WHERE key IN (SELECT value FROM @list(?2)) AND used"
     " AND NOT EXISTS (SELECT 1 FROM answer_provenance m"
-    " WHERE m.answer = d.answer AND m.used AND instr(m.key, ':message:') > 0)"
+    " WHERE m.answer = d.answer AND m.used AND @position(m.key, ':message:') > 0)"
 )
 _RESTS = (  # as in `withdraw_verified_using`
-    "SELECT verified FROM verified_provenance WHERE key IN (SELECT value FROM json_each(?1))"
-    " UNION SELECT verified FROM verified_provenance d WHERE key IN (SELECT value FROM json_each(?2))"
+    "SELECT verified FROM verified_provenance WHERE key IN (SELECT value FROM @list(?1))"
+    " UNION SELECT verified FROM verified_provenance d WHERE key IN (SELECT value FROM @list(?2))"
     " AND NOT EXISTS (SELECT 1 FROM verified_provenance m"
-    " WHERE m.verified = d.verified AND instr(m.key, ':message:') > 0)"
+    " WHERE m.verified = d.verified AND @position(m.key, ':message:') > 0)"
 )
-_ANSWER = "id, platform, workspace, channel, thread, asker, question, private, reply_ref <> ''"
+_ANSWER = "id, platform, workspace, channel, thread, asker, question, private, reply_ref <> '', attempt"
 _HAS_TEXT = "state <> 'started' AND (text <> '' OR question <> '')"
 
 
@@ -66,6 +66,7 @@ class AffectedAnswer:
     question: str
     is_private: bool = False
     is_posted: bool = False
+    attempt: int = 0
 
 
 class AffectedAnswers:
@@ -88,9 +89,9 @@ def _list_answers(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]:
     used = dict[str, bool]()
     for id_, is_used in db.execute_fetchall(_USES, lists):
         used[id_] = used.get(id_, False) or bool(is_used)
-    found = _select(db, "id IN (SELECT value FROM json_each(?))", text_list(sorted(used)), posted=used)
+    found = _select(db, "id IN (SELECT value FROM @list(?))", text_list(sorted(used)), posted=used)
     for room, ids in (demand.questions or {}).items():
-        condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
+        condition = "room = ? AND message IN (SELECT value FROM @list(?))"
         found |= _select(db, condition, room, text_list(sorted(ids)), posted=None) | found
     for person in demand.people:
         condition = "platform = ? AND workspace = ? AND asker = ?"
@@ -115,15 +116,16 @@ def _select(
             question,
             bool(private),
             bool(is_posted and (not private if posted is None else posted.get(id_))),
+            attempt,
         )
-        for id_, *place, asker, question, private, is_posted in rows
+        for id_, *place, asker, question, private, is_posted, attempt in rows
     }
 
 
 def _list_verified(db: Connection, demand: AnswerDemand) -> list[AffectedAnswer]:
     lists = (text_list(sorted(demand.all_keys)), text_list(sorted(demand.documents)))
     conditions: list[tuple[str, tuple[str | int | None, ...]]] = [
-        ("id IN (SELECT value FROM json_each(?))", (text_list([row[0] for row in db.execute_fetchall(_RESTS, lists)]),))
+        ("id IN (SELECT value FROM @list(?))", (text_list([row[0] for row in db.execute_fetchall(_RESTS, lists)]),))
     ]
     conditions += [
         (

@@ -53,10 +53,12 @@ class ErasureReceipts:
         rows = await self._database.fetch_all("SELECT room, id, document FROM message ORDER BY room, id")
         return [(room, id_, document) for room, id_, document in rows]
 
-    async def list_answer_ids(self) -> list[str]:
-        """The ids of all answers that have a text."""
-        rows = await self._database.fetch_all("SELECT id FROM answer WHERE text <> '' OR question <> '' ORDER BY id")
-        return [row[0] for row in rows]
+    async def list_answer_texts(self) -> list[tuple[str, int]]:
+        """All answers that have a text, as (id, attempt); not what stays of a redacted one."""
+        rows = await self._database.fetch_all(
+            "SELECT id, attempt FROM answer WHERE (text <> '' OR question <> '') AND state <> 'redacted' ORDER BY id"
+        )
+        return [(id_, attempt) for id_, attempt in rows]
 
     async def _select(self, condition: str, *parameters: Any) -> list[StoredReceipt]:
         rows = await self._database.fetch_all(f"SELECT {_COLUMNS} FROM erasure_receipt WHERE {condition}", parameters)

@@ -9,6 +9,7 @@ from bot.text.content_words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     Choice = Callable[[str, frozenset[int]], bool]  # by the words of sentences and the numbers that they cite
 
@@ -31,9 +32,15 @@ def keep_sentences(text: str, choose: Choice) -> str:
     return "\n".join(filter(None, lines))
 
 
-def keep_explained(text: str, sources: Mapping[int, str]) -> str:
-    """The sentences that cite only these sources and say hardly more than they do; `sources`: texts by number."""
-    return keep_sentences(text, lambda words, cited: cited <= sources.keys() and _is_explained(words, cited, sources))
+def keep_explained(text: str, sources: Mapping[int, str], removed: str = "") -> str:
+    """The sentences that cite only these sources and say hardly more than they do; `sources`: texts by number.
+
+    No word of theirs is one that only the text `removed` has.
+    """
+    gone = content_words(removed)
+    return keep_sentences(
+        text, lambda words, cited: cited <= sources.keys() and _is_explained(words, cited, sources, gone)
+    )
 
 
 def renumber(text: str, numbers: Mapping[int, int]) -> str:
@@ -62,9 +69,9 @@ def _split(line: str) -> Iterator[str]:
             pending = ""
 
 
-def _is_explained(words: str, cited: frozenset[int], sources: Mapping[int, str]) -> bool:
+def _is_explained(words: str, cited: frozenset[int], sources: Mapping[int, str], gone: AbstractSet[str]) -> bool:
     """Whether sources have almost all words of a sentence, and all of its names and numbers."""
     bare = _CITATION.sub("", words).strip()
     new = content_words(bare) - content_words(" ".join(sources[number] for number in cited))
     decisive = content_words(" ".join(_NAME.findall(bare))) | {word for word in new if any(map(str.isdigit, word))}
-    return len(new) <= MAX_UNEXPLAINED_WORDS and new.isdisjoint(decisive)
+    return len(new) <= MAX_UNEXPLAINED_WORDS and new.isdisjoint(decisive | gone)

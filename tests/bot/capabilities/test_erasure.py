@@ -26,7 +26,8 @@ from bot.platform.events import WorkspaceLeft
 from bot.platform.models import Location
 from bot.store import Subject
 from bot.store.schedules.retention import RetentionRecord
-from engine.errors import InvalidQuestion, NotFound
+from engine.errors import InvalidQuestion, NotFound, StoreError
+from tests.bot.answers.renewal.test_renewer import renew
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.databases import find_database
 
@@ -57,6 +58,12 @@ async def tell_of_the_ferry(bot: BotFixture) -> tuple[Location, str]:
     reply = await bot.ask(place, "bob", "Who met Mirabell?")
     assert (await bot.stored(reply)).text
     return place, bot.platform.message_link(place, first.id)
+
+
+async def close_conversations(bot: BotFixture, place: Location) -> None:
+    for document in await bot.list_documents(place):
+        await bot.engine.documents.amend(document.key, is_open=False)
+    await bot.engine.wait_until_indexed()
 
 
 async def test_a_rehearsal_changes_nothing_and_says_what_the_receipt_says(bot: BotFixture) -> None:
@@ -112,6 +119,34 @@ async def test_answers_in_places_that_a_reader_may_not_see_are_not_counted_for_t
     done = await perform(bot, "ada", place, Forget(link))
     assert done.receipt["counts"] == seen.counts
     assert not (await bot.stored(bot.last_reply)).text
+
+
+async def test_a_renewed_answer_is_not_what_was_erased(bot: BotFixture) -> None:
+    place = await bot.join("C1", "ada", "bob")
+    kiln = await bot.post_indexed(place, "ada", "The kiln is lit on Monday.")
+    await bot.post_indexed(place, "ada", "The kiln is lit with oak.")
+    reply = await bot.ask(place, "bob", "When and with what is the kiln lit?")
+    done = await perform(bot, "ada", place, Forget(bot.platform.message_link(place, kiln.id)))
+    assert done.receipt["counts"]["answers"] == 1
+    text = json.dumps(done.receipt)
+    assert (await operate(bot, VerifyReceipt(text))).remaining["answers"] == 0
+    await renew(bot)
+    assert "oak" in reply.text
+    assert (await operate(bot, VerifyReceipt(text))).remaining["answers"] == 0
+    await operate(bot, VerifyReceipt(text, erase_again=True))
+    assert (await bot.stored(reply)).text
+
+
+async def test_counts_of_a_reader_do_not_tell_what_other_rooms_hold(bot: BotFixture) -> None:
+    place, attic = await bot.join("C1", "ada"), await bot.join("C2", "bob", kind="closed")
+    message = await bot.post_indexed(place, "ada", "Quillfeather met Mirabell at the ferry.")
+    await close_conversations(bot, place)
+    request = Forget(bot.platform.message_link(place, message.id), dry_run=True)
+    before = await perform(bot, "ada", place, request)
+    assert before.counts["profiles"] > 0
+    await bot.post_indexed(attic, "bob", "Quillfeather met Mirabell at the ferry.")
+    await close_conversations(bot, attic)
+    assert (await perform(bot, "ada", place, request)).counts == before.counts
 
 
 async def test_verify_says_what_an_older_backup_brought_back_and_erases_it_again(tmp_path: Path) -> None:
@@ -175,6 +210,23 @@ async def test_what_goes_by_age_has_a_receipt_of_the_operator(tmp_path: Path) ->
         )
         assert await bot.list_documents(place) == []
         assert not any((await operate(bot, VerifyReceipt(stored.id))).remaining.values())
+
+
+async def test_what_must_go_goes_without_a_receipt_if_it_cannot_be_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: Any) -> None:
+        raise StoreError("The disk is full.")
+
+    async with open_bot(tmp_path / "home", delete_data_on_uninstall=True, retention_days=30) as bot:
+        place, _ = await tell_of_the_ferry(bot)
+        monkeypatch.setattr(bot.store.affected_answers, "list_answers", fail)
+        await Retention(bot.context, ConversationDocuments(bot.context))._delete_before(bot.clock.now() + timedelta(1))
+        assert await bot.list_documents(place) == []
+        await bot.post_indexed(place, "bob", "Mirabell saw the ferry again.")
+        await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))
+        assert await bot.list_documents(place) == []
+        assert await bot.store.receipts.list_newest() == []
 
 
 async def test_what_goes_with_the_installation_has_a_receipt_of_the_operator(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from engine.storage.ledger.records.erasures import ErasedPart
 
-_LISTED = "(SELECT value FROM json_each({}))"
+_LISTED = "(SELECT value FROM @list({}))"
 
 
 class _Rows(NamedTuple):
@@ -80,7 +80,7 @@ class Erasures(Topic[Place_co]):
 
     def _add_passages(self, rows: _Rows, document: str, keys: Collection[str]) -> None:
         """Add passages of a document; one that loses all of them goes as a whole."""
-        of_document = "SELECT p.id FROM document d CROSS JOIN passage p ON p.document = d.id WHERE d.key = ?1"
+        of_document = "SELECT p.id FROM document d @then JOIN passage p ON p.document = d.id WHERE d.key = ?1"
         every = self._select(of_document, document)
         lost = self._select(f"{of_document} AND p.key IN {_LISTED.format('?2')}", document, text_list(sorted(keys)))
         if lost and lost == every:
@@ -98,12 +98,12 @@ class Erasures(Topic[Place_co]):
         relations = self._select(f"SELECT id FROM relation WHERE id IN {_LISTED.format('?')}", id_list(target_pairs))
         kept = self._count(
             f"SELECT COUNT(*) FROM entity e WHERE id IN {_LISTED.format('?1')} AND EXISTS (SELECT 1 FROM name n"
-            f" CROSS JOIN mention f ON f.name = n.id WHERE n.target = e.id AND f.chunk NOT IN {_LISTED.format('?2')})",
+            f" @then JOIN mention f ON f.name = n.id WHERE n.target = e.id AND f.chunk NOT IN {_LISTED.format('?2')})",
             *(id_list(entities), listed),
         )
         kept += self._count(
             f"SELECT COUNT(*) FROM relation e WHERE id IN {_LISTED.format('?1')} AND EXISTS (SELECT 1 FROM pair p"
-            f" CROSS JOIN link f ON f.pair = p.id WHERE p.target = e.id AND f.chunk NOT IN {_LISTED.format('?2')})",
+            f" @then JOIN link f ON f.pair = p.id WHERE p.target = e.id AND f.chunk NOT IN {_LISTED.format('?2')})",
             *(id_list(relations), listed),
         )
         removed = len(entities) + len(relations) - kept

@@ -16,6 +16,7 @@ from bot.answers.renewal.renewer import AnswerRenewer
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import VisibilityChanged
 from bot.platform.models import Location, Message
+from bot.platform.ports import ReplyTarget
 from bot.store import StoredAnswer
 from tests.support.bot_fixture import BotFixture, run_before, with_settings
 from tests.support.fake_platform import RecordedReply
@@ -230,3 +231,24 @@ async def test_a_refusal_for_long_is_counted(pottery: Pottery) -> None:
     await renew(bot)
     assert await bot.store.answer_renewals.count_outcomes() == {"failed": 1}
     assert await bot.store.answer_corrections.list_workspaces() == []
+
+
+async def test_who_loses_access_while_an_answer_is_posted_does_not_keep_it(
+    bot: BotFixture, roof: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall, post = await bot.join("HALL", "bob", "cleo"), bot.platform.replace_answer
+    kiln = await bot.post_indexed(roof, "ada", KILN)
+    reply = await bot.ask(hall, "bob", "When is the kiln lit?")
+    await bot.edit(kiln, THURSDAY)
+
+    async def close_meanwhile(target: ReplyTarget, text: str) -> None:
+        if not edits(bot):
+            bot.platform.change_channel("ROOF", kind="closed")
+            await bot.ingest_service.handle(VisibilityChanged(roof))
+        await post(target, text)
+
+    monkeypatch.setattr(bot.platform, "replace_answer", close_meanwhile)
+    await renew(bot)
+    bot.clock.advance(4000)
+    await renew(bot)
+    assert reply.text == texts.SOURCE_REMOVED

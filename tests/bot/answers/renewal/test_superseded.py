@@ -69,3 +69,14 @@ async def test_sentences_alone_are_not_dropped_for_a_newer_statement(
 ) -> None:
     await say(bot, roof, MOVED)
     assert edits(bot) == 0
+
+
+@with_settings(renew_answers_tokens=5)
+async def test_after_the_tokens_of_a_day_a_newer_statement_leaves_the_answer(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    stored = await bot.stored(reply)
+    await bot.store.answer_renewals.record(stored.location, stored.id, "renewed", 5)
+    await say(bot, roof, MOVED)
+    assert (edits(bot), (await bot.stored(reply)).state) == (0, "done")
+    assert "Monday" in reply.text

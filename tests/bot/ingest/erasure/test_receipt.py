@@ -62,6 +62,10 @@ def test_what_is_no_public_key_signed_nothing(key: str) -> None:
     assert not is_signed(b"x", KEY.sign(b"x"), key)
 
 
+def test_counts_of_a_reader_and_of_the_operator_read_alike() -> None:
+    assert describe_counts({"profiles": 3}) == describe_counts({"profiles_removed": 1, "profiles_rebuilt": 2})
+
+
 def test_names_depend_on_the_key_and_on_where_ids_end() -> None:
     assert KEY.compute_name("message", "ab", "c") == KEY.compute_name("message", "ab", "c")
     names = {KEY.compute_name(*each) for each in (("message", "ab", "c"), ("message", "a", "bc"), ("document", "ab"))}

@@ -36,6 +36,12 @@ def test_a_sentence_stays_if_all_that_it_cites_is_known_and_says_it(text: str, k
     assert keep_explained(text, KNOWN) == kept
 
 
+def test_no_word_of_a_removed_text_stays() -> None:
+    text = "The kiln is lit secretly on Tuesday [1]."
+    assert keep_explained(text, KNOWN, "The glaze is blue") == text
+    assert keep_explained(text, KNOWN, "It is done secretly") == ""
+
+
 def test_sentences_of_unspaced_scripts_are_told_apart() -> None:
     text = "窯は火曜日です。[1]釉薬は青です。[2]"
     assert keep_sentences(text, lambda _, cited: cited == {1}) == "窯は火曜日です。[1]"
