@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot.commands.table import list_commands
 from bot.errors import PlatformError
 from bot.leaks.canaries import may_read
+from bot.leaks.samples import REPEATING
 from bot.platform.events import CommandInvoked, QuestionAsked
 from bot.platform.models import Channel, Location
 from bot.platform.traits import PlatformTraits
@@ -53,7 +54,7 @@ class ChatProbes:
             if name in UNTRIED_COMMANDS:
                 self._store.report.untried[f"chat: {name}"] = "It changes only what is read of the person or the place."
                 continue
-            for words in self._list_words() if command.usage else ("",):
+            for words in self._list_words(name) if command.usage else ("",):
                 await self._process(f"chat: {name}", words, self._command(name, words))
         await self._complete()
 
@@ -69,11 +70,11 @@ class ChatProbes:
         for canary in self._hidden:
             yield f"What does {canary.name} keep?", True, self._direct, ""
 
-    def _list_words(self) -> Iterator[str]:
+    def _list_words(self, command: str) -> Iterator[str]:
         yield ""
         yield "list"
         yield f'"{self._store.bait.name}"'
-        for canary in self._hidden:
+        for canary in () if command in REPEATING else self._hidden:
             yield f'"{canary.name}"'
             yield canary.title
 
