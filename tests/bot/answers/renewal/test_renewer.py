@@ -249,6 +249,6 @@ async def test_who_loses_access_while_an_answer_is_posted_does_not_keep_it(
 
     monkeypatch.setattr(bot.platform, "replace_answer", close_meanwhile)
     await renew(bot)
-    bot.clock.advance(4000)
+    bot.platform.clock.advance(4000)
     await renew(bot)
     assert reply.text == texts.SOURCE_REMOVED
