@@ -44,7 +44,7 @@ async def list_decisions(
     now = deps.clock.now()
     rooms = await resolve_all(deps, caller, [request.channel]) if request.channel else frozenset[str]()
     since, until = (
-        _parse_time(name, words, now) for name, words in (("after", request.since), ("before", request.until))
+        _parse_time(name, words, now) for name, words in (("after", request.since), ("until", request.until))
     )
     sources, looked_since = await _load(deps, caller, Filters(rooms=rooms, since=since, until=until))
     entries = await asyncio.to_thread(list_entries, sources)

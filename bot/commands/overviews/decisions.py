@@ -9,6 +9,7 @@ from bot.capabilities.decisions.results import DecisionList
 from bot.i18n import N_, gettext
 from bot.platform.models import Card
 from bot.text.markdown import escape_markdown, markdown_link
+from bot.text.times.periods import MOMENT, parse_period
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ async def _build_request(call: CommandContext) -> ListDecisions:
 
 
 async def _resolve(call: CommandContext, name: str, value: str) -> str:
-    """A value as programs give it: a channel or a person that was mentioned, by name."""
+    """A value as programs give it: a channel or a person that was mentioned by name, and the last moment of a time."""
+    if name == "before" and (period := parse_period(value, call.now)) is not None:
+        return (period[0] - MOMENT).isoformat()
     platform = call.services.context.platform_for(call.location)
     shown = await platform.to_plain_text(call.location.workspace, value) if name in {"in", "from"} else value
     return shown.lstrip("#@")

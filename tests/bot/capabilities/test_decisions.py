@@ -66,6 +66,7 @@ async def test_it_lists_who_until_when_where_and_what_replaced_it_and_nothing_of
         ({"channel": "#yard"}, 2),
         ({"channel": "vault"}, 0),
         ({"until": "2026-11-19"}, 0),
+        ({"until": "2026-11-20"}, 2),
         ({"limit": 1}, 1),
     ],
 )
@@ -109,3 +110,13 @@ async def test_the_chat_lists_them_with_links(bot: BotFixture) -> None:
     assert "due Friday" in task
     assert "~~We decided that the kiln opens on 3 May.~~ → Correction" in decision
     assert "https://chat.example/T1/YARD/" in decision
+
+
+@pytest.mark.parametrize(("words", "count"), [("before:2026-11-20", 0), ("before:2026-11", 0), ("after:2026-11-20", 2)])
+async def test_in_the_chat_before_leaves_out_the_day_that_it_names(bot: BotFixture, words: str, count: int) -> None:
+    await fill(bot)
+    workspace = Workspace(bot, bot.context, RecordingAnswers())
+    now, yard = bot.platform.current_time(), bot.platform.place("YARD")
+    card = await run_command(workspace, CommandInvoked("c", yard, "ada", "decisions", words, time=now))  # type: ignore[arg-type]
+    assert card is not None
+    assert card.text.count("- **") == count
