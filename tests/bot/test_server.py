@@ -37,6 +37,7 @@ async def test_commands_are_served_while_the_bot_runs_and_redact_its_answers() -
         remote = await socket.find_service(settings.data_path)
         assert remote is not None
         *_, done = [event async for event in remote.perform(AtSpace("here", Forget("old")))]
+        assert isinstance(done, Forgotten)
         assert replace(done, receipt={}) == Forgotten(
             "Forgotten: old. Its bytes leave the disk within 10 minutes.", "Old", 1, "hall", keys=("old",)
         )
