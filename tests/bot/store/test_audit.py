@@ -19,7 +19,7 @@ from bot.store.audit.log import AuditFilter, BrokenAuditLog
 from tests.support.clock import ManualClock
 from tests.support.fake_platform import START
 
-ADA, BOB = Subject("slack", "T1", "ada"), Subject("slack", "T1", "bob")
+ADA, BOB = Subject("slack", "T1", "mina"), Subject("slack", "T1", "bob")
 ASKED = AuditEvent("ask", "answered", ADA, "chat", "slack:T1:ROOF", details={"sources": ["slack:T1:ROOF:message:m1"]})
 NAMED = AuditEvent("add-expert", "done", ADA, "page", "slack:T1:ROOF", target=BOB)
 EXPORTED = AuditEvent("export", "done", OWNER, "cli")
@@ -37,7 +37,7 @@ async def test_entries_are_numbered_and_refer_to_people(store: BotStore) -> None
     assert asked.actor == named.actor != named.target
     assert exported.actor == OWNER
     assert json.loads(asked.details) == ASKED.details
-    assert "ada" not in repr((asked, named, exported))
+    assert "mina" not in repr((asked, named, exported))
     assert await store.audit.find_people([asked.actor, named.target]) == {asked.actor: ADA, named.target: BOB}
     assert [each.number for each in await store.audit.list(AuditFilter(person=BOB))] == [2]
     assert [each.number for each in await store.audit.list(AuditFilter(workspace="slack:T1", before=2))] == [1]
@@ -92,7 +92,7 @@ async def test_retention_during_the_check_is_no_problem(store: BotStore, monkeyp
 async def test_a_forgotten_person_is_named_no_more_and_the_chain_stays_whole(store: BotStore) -> None:
     await fill(store)
     before = await store.audit.list(AuditFilter())
-    await store.audit.forget_person("slack", "T1", "ada")
+    await store.audit.forget_person("slack", "T1", "mina")
     assert await store.audit.list(AuditFilter()) == before
     assert (await store.audit.check()).problem == ""
     assert await store.audit.find_people([before[0].actor, before[1].actor, before[1].target]) == {
@@ -119,7 +119,7 @@ async def test_retention_removes_the_oldest_and_records_that(place: Path | str) 
         assert (removal.action, removal.details) == ("audit-retention", '{"entries":2,"last":2}')
         assert (asked.number, asked.actor) == (3, last.actor)
         assert (await store.audit.check()).problem == ""
-        assert [each[0] for each in await store._database.fetch_all("SELECT person FROM audit_person")] == ["ada"]
+        assert [each[0] for each in await store._database.fetch_all("SELECT person FROM audit_person")] == ["mina"]
         clock.advance(10 * 86_400.0)
         assert await store.audit.delete_before(clock.now()) == 2
         assert [entry.number for entry in await store.audit.list(AuditFilter())] == [5]
