@@ -7,14 +7,13 @@ from datetime import datetime
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from adapters.common.open_tags import escape_open_tags
+from adapters.common.open_tags import VOID_TAGS, escape_open_tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PAGE = re.compile(r"messages(?P<number>\d{0,6})\.html?")
 MISSING_FILE = "(File not included)"
-VOID_TAGS = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 # What an element holds, by a word of its class; the first that fits.
 ROLES = ("from_name", "reply_to", "question", "answer", "title", "status", "text", "date")
 # Kinds of media whose words are all that there is of them, and those that are files.

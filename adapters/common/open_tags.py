@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+# Elements without an end tag.
+VOID_TAGS = frozenset({"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 _OPEN_END = re.compile(r"<([^<>!][^<>]*)(?=<)")
 
 

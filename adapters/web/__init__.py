@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -36,12 +35,11 @@ async def serve(
 
     `listening` is set while requests are accepted.
     """
-    from adapters.web.listener import bind  # noqa: PLC0415  - takes a second, which only this needs
+    from adapters.web.listener import bind, describe_address  # noqa: PLC0415  - takes a second, which only this needs
 
     server = _build_server(service, settings, clock)
     with bind(settings.web_host, settings.web_port) as bound:
-        host, port = bound.getsockname()[:2]
-        log.info("web.listening", url=f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
+        log.info("web.listening", url=describe_address(bound))
         listening = listening or asyncio.Event()
         listening.set()
         async with child_task(_stop_with(server, stop, listening), "stop web"):
@@ -63,34 +61,18 @@ async def read_replies(
 
 def _build_server(service: AdminService, settings: Settings, clock: Clock) -> uvicorn.Server:
     """The server of the API and the page as the settings say. Raises BadSetting."""
-    import uvicorn  # noqa: PLC0415  - as above
-
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
-    from adapters.web.listener import ACCEPTED_AT_ONCE, Server  # noqa: PLC0415  - as above
+    from adapters.web.listener import build_server  # noqa: PLC0415  - as above
     from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
     from adapters.web.pages.session import OPEN_HINT, read_page_options  # noqa: PLC0415  - as above
-    from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol  # noqa: PLC0415  - as above
     from bot.capabilities.caller import ALL_PERMISSIONS  # noqa: PLC0415  - as above
     from bot.listeners.addresses import parse_proxies  # noqa: PLC0415  - as above
 
     page_options, proxies = read_page_options(settings), parse_proxies(settings.trusted_proxies)
     if page_options.is_open:
         log.warning("web.open_to_this_machine", permits=list(ALL_PERMISSIONS), hint=OPEN_HINT)
-    protocol: Any = partial(LimitedProtocol, limits=ConnectionLimits(proxies=proxies))
-    config = uvicorn.Config(
-        build_app(service, clock, page_options, read_login_options(settings, clock), proxies),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        http=protocol,
-        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
-        backlog=ACCEPTED_AT_ONCE,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
-        lifespan="off",
-        ws="none",
-    )
-    return Server(config)
+    app = build_app(service, clock, page_options, read_login_options(settings, clock), proxies)
+    return build_server(app, proxies, DRAIN_SECONDS)
 
 
 async def _stop_with(server: uvicorn.Server, stop: asyncio.Event, listening: asyncio.Event) -> None:

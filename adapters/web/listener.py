@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import socket
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
+from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol
 from bot.listeners.ports import port_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+
+    from fastapi import FastAPI
+
+    from bot.listeners.addresses import TrustedProxies
 
 ACCEPTED_AT_ONCE = 64  # connections, between two rounds of the event loop
 MAX_PENDING = 2048  # connections in the kernel that are not accepted yet
@@ -45,3 +51,28 @@ class Server(uvicorn.Server):
     def capture_signals(self) -> Generator[None]:
         """Capture none."""
         yield
+
+
+def build_server(app: FastAPI, proxies: TrustedProxies, drain_seconds: int) -> Server:
+    """A server of an application; requests that are running when it stops have so many seconds to end."""
+    protocol: Any = partial(LimitedProtocol, limits=ConnectionLimits(proxies=proxies))
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        http=protocol,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        backlog=ACCEPTED_AT_ONCE,
+        timeout_graceful_shutdown=drain_seconds,
+        lifespan="off",
+        ws="none",
+    )
+    return Server(config)
+
+
+def describe_address(bound: socket.socket) -> str:
+    """The address of a bound socket for a browser."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"

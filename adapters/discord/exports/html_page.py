@@ -6,7 +6,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from adapters.common.open_tags import escape_open_tags
+from adapters.common.open_tags import VOID_TAGS, escape_open_tags
 from adapters.discord.exports.identity import invent_id, time_of_snowflake
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ ROLES = (
     ("chatlog__poll", EMBED),
     ("chatlog__message-group", GROUP),
 )
-VOID_TAGS = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "embed"})
 LINE_TAGS = frozenset({"br", "div", "p", "li", "blockquote", "pre", "tr"})
 
 

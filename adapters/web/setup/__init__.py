@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.web.pages.guard import is_loopback_host
 from bot.errors import BadSetting
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import uvicorn
-    from fastapi import FastAPI
 
     from bot.settings import Settings
     from bot.setup.draft import SetupDraft
     from bot.setup.state import SetupState
     from engine import Clock
 
-LAST_SECONDS = 5.0  # for the last page to load its script and style
+LAST_SECONDS = 5  # for the last page to load its script and style
 
 
 async def set_up(draft: SetupDraft, stop: asyncio.Event, *, clock: Clock, announce: Callable[[str, str], None]) -> bool:
@@ -30,17 +29,16 @@ async def set_up(draft: SetupDraft, stop: asyncio.Event, *, clock: Clock, announ
 
     Raises BadSetting for an address that others can reach, and PortInUse.
     """
-    from adapters.web.listener import bind  # noqa: PLC0415  - takes a second, which only this needs
+    from adapters.web.listener import bind, build_server, describe_address  # noqa: PLC0415  - takes a second
     from adapters.web.setup.app import build_setup_app  # noqa: PLC0415  - as above
     from adapters.web.setup.session import SetupSession  # noqa: PLC0415  - as above
+    from bot.listeners.addresses import TrustedProxies  # noqa: PLC0415  - as above
     from bot.setup.state import SetupState  # noqa: PLC0415  - as above
 
     check_place(draft.present)
     with bind(draft.present.web_host, draft.present.web_port) as bound:
-        host, port = bound.getsockname()[:2]
-        address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-        session, state = SetupSession(clock, partial(announce, address)), SetupState(draft, clock)
-        server = _build_server(build_setup_app(state, session))
+        session, state = SetupSession(clock, partial(announce, describe_address(bound))), SetupState(draft, clock)
+        server = build_server(build_setup_app(state, session), TrustedProxies(), LAST_SECONDS)
         session.renew_code()
         async with child_task(_stop_when_done(server, stop, state), "stop setup"):
             await server.serve(sockets=[bound])
@@ -56,29 +54,6 @@ def check_place(settings: Settings) -> None:
             "The page that sets everything up is for this computer alone, but others can reach the page.",
             hint="Run `threadlore init` in a terminal, or leave out THREADLORE_WEB_HOST and THREADLORE_WEB_URL.",
         )
-
-
-def _build_server(app: FastAPI) -> uvicorn.Server:
-    import uvicorn  # noqa: PLC0415  - as above
-
-    from adapters.web.listener import Server  # noqa: PLC0415  - as above
-    from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol  # noqa: PLC0415  - as above
-    from bot.listeners.addresses import TrustedProxies  # noqa: PLC0415  - as above
-
-    protocol: Any = partial(LimitedProtocol, limits=ConnectionLimits(proxies=TrustedProxies()))
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        http=protocol,
-        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
-        timeout_graceful_shutdown=int(LAST_SECONDS),
-        lifespan="off",
-        ws="none",
-    )
-    return Server(config)
 
 
 async def _stop_when_done(server: uvicorn.Server, stop: asyncio.Event, state: SetupState) -> None:

@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse
 from starlette.datastructures import Headers, MutableHeaders
 
 from adapters.web import problems
+from adapters.web.admission import FOREIGN
 from adapters.web.pages import assets
 from adapters.web.pages.guard import SAFE_METHODS, is_api_path, is_local_browser, is_same_origin
 from adapters.web.pages.session import PageOptions
@@ -31,12 +32,6 @@ NOT_LOCAL = Problem(
     status=403,
     detail="This page is for a browser on the computer on which Threadlore runs, without a proxy.",
     hint="Open the address that the terminal shows, or run `threadlore init` there.",
-)
-FOREIGN = Problem(
-    type="urn:threadlore:ForeignOrigin",
-    title="ForeignOrigin",
-    status=403,
-    detail="This request does not come from a page of this server.",
 )
 NOT_SET_UP = Problem(
     type="urn:threadlore:NotSetUp",
