@@ -41,7 +41,7 @@ async def serve(
 async def read_replies(
     service: AdminService, clock: Clock, token: str, words: Mapping[str, Sequence[str]]
 ) -> AsyncIterator[tuple[str, str, str]]:
-    """Call every tool, and read the documents; yield the tool, what was asked and what came of it."""
+    """Call every tool that reads, and read the documents; yield the tool, what was asked and what came of it."""
     from adapters.mcp import replies  # noqa: PLC0415  - as above
 
     async for found in replies.read_replies(service, clock, token, words):

@@ -1,4 +1,4 @@
-"""Call every tool and read every document, without a pipe: for the test of what somebody could learn."""
+"""Call every tool that reads and read every document, without a pipe: for the test of what somebody could learn."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mcp.shared.exceptions import MCPError
 
 from adapters.mcp.resources import document_uri
 from adapters.mcp.server import build_server
+from bot.capabilities.table import list_rows
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -18,17 +19,18 @@ if TYPE_CHECKING:
 
 # The kinds of words that arguments take.
 KINDS = {"name": "name", "search": "name", "question": "text", "text": "text", "channel": "room", "document": "key"}
-KINDS |= {"key": "key", "room": "room", "answer": "answer", "share": "link"}
+KINDS |= {"subject": "name", "key": "key", "room": "room", "answer": "answer", "share": "link"}
 NOWHERE = "leak-test:nowhere"  # the space of calls without a token
 
 
 async def read_replies(
     service: AdminService, clock: Clock, token: str, words: Mapping[str, Sequence[str]]
 ) -> AsyncIterator[tuple[str, str, str]]:
-    """Yield the tool, its arguments and its result."""
+    """Yield each tool that reads, its arguments and its result."""
     async with Client(build_server(service, clock, token, NOWHERE)) as client:
+        changing = {row.name for row in list_rows() if row.permission not in {"read", "ask"}}
         for tool in (await client.list_tools()).tools:
-            for arguments in _fill(tool.input_schema, words):
+            for arguments in _fill(tool.input_schema, words) if tool.name not in changing else ():
                 yield f"tool {tool.name}", str(arguments), await _call(client, tool.name, arguments)
         try:
             yield "list of resources", "", repr(await client.list_resources())

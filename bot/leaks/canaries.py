@@ -129,28 +129,34 @@ def invent_bait(askers: Sequence[LeakAsker], invent: Inventor) -> Bait:
     return Bait(invent.name(), invent.name(), invent.word(), tuple(places))
 
 
-def invent_canaries(place: Location, space: str, invent: Inventor) -> list[Canary]:
-    """A canary for everything that guards a text in a workspace; `space`: a foreign one of the terminal."""
+def invent_canaries(place: Location, space: str, members: frozenset[str], invent: Inventor) -> list[Canary]:
+    """A canary for everything that guards a text in a workspace; `space`: a foreign one of the terminal.
+
+    `members`: of a private channel that is age-restricted, so that they may read it there and nowhere else.
+    """
     made = [
         _in_channel("private channel", place, "closed", invent),
         _in_channel("direct messages", place, "direct", invent),
         _in_channel("channel of two workspaces", place, "closed", invent),
         _in_channel("age-restricted channel", place, "open", invent),
+        _in_channel("age-restricted private channel", place, "closed", invent, members),
         _in_channel("other workspace", replace(place, workspace=f"{place.workspace}X"), "open", invent),
         Canary("personal files", None, *invent.marks(), personal_space(place.platform, "", STRANGER)),
         Canary("space of the terminal", None, *invent.marks(), space),
         _in_channel("open channel, for guests", place, "open", invent),
     ]
     made[2] = _change(made[2], shared=True)
-    made[3] = _change(made[3], adult=True)
+    made[3:5] = [_change(canary, adult=True) for canary in made[3:5]]
     made[-1] = replace(made[-1], open_to_members=True)
     return made
 
 
-def _in_channel(kind: str, place: Location, channel: ChannelKind, invent: Inventor) -> Canary:
+def _in_channel(
+    kind: str, place: Location, channel: ChannelKind, invent: Inventor, members: frozenset[str] = frozenset()
+) -> Canary:
     name = invent.word()
     location = replace(place, channel=f"leak-{name}")
-    return Canary(kind, Channel(location, name, channel, frozenset({STRANGER})), *invent.marks())
+    return Canary(kind, Channel(location, name, channel, members | {STRANGER}), *invent.marks())
 
 
 def _change(canary: Canary, *, shared: bool = False, adult: bool = False) -> Canary:
@@ -173,4 +179,4 @@ def may_read(asker: LeakAsker, canary: Canary) -> bool:
     is_home = (asker.subject.platform, asker.subject.workspace) == _home(channel)
     if canary.open_to_members:
         return is_home and asker.kind in {"member", "manager"}
-    return is_home and asker.subject.person in channel.members
+    return is_home and asker.subject.person in channel.members and not canary.is_adult

@@ -58,7 +58,8 @@ async def run_leak_test(test: LeakTest, models: EngineModels | None = None) -> L
         bait = invent_bait(askers, invent)
         _introduce(copy, askers)
         await plant_bait(copy.bot, bait, sorted({asker.subject.space for asker in askers} - {""}))
-        canaries = [*await _list_known(copy, invent), *invent_canaries(place, FOREIGN_SPACE, invent)]
+        members = frozenset(asker.subject.person for asker in askers if asker.kind == "member")
+        canaries = [*await _list_known(copy, invent), *invent_canaries(place, FOREIGN_SPACE, members, invent)]
         canaries = [canary for canary in canaries if not test.kinds or canary.kind in test.kinds]
         report.planted = [canary.kind for canary in canaries]
         tokens = {asker: await create_token(copy.bot, asker) for asker in askers}
