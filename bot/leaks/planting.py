@@ -32,7 +32,7 @@ async def plant_bait(bot: Bot, bait: Bait, spaces: list[str]) -> None:
 
 
 async def plant_canary(bot: Bot, canary: Canary, bait: Bait) -> None:
-    """Plant a canary: a message, a file, an answer, a verified and a shared one, an expert and a file not read."""
+    """Plant a canary: a message, a file, answers, an expert, a file not read, and a corrected description."""
     text = f"{bait.name} met {canary.name} in the boat house. {canary.name} keeps the code {canary.code}."
     if canary.channel is None:
         await _add(bot, (canary.key, canary.space, canary.room), canary.title, text)
@@ -42,7 +42,12 @@ async def plant_canary(bot: Bot, canary: Canary, bait: Bait) -> None:
         await _say(bot, canary.channel, text)
         if not canary.is_adult:
             await _add_records(bot, canary, canary.channel, text)
-    await bot.context.engine_context.engine.wait_until_indexed()
+    engine = bot.context.engine_context.engine
+    await engine.wait_until_indexed()
+    if canary.channel is not None and not canary.is_adult:
+        space = await bot.context.audience.get_home_space(canary.channel.location)
+        await engine.corrections.describe(space, canary.name, f"Keeps the code {canary.code}.")
+        await engine.wait_until_indexed()
 
 
 async def _open_channel(bot: Bot, channel: Channel) -> None:

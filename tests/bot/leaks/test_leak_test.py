@@ -28,6 +28,7 @@ from tests.support.fake_embedder import HashEmbedder
 from tests.support.plain_settings import plain_settings
 
 PLACE = Location("chat", "W", "")
+GUARDED = ("private channel", "age-restricted private channel", "personal files")
 
 
 async def run_test(home: Path, *askers: str, with_doors: bool = False, kinds: Collection[str] = ()) -> LeakReport:
@@ -71,7 +72,7 @@ async def test_a_check_that_is_missing_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, replacement: Any
 ) -> None:
     monkeypatch.setattr(module, name, replacement)
-    assert (await run_test(tmp_path, "member")).leaks
+    assert (await run_test(tmp_path, "member", "manager", kinds=GUARDED)).leaks
 
 
 @pytest.mark.long
