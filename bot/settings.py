@@ -67,13 +67,18 @@ def find_env_file(data_dir: Path) -> Path | None:
     if not file.is_file():
         return None
     for path in (data_dir, file):
-        stat_result = path.stat()
-        if stat_result.st_uid not in {os.getuid(), 0} or stat_result.st_mode & WRITABLE_BY_OTHERS:
-            raise BadSetting(
-                f"Others can write to {path}, so its settings are not read.",
-                hint=f"Remove write access for others (chmod go-w {path}), or pass the file with --env-file.",
-            )
+        check_writers(path)
     return file
+
+
+def check_writers(path: Path) -> None:
+    """Raise BadSetting if other users can write to a file or folder of settings."""
+    found = path.stat()
+    if found.st_uid not in {os.getuid(), 0} or found.st_mode & WRITABLE_BY_OTHERS:
+        raise BadSetting(
+            f"Others can write to {path}, so its settings are not read.",
+            hint=f"Remove write access for others (chmod go-w {path}), or pass the file with --env-file.",
+        )
 
 
 class Settings(BaseSettings):

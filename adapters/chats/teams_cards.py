@@ -24,7 +24,7 @@ def render_cards(message: Row) -> str:
     """The words of the cards of a message."""
     kinds = ((get_text(row, "contentType"), row) for row in get_rows(message, "attachments"))
     cards = (_read(each) for kind, each in kinds if kind.startswith((CARD, CARD_OF_TEAMS)))
-    return cut_text(join_lines(line for card in cards for line in dict.fromkeys(_walk(card, 0))))
+    return cut_text(join_lines(line for card in cards for line in _walk(card, 0)))
 
 
 def render_quoted(message: Row) -> str:
@@ -67,11 +67,13 @@ def _walk(row: Row, depth: int) -> Iterator[str]:
     if (value := get_text(row, "value")) and (name := get_text(row, "title", "name")):
         yield f"{plain_text_of(name).rstrip(':')}: {plain_text_of(value)}"
         return
-    yield from (text for key in TEXT_FIELDS if (text := plain_text_of(get_text(row, key))))
-    for inner in row.values():
+    yield from dict.fromkeys(text for key in TEXT_FIELDS if (text := plain_text_of(get_text(row, key))))
+    for key, inner in row.items():
         for each in inner[:MAX_ITEMS] if isinstance(inner, list) else [inner]:
             if isinstance(each, dict):
                 yield from _walk(each, depth + 1)
+            elif key == "inlines" and isinstance(each, str) and (text := plain_text_of(each)):
+                yield text
 
 
 def _quote(row: Row, text: str, sender: str) -> str:

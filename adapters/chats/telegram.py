@@ -39,8 +39,8 @@ def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> Exported
         for name in sorted(source.names):
             if name == path.name if is_file else posixpath.basename(name) == "result.json":
                 _add_file(source, name)
-    if is_page or not source.chats:
-        _add_pages(source, [name for name in source.names if not is_page or "/" not in name])
+    if is_page or not is_file:
+        _add_pages(source, [name for name in source.names if not (is_page and "/" in name)])
     return source.check("export of Telegram (result.json, or messages.html)")
 
 
@@ -58,8 +58,9 @@ def _add_file(source: ExportedChats, name: str) -> None:
 def _add_pages(source: ExportedChats, names: Iterable[str]) -> None:
     """Add the chats whose pages are in folders of their own."""
     folders: dict[str, list[tuple[int, str]]] = {}
+    read = tuple(name.removesuffix("result.json") for name in source.names if posixpath.basename(name) == "result.json")
     for name in names:
-        if number := page_number(posixpath.basename(name)):
+        if (number := page_number(posixpath.basename(name))) and not name.startswith(read):
             folders.setdefault(posixpath.dirname(name), []).append((number, name))
     for folder, pages in sorted(folders.items()):
         pages.sort()

@@ -39,7 +39,7 @@ _EVENING = {
 _SEPARATORS = re.compile(r"[.\s]+")
 _NUMBER = re.compile(r"\d+")
 _COMMA_END = re.compile(r"[월일년月日年]")
-YEAR_DIGITS, LAST_MONTH, NOON = 4, 12, 12
+YEAR_DIGITS, LAST_DAY, LAST_MONTH, NOON = 4, 31, 12, 12
 BUDDHIST_OFFSET, BUDDHIST_YEARS, PERSIAN_YEARS = 543, range(2500, 2700), range(1350, 1425)
 SAMPLE_LINES = 2000
 
@@ -70,14 +70,15 @@ def find_order(lines: Iterable[str]) -> str:
             halves.add((head["after"] or "").strip())
     if not dates:
         return ""
-    if all(len(each[0]) == YEAR_DIGITS for each in dates):
-        return "ymd"
-    if any(int(each[0]) > LAST_MONTH for each in dates):
-        return "dmy"
-    if any(int(each[1]) > LAST_MONTH for each in dates):
-        return "mdy"
-    steps = {order: _count_backward_steps(dates, order) for order in ("dmy", "mdy")}
-    return min(steps, key=lambda order: (steps[order], (order == "mdy") != bool(halves & {"AM", "PM"})))
+    fits = {order: [each for each in dates if _fits(each, order)] for order in ("dmy", "mdy", "ymd")}
+    return min(
+        fits,
+        key=lambda order: (
+            -len(fits[order]),
+            _count_backward_steps(fits[order], order),
+            (order == "mdy") != bool(halves & {"AM", "PM"}),
+        ),
+    )
 
 
 def parse_head(head: re.Match[str], order: str) -> datetime | None:
@@ -114,6 +115,13 @@ def _find_half(head: re.Match[str]) -> int | None:
 def _to_ascii_digit(character: str) -> str:
     number = unicodedata.decimal(character, None)
     return character if number is None else str(number)
+
+
+def _fits(numbers: list[str], order: str) -> bool:
+    """Whether the numbers of a date may be in this order; other dates are those of texts that people copied."""
+    day, month, year = (numbers[order.index(part)] for part in "dmy")
+    is_year = len(year) == YEAR_DIGITS or (order != "ymd" and len(year) == 2)
+    return is_year and max(len(day), len(month)) < 3 and int(month) <= LAST_MONTH and int(day) <= LAST_DAY
 
 
 def _count_backward_steps(dates: Iterable[list[str]], order: str) -> int:

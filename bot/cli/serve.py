@@ -69,9 +69,10 @@ async def serve_until_stopped(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _handle_signal, stop, number)
     try:
-        if web and setup is not False and not await _set_up(common, stop, is_asked=bool(setup)):
+        ready = await _set_up(common, stop, is_asked=bool(setup)) if web and setup is not False else common
+        if ready is None:
             return 0
-        settings = common.load_settings()
+        settings = ready.load_settings()
         check_weights(settings)
         with watchdog(settings.active_watchdog_seconds):
             if web and not platforms and not configured_platforms(settings):
@@ -84,16 +85,20 @@ async def serve_until_stopped(
     return 0
 
 
-async def _set_up(common: GlobalOptions, stop: asyncio.Event, *, is_asked: bool) -> bool:
-    """Have the page set everything up, if that is needed or asked for; returns whether to go on. Raises BadSetting."""
-    from bot.cli.init.ending import open_draft  # noqa: PLC0415  - keeps --help fast
+async def _set_up(common: GlobalOptions, stop: asyncio.Event, *, is_asked: bool) -> GlobalOptions | None:
+    """Have the page set everything up, if that is needed or asked for. Raises BadSetting.
+
+    Returns the options to go on with; None if it was stopped.
+    """
+    from bot.cli.init.ending import open_draft, without_missing_file  # noqa: PLC0415  - keeps --help fast
     from bot.setup.draft import is_untouched  # noqa: PLC0415  - keeps --help fast
     from bot.setup.page import load_setup_page  # noqa: PLC0415  - keeps --help fast
 
     draft, page = open_draft(common), load_setup_page()
     if page is None or not (is_asked or is_untouched(draft)):
-        return True
-    return await page(draft, stop, clock=common.clock, announce=_announce_setup)
+        return common
+    is_written = await page(draft, stop, clock=common.clock, announce=_announce_setup)
+    return without_missing_file(common) if is_written else None
 
 
 def _announce_setup(address: str, code: str) -> None:

@@ -26,7 +26,7 @@ UNTRIED = {
 }
 # Fields that say which place, document or answer a request is about.
 TARGETS = frozenset({"room", "channel", "document", "key", "answer", "share", "space"})
-REPEATING = frozenset({"watch"})  # its list repeats to the asker what they typed
+REPEATING = frozenset({"watch", "pin", "pin-answer"})  # what they keep, lists repeat to the asker
 WORDS_FIELDS = frozenset({"text", "question", "name", "other", "into", "part", "search", "person", "file", "subject"})
 NO_TARGET = frozenset({"zone", "working_dir", "type", "status", "place", "sort", "mode", "model", "output", "overview"})
 MANAGING = frozenset({Who.CORRECTOR, Who.CHANNEL_MANAGER, Who.REVIEWER})

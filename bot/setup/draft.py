@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from bot.settings import Settings, load_present_settings, read_variables
+from bot.settings import Settings, check_writers, load_present_settings, read_variables
 from bot.setup.env_file import name_variable, write_env_file
 from engine.data_dir import DataDir
 
@@ -55,7 +55,9 @@ class SetupDraft:
 
     def write(self) -> Sequence[str]:
         """Write what changes, at once and for the owner alone; returns the variables. Raises BadSetting, DiskError."""
-        changes = self.list_changes()
+        changes, folder = self.list_changes(), self.file.parent
+        if changes and folder.is_dir() and folder.resolve() == self.present.data_path.resolve():
+            check_writers(folder)  # what is written there would not be read
         if changes:
             write_env_file(self.file, changes)
         elif self.file.is_file():

@@ -30,9 +30,12 @@ def needs_key(name: str, base: str) -> bool:
 
 
 def remove_foreign_key(draft: SetupDraft, name: str) -> str:
-    """Remove a present key that is not of the provider of the model, and say so: it would be sent to this one."""
-    key, former = draft.find_present(KEY), draft.find_present(MODEL)
-    if not key or fits_model(key, name, former):
+    """Remove a present key that is of another server or provider than the model, and say so: it would be sent there."""
+    key, former, base = draft.find_present(KEY), draft.find_present(MODEL), draft.find_value(BASE)
+    if key and base != draft.find_present(BASE):
+        draft.chosen[KEY] = ""
+        return "The present key is of another server: it is removed."
+    if not key or base or fits_model(key, name, former):
         return ""
     draft.chosen[KEY] = ""
     owner = find_key_provider(key) or find_model_provider(former)

@@ -17,8 +17,8 @@ from bot.setup.models import (
     find_address_problem,
     find_key_problem,
     find_model_problem,
+    fits_model,
     list_model_mistakes,
-    remove_foreign_key,
 )
 from bot.setup.pasted import clean_paste, find_mistake, mask
 from bot.setup.platforms import list_refusals, load_setups, order_setups, settle_values
@@ -150,10 +150,21 @@ class SetupState:
         mistakes[KEY] = find_key_problem(key, name) if key and not mistakes[MODEL] else ""
         if found := {setting: mistake for setting, mistake in mistakes.items() if mistake}:
             return found
-        if name and not (key or base):
-            remove_foreign_key(self.draft, name)
-        self.draft.chosen |= {MODEL: name, **({BASE: base} if name else {}), **({KEY: key} if key and name else {})}
+        if not name:
+            self.draft.chosen = {**self.draft.chosen, MODEL: ""}
+            for setting in (KEY, BASE):
+                self.draft.chosen.pop(setting, None)
+            return {}
+        if not (key or self._is_key_kept(name, base)):
+            self.draft.chosen[KEY] = ""
+        self.draft.chosen |= {MODEL: name, BASE: base, **({KEY: key} if key else {})}
         return {}
+
+    def _is_key_kept(self, name: str, base: str) -> bool:
+        """Whether the key that is there may be sent to this model: its server is the same, or else its provider."""
+        if base != self.draft.find_value(BASE):
+            return False
+        return bool(base) or fits_model(self.draft.find_value(KEY), name, self.draft.find_value(MODEL))
 
     async def check_model(self) -> None:
         """Ask the model a few tiny questions, and estimate what it costs. Raises BadSetting."""

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 HEAD = re.compile(r"\[(?P<time>[^\]\n]{6,40})\] (?P<author>[^\n]{1,120}?)(?: \(pinned\))?")
-RULE = re.compile(r"={20,}")
+RULE = "=" * 62  # above and below what is said of the channel, and of the number of messages
+UNREADABLE_HEAD = re.compile(r"\[[^\]\n]{0,20}\d[^\]\n]{0,20}\d[:.]\d{2}[^\]\n]{0,20}\] [^\n]{1,130}")
+END = re.compile(r"Exported \d.{0,20} message\(s\)")
 ATTACHMENTS, SKIPPED = "{Attachments}", frozenset({"{Reactions}"})
 SECTION = re.compile(r"\{(?:Attachments|Embed|Stickers|Inline Emojis|Reactions)\}")
 
@@ -24,7 +26,9 @@ def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     number = 0
     for line in (text.rstrip("\r\n") for text in lines):
         begun = _read_head(line)
-        if begun is None and not RULE.fullmatch(line):
+        if begun is None:
+            if head is None and UNREADABLE_HEAD.fullmatch(line):
+                yield {}  # so that it is counted: no time of this file can be read
             body.append(line)
             continue
         if head is not None:
@@ -32,7 +36,14 @@ def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
             number += 1
         head, body = begun, []
     if head is not None:
-        yield _build(head, body, number)
+        yield _build(head, _without_end(body), number)
+
+
+def _without_end(body: list[str]) -> list[str]:
+    """The lines of the last message, without the number of messages between rules."""
+    lines = [line for line in body if line.strip()][-3:]
+    is_end = len(lines) == 3 and lines[0] == lines[2] == RULE and END.fullmatch(lines[1])
+    return body[: len(body) - 1 - body[::-1].index(RULE, body[::-1].index(RULE) + 1)] if is_end else body
 
 
 def _read_head(line: str) -> tuple[datetime, str] | None:

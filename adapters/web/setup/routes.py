@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from adapters.web.pages.session import get_cookie_name
 from adapters.web.pages.shell import render_shell
 from bot.errors import BadSetting, InvalidToken
+from bot.model_setup.key_kinds import is_key
 from bot.setup import weights
 from bot.setup.models import BASE, EXAMPLES, KEY, MODEL, NONE, list_model_mistakes
 from bot.setup.pasted import clean_paste, find_mistake, mask
@@ -160,7 +161,8 @@ async def take_secrets(http: Request, state: State, name: str) -> Response:
     """Keep what was pasted, and ask the platform about it."""
     form = await _read_form(http)
     _check_name(state, name)
-    if "anyway" in form and name in state.checks:
+    is_new = any(_get(form, credential.setting) for credential in state.list_needed(name))
+    if "anyway" in form and name in state.checks and not is_new:
         state.accepted.add(name)
         return _go(state.find_step())
     async with state.lock:
@@ -222,7 +224,8 @@ async def take_model(http: Request, state: State) -> Response:
     name, base = "" if name.casefold() in NONE else name, _get(form, BASE)
     async with state.lock:
         if mistakes := state.take_model(name, _get(form, KEY), base):
-            return _render_model(http, state, 422, mistakes=mistakes, model=name, base=base)
+            shown = "" if is_key(name) else name  # a key that was pasted there is not shown again
+            return _render_model(http, state, 422, mistakes=mistakes, model=shown, base=base)
         try:
             await state.check_model()
         except BadSetting as error:

@@ -88,7 +88,7 @@ async def add_source(deps: Deps, caller: Caller, request: AddSource) -> AsyncGen
     async with sources.drafting(record):
         with_tokens = not request.confirmed and deps.context.estimator is not None
         size = await sources.measure(record, with_tokens=with_tokens)
-        if with_tokens:
+        if with_tokens and size.tokens is not None:
             yield await add_model_cost(deps, EstimateResult(size.documents, 0, size.tokens, size.is_whole))
         sentence = await sources.describe_audience(record, size.documents)
         if request.confirmed:
@@ -161,6 +161,9 @@ async def sync_source(deps: Deps, caller: Caller, request: SyncSource) -> AsyncG
         await parts.ingest.sources.request_sync(record)
     if not chosen:
         yield Completed(gettext("I read nothing outside of the chat for what you can read."))
+        return
+    if request.name and chosen[0].is_paused:
+        yield Completed(gettext("I'm reading it now, and regularly again."))
         return
     yield Completed(gettext("I'm reading it now; what is new can be found within minutes."))
 

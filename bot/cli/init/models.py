@@ -45,7 +45,7 @@ def ask_model(talk: Conversation) -> None:
         talk.chosen[MODEL] = name = ""
     if name and (needs_key(name, talk.find_value(BASE)) or KEY in talk.given.values):
         _ask_key(talk, name)
-    elif name and not talk.find_value(BASE):
+    elif name:
         _drop_foreign_key(talk, name)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SourceUnavailable
 from bot.ingest.sources.sync import scan_source
-from engine.errors import EngineError
+from engine.errors import EngineError, InvalidDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,11 +24,11 @@ SAMPLE, SAMPLE_SECONDS = 8, 20.0
 class SourceSize:
     """How many documents a source has that may be read, and about how many tokens of text.
 
-    `is_whole`: all of them were counted.
+    `tokens`: None if none of a sample could be read. `is_whole`: all of them were counted.
     """
 
     documents: int
-    tokens: int = 0
+    tokens: int | None = 0
     is_whole: bool = True
 
 
@@ -43,25 +43,29 @@ async def measure_source(
     with suppress(TimeoutError):
         async with asyncio.timeout(SAMPLE_SECONDS):
             for each in sample:
-                tokens.append(await _count(source, each, parser, count_tokens))
-    average = sum(tokens) / len(tokens) if tokens else 0.0
-    return SourceSize(len(found), round(average * len(found)), len(tokens) == len(found))
+                if (count := await _count(source, each, parser, count_tokens)) is not None:
+                    tokens.append(count)
+    if not tokens:
+        return SourceSize(len(found), None, is_whole=False)
+    return SourceSize(len(found), round(sum(tokens) / len(tokens) * len(found)), len(tokens) == len(found))
 
 
 async def _count(
     source: DocumentSource, item: SourceItem, parser: FileParser, count_tokens: Callable[[str], int]
-) -> int:
-    """The tokens of a document; 0 if it cannot be read. Raises SourceUnavailable."""
+) -> int | None:
+    """The tokens of a document; None if nothing of it can be read. Raises SourceUnavailable."""
     total = 0
     try:
         fetched = await source.fetch(item, "")
         if fetched is None:
-            return 0
+            return None
         async with aclosing(parser.stream(fetched.name, fetched.data)) as parts:
             async for parsed in parts:
                 total += sum(count_tokens(passage.text) for passage in parsed.passages)
     except SourceUnavailable:
         raise
+    except InvalidDocument:
+        return total  # it takes nothing to read what cannot be read
     except (EngineError, OSError):
-        return total
+        return total or None
     return total

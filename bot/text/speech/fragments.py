@@ -47,6 +47,8 @@ _CHANGES = re.compile(
     r"|substituíd"
     r"|removid|resolvid|devolvid|feit)[oae]?s?"
 )
+# Participles that begin what people search for, too, as nouns: "pagos de mayo", "pedido de Ana".
+_NOUNS = phrases.parse_words("pago pagos pedido pedidos pedida hecho hechos reçu reçus rendu rendus feito feitos")
 # What may follow a participle: then it has no noun of its own, as "closed tickets" has.
 _FOLLOWING = phrases.PREPOSITIONS | phrases.parse_words(
     """
@@ -154,7 +156,7 @@ def suffices(sentence: Sentence) -> bool:
 def _begins_with_change(words: Words, sentence: Sentence) -> bool:
     first = len(words) > 2 and words[0] in {"cest", "está", "ist"} and _CHANGES.fullmatch(words[1])
     at = 1 if first else 0
-    if not _CHANGES.fullmatch(words[at]):
+    if not _CHANGES.fullmatch(words[at]) or (words[at] in _NOUNS and not first):
         return False
     ends_clause = len(sentence.clauses[0]) == at + 1 and len(sentence.clauses) > 1
     return ends_clause or (len(words) > at + 1 and words[at + 1] in _FOLLOWING)

@@ -61,7 +61,13 @@ _FAULT = re.compile(
     r"|se (?:ha )?(?:vuelto a )?(?:colg|cay|caíd|cuelga|rompió|atasc)\w*|va (?:muy )?lento|está (?:caído|lento"
     r"|roto|colgado)"
     r"|(?:travou|trava|caiu|bugou|buga)\b|está (?:fora|travado|lento)"
-    r"|(?:が|は)(?:また|もう)?(?:固まっ|落ち|重い|遅い|止まっ))",
+    r"|(?:が|は)(?:また|もう)?(?:固まっ|落ち|重い|遅い|止まっ)(?P<unspaced>))",
+    re.IGNORECASE,
+)
+# What may follow a complaint: "streikt die Bahn" asks something.
+_AFTER_FAULT = re.compile(
+    r"\s*+(?:\Z|[.!,;:()\n–—-]|(?:again|today|now|right now|since|for|all|this|and|schon|wieder|heute|gerade|seit"
+    r"|mal|total|nur|und|encore|aujourd|depuis|ce|et|otra|hoy|desde|esta|y|de novo|outra|hoje|e|tudo)\b|[^\w\s])",
     re.IGNORECASE,
 )
 _WITH_ARTICLE = re.compile(
@@ -77,7 +83,7 @@ def points_to_bot(text: str) -> bool:
     reports = body != text.strip() and _PAST.match(body) and not _asks_after(body)
     called = _WITH_ARTICLE.fullmatch(text.strip())
     after = called["after"] if called else body if body != text.strip() else ""
-    complains = bool(_FAULT.match(after.strip())) and not _asks_after(after)
+    complains = _complains(after.strip()) and not _asks_after(after)
     if reports or complains or _COPIED_AT_END.search(text[-MAX_END:]):
         return True
     if (found := _OBJECT.search(text)) and not _asks_after(text[found.end() :]):
@@ -87,6 +93,11 @@ def points_to_bot(text: str) -> bool:
         return False
     after = asked["after"].lstrip(" ")
     return not (after[:1] in _PUT_TO and after[:1] and _asks_after(after))
+
+
+def _complains(text: str) -> bool:
+    found = _FAULT.match(text)
+    return found is not None and (found["unspaced"] is not None or bool(_AFTER_FAULT.match(text, found.end())))
 
 
 def speaks_of_bot(text: str, body: str) -> bool:

@@ -111,9 +111,9 @@ _ENDS = (
     r"não me (?:avise|avisa) mais (?:sobre|d[eoa]) (?P<x>.+)",
     r"(?P<x>.+?)の(?:通知|お知らせ)(?:を)?(?:やめて|止めて)(?:ください|下さい)?",
 )
-_LEAD_PATTERNS = [re.compile(lead, _I) for lead in _LEADS]
-_EVENT_PATTERNS = [(kind, re.compile(form, _I)) for kind, forms in _EVENTS.items() for form in forms]
-_END_PATTERNS = [re.compile(end, _I) for end in _ENDS]
+_LEAD_PATTERNS = [re.compile(rf"\A(?:{lead})", _I) for lead in _LEADS]
+_EVENT_PATTERNS = [(kind, re.compile(rf"\A(?:{form})", _I)) for kind, forms in _EVENTS.items() for form in forms]
+_END_PATTERNS = [re.compile(rf"\A(?:{end})", _I) for end in _ENDS]
 _ARTICLE = re.compile(r"(?:the|our|a|an|der|die|das|den|dem|le|la|les|l['’]|el|los|las|os?|as?) ?(?<=[ '’])", _I)
 _ANYTHING = re.compile(r"(?:something|anything|it|this|that|etwas|es|das|quelque chose|algo|isso|何か)", _I)
 _EDGES = " \t\n.!?…,;:。！？、\"'“”„«»‘’「」"

@@ -26,7 +26,7 @@ from engine.storage.sqlite.connection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
     from pathlib import Path
 
     from engine.clock import Clock
@@ -257,7 +257,13 @@ class SqliteDatabase(SqlDatabase):
     def _return_reader(self, opening: asyncio.Task[aiosqlite.Connection]) -> None:
         """Put what was opened for somebody who ended meanwhile into the pool."""
         has_failed = opening.cancelled() or opening.exception() is not None
-        self._readers.put_nowait(None if has_failed else opening.result())
+        self._return_readers([None if has_failed else opening.result()])
+
+    def _return_readers(self, readers: Iterable[aiosqlite.Connection | None]) -> None:
+        """Put readers into the pool, so that those that are open are taken first."""
+        free = [*readers, *(self._readers.get_nowait() for _ in range(self._readers.qsize()))]
+        for reader in sorted(free, key=lambda each: each is not None):
+            self._readers.put_nowait(reader)
 
     async def _connect_reader(self) -> aiosqlite.Connection:
         """A connection that can write nothing."""
@@ -308,8 +314,7 @@ class SqliteDatabase(SqlDatabase):
         except sqlite3.Error as error:
             raise self._translate_error(error) from error
         finally:
-            for connection in held:
-                self._readers.put_nowait(connection)
+            self._return_readers(held)
             self._readable.set()
 
     async def _shorten_log(self) -> None:

@@ -243,6 +243,13 @@ def test_pages_beside_a_whole_export_are_not_read_again(tmp_path: Path) -> None:
     assert "Slates" not in {document.text for document in read(source)}
 
 
+def test_pages_of_a_direct_chat_are_left_out_with_it_and_those_of_another_folder_are_read(tmp_path: Path) -> None:
+    pages = _page(_entry(2, "Ada", "01.03.2026 10:00:00", '<div class="text">Slates</div>')).encode()
+    direct = {**ROOF, "name": "Ada", "type": "personal_chat", "id": 8}
+    both = {"a/result.json": direct, "a/messages.html": pages, "b/messages.html": pages}
+    assert [message.text for message in read(open_at(telegram, tmp_path, both))] == ["Slates"]
+
+
 def _page(*entries: str) -> str:
     head = '<div class="page_header"><div class="content"><div class="text bold">\nRoof \n</div></div></div>'
     return f'<html><body>{head}<div class="history">{"".join(entries)}</div></body></html>'
@@ -400,6 +407,23 @@ def test_replies_cards_and_quoted_messages_of_teams_are_read(tmp_path: Path) -> 
 
 
 @pytest.mark.share(3)
+def test_a_card_of_teams_keeps_repeated_cells_and_whole_sentences(tmp_path: Path) -> None:
+    rows = [{"cells": [{"items": [{"text": text}]} for text in row]} for row in (("Ada", "yes"), ("Bela", "yes"))]
+    rent = {"type": "RichTextBlock", "inlines": ["The rent is ", {"type": "TextRun", "text": "900"}]}
+    card = json.dumps({"body": [{"type": "Table", "rows": rows}, rent]})
+    cards = {"contentType": "application/vnd.microsoft.card.adaptive", "content": card}
+    message = {
+        "id": "1",
+        "createdDateTime": "2026-03-02T10:01:00Z",
+        "chatId": "19:a",
+        "attachments": [cards],
+        "from": {"user": {"id": "u1", "displayName": "Ada"}},
+        "body": {"contentType": "html", "content": ""},
+    }
+    [found] = read(open_at(teams, tmp_path, {"all.json": {"value": [message]}}))
+    assert found.text.split() == ["Ada", "yes", "Bela", "yes", "The", "rent", "is", "900"]
+
+
 @pytest.mark.parametrize("module", [whatsapp, telegram, teams])
 def test_what_is_no_chat_is_refused(tmp_path: Path, module: Any) -> None:
     with pytest.raises((InvalidDocument, CorruptFile)):

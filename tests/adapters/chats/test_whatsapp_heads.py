@@ -59,3 +59,8 @@ def test_digits_of_the_words_stay_as_they_are() -> None:
     head = match_head(line)
     assert head is not None
     assert rest_of(line, head) == "سارة: ٥ شباك"
+
+
+def test_a_line_that_was_pasted_from_a_log_does_not_turn_the_dates_of_a_chat() -> None:
+    chat = ["1/5/24, 10:00 AM - Ada: log:", "2024-01-05 10:00 - server down", "1/20/24, 9:00 AM - Bela: ok"]
+    assert find_order(chat) == "mdy"

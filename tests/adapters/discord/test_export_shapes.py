@@ -100,6 +100,19 @@ def test_text_is_read_with_authors_times_and_files(tmp_path: Path) -> None:
     assert [person and person.name for person in people] == ["ada", "bela"]
 
 
+def test_a_rule_within_a_message_ends_nothing(tmp_path: Path) -> None:
+    text = TEXT.replace("Slates.", f"Slates.\n{'=' * 30}\nNails.")
+    *_, last = read(build(tmp_path, {"Town - Trades - roof [60000].txt": text.encode()}, workspace="77"))
+    assert last.text.endswith("Nails.")
+
+
+def test_messages_with_times_of_another_form_are_counted(tmp_path: Path) -> None:
+    text = TEXT.replace("3/2/2026 9:00 AM", "2026/03/02 9:00").replace("3/2/2026 9:05 AM", "2026/03/02 9:05")
+    source = build(tmp_path, {"Town - Trades - roof [60000].txt": text.encode()}, workspace="77")
+    assert [message for channel in source.list_channels() for message in source.read_pages(channel.location)] == []
+    assert sum(source.omissions.values()) == 2
+
+
 def test_html_is_read_with_authors_times_embeds_and_files(tmp_path: Path) -> None:
     source = build(tmp_path, {"Town - roof [60000].html": page()}, workspace="77")
     first, second = read(source)

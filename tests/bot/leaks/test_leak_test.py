@@ -28,7 +28,7 @@ from tests.support.fake_embedder import HashEmbedder
 from tests.support.plain_settings import plain_settings
 
 PLACE = Location("chat", "W", "")
-GUARDED = ("private channel", "age-restricted private channel", "personal files")
+GUARDED = ("private channel", "direct messages", "age-restricted private channel", "personal files")
 
 
 async def run_test(home: Path, *askers: str, with_doors: bool = False, kinds: Collection[str] = ()) -> LeakReport:

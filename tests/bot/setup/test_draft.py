@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.errors import BadSetting
 from bot.settings import load_present_settings
 from bot.setup.draft import SetupDraft, is_untouched
 
@@ -38,3 +39,12 @@ def test_a_file_of_settings_or_data_mean_that_somebody_began(tmp_path: Path, nam
     assert is_untouched(open_draft(tmp_path))
     (tmp_path / name).write_text("X=1\n")
     assert not is_untouched(open_draft(tmp_path))
+
+
+def test_nothing_is_written_into_a_folder_whose_settings_would_not_be_read(tmp_path: Path) -> None:
+    tmp_path.chmod(0o775)
+    draft = open_draft(tmp_path)
+    draft.chosen["llm_model"] = "openai/m"
+    with pytest.raises(BadSetting, match="Others can write"):
+        draft.write()
+    assert not (tmp_path / ".env").exists()

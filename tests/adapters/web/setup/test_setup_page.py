@@ -22,6 +22,7 @@ BOT_TOKEN = "xoxb-1000-2000-threadlore"
 WRONG_TOKEN = "xoxb-1000-2000-revokedlongago"
 SLACK = {"slack_app_token": APP_TOKEN, "slack_bot_token": BOT_TOKEN}
 WITHOUT_MODEL = {"none": "1"}
+KEY_TEXT = "sk-proj-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6"
 
 
 @pytest.fixture(autouse=True)
@@ -142,6 +143,27 @@ async def test_what_a_platform_refuses_is_written_only_if_that_is_wanted(tmp_pat
         assert (refused.status_code, site.file.exists()) == (422, False)
         await browser.post("/setup/review", data={"version": find_version(refused), "anyway": "1"})
     assert read_variables(site.file)["THREADLORE_SLACK_BOT_TOKEN"] == WRONG_TOKEN
+
+
+async def test_what_is_pasted_anew_is_asked_about_before_it_is_gone_on_with(tmp_path: Path, slack: FakeSlack) -> None:
+    fields = {"slack_app_token": slack.space.app.app_token, "slack_bot_token": WRONG_TOKEN}
+    right = slack.space.app.bot_token
+    async with open_setup_site(tmp_path / "home") as site, browse(site) as browser:
+        await enter(browser, site.codes[0])
+        await browser.post("/setup/connect", data={"platform": "slack"})
+        await browser.post("/setup/platform/slack", data=fields)
+        await browser.post("/setup/platform/slack", data={"slack_bot_token": right, "anyway": "1"})
+        review = await browser.post("/setup/model", data=WITHOUT_MODEL)
+        await browser.post("/setup/review", data={"version": find_version(review)})
+    assert read_variables(site.file)["THREADLORE_SLACK_BOT_TOKEN"] == right
+
+
+async def test_a_key_in_the_place_of_the_model_is_not_shown(tmp_path: Path) -> None:
+    async with open_setup_site(tmp_path / "home") as site, browse(site) as browser:
+        await enter(browser, site.codes[0])
+        await browser.post("/setup/connect", data={"local": "1"})
+        refused = await browser.post("/setup/model", data={"llm_model": KEY_TEXT})
+    assert (refused.status_code, KEY_TEXT in refused.text) == (422, False)
 
 
 async def test_a_code_is_entered_once_and_another_browser_takes_over(tmp_path: Path) -> None:

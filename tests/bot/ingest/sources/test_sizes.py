@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from bot.errors import SourceUnavailable
+from bot.errors import ItemNotReadNow, SourceUnavailable
 from bot.ingest.sources.sizes import SAMPLE, SourceSize, measure_source
 from bot.platform.document_source import FetchedItem, ScanEnd, Scanned, SourceItem
 from engine import FileParser
@@ -18,8 +18,9 @@ class Shelf:
 
     at_once = 1
 
-    def __init__(self, count: int, *, is_away: bool = False) -> None:
+    def __init__(self, count: int, *, is_away: bool = False, is_busy: bool = False) -> None:
         self._count = count
+        self._is_busy = is_busy
         self._is_away = is_away
         self.fetched = list[str]()
 
@@ -33,6 +34,8 @@ class Shelf:
         if self._is_away:
             raise SourceUnavailable("It is away.")
         self.fetched.append(item.id)
+        if self._is_busy:
+            raise ItemNotReadNow("Too many requests.")
         if item.id == "1.md":
             raise InvalidDocument("It is damaged.")
         return FetchedItem(item.id, b"the ferry leaves")
@@ -62,3 +65,9 @@ async def test_a_source_that_is_away_is_no_small_one() -> None:
     async with FileParser() as parser:
         with pytest.raises(SourceUnavailable):
             await measure_source(Shelf(3, is_away=True), parser, count_words)
+
+
+async def test_what_cannot_be_read_now_is_not_said_to_cost_nothing() -> None:
+    async with FileParser() as parser:
+        found = await measure_source(Shelf(500, is_busy=True), parser, count_words)
+    assert found == SourceSize(500, None, is_whole=False)

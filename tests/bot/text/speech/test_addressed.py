@@ -107,6 +107,7 @@ question: the note Ilse gave us | minutes of the talk they held | list of the to
 question: the tiles the barn lost | honey for the market | loaves cold | towers of the old mill
 question: the barn is open or not | der Zaun ist fertig oder nicht | Sunday class, who teaches it
 question: broken since when | kaputt seit wann | Kosten des Zauns | Schlüssel im Stall | dame la lista del patio
+question: pedidos de marzo | pago de la grúa en mayo | reçus de mai | hechos de la asamblea
 question: prix de la grange | vaches du voisin | montre-moi la grange | muro pintado | preço do mel | 壊れた橋
 question: Ich bräuchte die Nummer der Bäckerei. | Ilse left. I need her number. | Show me the loaves.
 thanks: have a lovely evening | bonne soirée | schönes Wochenende | bom fim de semana | buen domingo | kein Problem
@@ -124,6 +125,7 @@ question: it would be great if you could list the codes | the question is who pa
 """
 IN_PASSING = """
 aside: @ is down again | the @ is stuck, odd | @ hängt schon wieder | le @ rame encore, pénible | o @ travou de novo
+question: @ streikt die Fähre am Montag | @ hängt der Fahrplan noch am Tor
 question: is @ down again? | @ もう一つ、鍵は | @ down payment for the mill
 aside: I asked @ yesterday and it knew nothing | @ is really useful, try it | cc @ | fyi @
 aside: did you know that @ can read files?

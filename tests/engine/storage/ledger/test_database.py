@@ -85,6 +85,16 @@ async def test_a_reader_that_is_opened_for_one_who_ends_serves_the_next(ledger: 
     assert not ledger._opening
 
 
+async def test_open_readers_are_taken_before_others_are_opened(ledger: Ledger) -> None:
+    async with held_snapshot(ledger):
+        assert await get(ledger, "n") == ""
+    ledger._return_readers([None])
+    count = len(ledger._connections)
+    assert await get(ledger, "n") == ""
+    assert len(ledger._connections) == count
+    assert await ledger._readers.get() is not None
+
+
 async def test_closing_waits_for_a_reader_that_is_being_opened(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db", clock=SYSTEM_CLOCK)
     async with held_snapshot(ledger):
