@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from bot.ingest.conversations import author_key
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bot.store import MessageRecord
 
 MessageId = tuple[str, str]  # the room and the id of a message
+NO_DEMAND = AnswerDemand()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class ErasurePlanner:
         """The plan of forgetting a message, its files, and the answer to it."""
         records = await self._store.messages.list_by_ids(room, [id_])
         files = [file.document for file in await self._store.files.list_by_messages(room, [id_])]
-        return await self._build(frozenset(files), records, questions={room: frozenset({id_})})
+        return await self._build(frozenset(files), records, AnswerDemand(questions={room: frozenset({id_})}))
 
     async def plan_person(self, subject: Subject) -> ErasurePlan:
         """The plan of forgetting what a person wrote, shared and asked."""
@@ -71,7 +72,7 @@ class ErasurePlanner:
             messages += await self._store.messages.list_by_author(*who)
             files |= {file.document for file in await self._store.files.list_by_author(*who)}
         written = frozenset(author_key(place.platform, place.workspace, place.person) for place in places)
-        return await self._build(frozenset(files), messages, keys=written, people=tuple(places))
+        return await self._build(frozenset(files), messages, AnswerDemand(written, people=tuple(places)))
 
     async def plan_workspace(self, platform: str, workspace: str) -> ErasurePlan:
         """The plan of forgetting everything of a workspace."""
@@ -82,39 +83,32 @@ class ErasurePlanner:
             keys |= {each.key for each in await self._engine.documents.list(scope)}
         for source in await self._store.sources.list_in_workspace(platform, workspace):
             keys |= {info.key for info in await list_stored(self._context, source)}
-        return await self._build(frozenset(keys), (), workspace=(platform, workspace))
+        return await self._build(frozenset(keys), (), AnswerDemand(workspace=(platform, workspace)))
 
     async def plan_expired(self, oldest: datetime) -> ErasurePlan:
         """The plan of deleting messages, files and answers from before a time."""
         messages = await self._store.messages.list_before(oldest, NO_LIMIT)
         files = [each.document for each in await self._store.files.list_before(oldest)]
-        return await self._build(frozenset(files), messages, before=oldest)
+        return await self._build(frozenset(files), messages, AnswerDemand(before=oldest))
 
-    async def _build(  # noqa: PLR0913 - what goes besides, each by its name
-        self,
-        documents: frozenset[str],
-        messages: Collection[MessageRecord],
-        *,
-        keys: frozenset[str] = frozenset(),
-        questions: Mapping[str, frozenset[str]] | None = None,
-        people: tuple[Subject, ...] = (),
-        workspace: tuple[str, str] | None = None,
-        before: datetime | None = None,
+    async def _build(
+        self, documents: frozenset[str], messages: Collection[MessageRecord], demand: AnswerDemand = NO_DEMAND
     ) -> ErasurePlan:
+        """The plan of these documents and messages; `demand`: what takes answers besides them."""
         contained = {document: await self._store.messages.list_by_document(document) for document in sorted(documents)}
         every = {*messages, *(record for records in contained.values() for record in records)}
         single = defaultdict[tuple[str, str], set[str]](set)
         for message in messages:
             if message.document not in documents:
                 single[message.room, message.document].add(message.id)
-        asked = {message_key(room, id_) for room, ids in (questions or {}).items() for id_ in ids}
-        used = documents | keys | asked | {message_key(message.room, message.id) for message in every}
+        asked = {(room, id_) for room, ids in (demand.questions or {}).items() for id_ in ids}
         changed = documents | {document for _, document in single if document}
-        named = {(message.room, message.id) for message in every}
+        named = asked | {(message.room, message.id) for message in every}
+        used = documents | demand.keys | {message_key(*message) for message in named}
         return ErasurePlan(
             documents,
             {place: frozenset(ids) for place, ids in single.items()},
-            frozenset(named | {(room, id_) for room, ids in (questions or {}).items() for id_ in ids}),
+            frozenset(named),
             frozenset(each for each, records in contained.items() if not records),
-            AnswerDemand(frozenset(used), changed, questions, people, workspace, before),
+            replace(demand, keys=frozenset(used), documents=changed),
         )
