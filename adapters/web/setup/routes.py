@@ -11,10 +11,9 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from adapters.web.pages.session import get_cookie_name
 from adapters.web.pages.shell import render_shell
 from bot.errors import BadSetting, InvalidToken
-from bot.model_setup.key_kinds import is_key
 from bot.setup import weights
 from bot.setup.models import BASE, EXAMPLES, KEY, MODEL, NONE, list_model_mistakes
-from bot.setup.pasted import clean_paste, find_mistake, mask
+from bot.setup.pasted import clean_paste, find_mistake, mask, mask_word
 from bot.setup.platforms import MARKS, describe_check, find_other, list_refusals, order_setups
 from bot.setup.state import SetupState
 from engine.errors import DocumentTooLarge, EngineError, NotFound
@@ -224,7 +223,7 @@ async def take_model(http: Request, state: State) -> Response:
     name, base = "" if name.casefold() in NONE else name, _get(form, BASE)
     async with state.lock:
         if mistakes := state.take_model(name, _get(form, KEY), base):
-            shown = "" if is_key(name) else name  # a key that was pasted there is not shown again
+            shown = mask_word(name)  # a key that was pasted there is not shown again
             return _render_model(http, state, 422, mistakes=mistakes, model=shown, base=base)
         try:
             await state.check_model()

@@ -43,12 +43,13 @@ class SetupSession:
     def enter(self, text: str) -> str:
         """The cookie of the browser in which the code was entered; empty if it is another text.
 
-        A code is entered once, and ends what another browser began. Raises TooManyRequests.
+        A code is entered once, and ends what another browser began. Raises TooManyRequests for wrong ones alone: a code
+        has 40 bits, and no other program of this computer may lock its owner out.
         """
-        if self._failures.has_reached_limit(""):
-            raise TooManyRequests("Too many wrong codes were entered.")
         typed = "".join(filter(str.isalnum, text)).upper()
         if not self._code or not hmac.compare_digest(typed.encode(), self._code.encode()):
+            if self._failures.has_reached_limit(""):
+                raise TooManyRequests("Too many wrong codes were entered.")
             self._failures.record("")
             return ""
         self._code, self._cookie = "", secrets.token_urlsafe(32)
