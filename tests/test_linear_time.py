@@ -222,6 +222,7 @@ def search(pattern: re.Pattern[Any]) -> Callable[[str], object]:
     return run
 
 
+@pytest.mark.share(4)
 @every_area
 def test_patterns_are_linear(area: str, *, thorough: bool) -> None:
     growths = [
@@ -339,6 +340,7 @@ def scanner(function: Callable[..., Any]) -> Callable[[str], object] | None:
     return run
 
 
+@pytest.mark.share(4)
 @every_area
 def test_scanners_are_linear(area: str, *, thorough: bool) -> None:
     growths = [

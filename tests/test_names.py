@@ -60,6 +60,7 @@ def docstrings(path: Path) -> tuple[str, ...]:
     return tuple(ast.get_docstring(node) or "" for node in list_nodes(path) if isinstance(node, documented))
 
 
+@pytest.mark.long
 def test_the_errors_that_docstrings_name_exist() -> None:
     nodes = (node for path in list_modules() for node in list_nodes(path))
     known = {node.name for node in nodes if isinstance(node, ast.ClassDef)} | set(dir(builtins)) | NO_ERRORS

@@ -193,6 +193,7 @@ PAINT, SLOW = "The lifeboat needs green paint.", "The lifeboat is far too slow."
 BELL = "The bell of the chapel is cracked."
 
 
+@pytest.mark.long
 async def test_summary_of_an_author_uses_their_messages_alone(live: LiveBot[Any]) -> None:
     town = live.town
     for name, shown in (("ada", "Ada Lovell"), ("bob", "Bob Miles"), ("other", "Bob Lattimer")):

@@ -44,6 +44,7 @@ async def test_channel_turned_private_while_an_answer_uses_it(live: LiveBot[Any]
     assert find_secrets(live.town.bot_text("bob")) == ""
 
 
+@pytest.mark.long
 @DISCORD
 async def test_member_leaves_the_guild_while_a_direct_answer_is_written(live: LiveBot[DiscordTown]) -> None:
     town = live.town
@@ -60,6 +61,7 @@ async def test_member_leaves_the_guild_while_a_direct_answer_is_written(live: Li
     assert find_secrets(await live.ask("ada", text=f"Again: {QUESTION}")) == "agate"
 
 
+@pytest.mark.long
 @DISCORD
 async def test_member_leaves_a_private_thread_while_an_answer_is_written(live: LiveBot[DiscordTown]) -> None:
     town = live.town
@@ -75,6 +77,7 @@ async def test_member_leaves_a_private_thread_while_an_answer_is_written(live: L
     assert find_secrets(await live.ask("bob", "square", way="private")) == "agate"
 
 
+@pytest.mark.long
 @DISCORD
 async def test_member_losing_a_role_gets_no_more_of_its_channel(live: LiveBot[DiscordTown]) -> None:
     town = live.town
@@ -110,6 +113,7 @@ async def test_answer_is_redacted_once_its_source_channel_closes(live: LiveBot[A
     assert "beryl" not in live.town.bot_text("bob")
 
 
+@pytest.mark.long
 async def test_restricted_channel_suggests_no_names(live: LiveBot[Any]) -> None:
     town = live.town
     town.add_channel("square", "ada bob")
@@ -132,6 +136,7 @@ async def test_restricted_channel_suggests_no_names(live: LiveBot[Any]) -> None:
     assert "Marrowgate" not in await live.run_command("bob", "square", "graph", name="Quillon Abernathy")
 
 
+@pytest.mark.long
 @SLACK
 async def test_channel_mentions_show_a_name_only_while_public(live: LiveBot[SlackTown]) -> None:
     """What was written with the name before the channel turned private keeps it: everybody could read it."""
@@ -151,6 +156,7 @@ async def test_channel_mentions_show_a_name_only_while_public(live: LiveBot[Slac
     assert find_secrets(again) == ""
 
 
+@pytest.mark.long
 @DISCORD
 @pytest.mark.parametrize("away", ["stopped", "cut off"])
 async def test_channel_restricted_during_downtime_is_hidden(live: LiveBot[DiscordTown], away: str) -> None:

@@ -72,6 +72,7 @@ EXPLORED = (
 )
 
 
+@pytest.mark.long
 async def test_channels_are_named_over_http_as_in_the_chat(live: LiveBot[Any]) -> None:
     town = live.town
     town.add_channel("square", "ada bob")
@@ -114,6 +115,7 @@ async def test_a_fact_is_added_over_http_where_its_person_may_post(live: LiveBot
     assert "lamp" not in (await people.call("ada", "/api/v1/graph/entity?name=Zirkon%20Vale")).text
 
 
+@pytest.mark.long
 async def test_a_verified_answer_comes_first_for_programs_of_those_who_may_read_it(live: LiveBot[Any]) -> None:
     town = live.town
     live.add_manager("mayor")
@@ -133,6 +135,7 @@ async def test_a_verified_answer_comes_first_for_programs_of_those_who_may_read_
     assert "Verified by" in (await people.call("ada", "/api/v1/query", later)).text
 
 
+@pytest.mark.long
 async def test_the_graph_of_a_private_channel_does_not_exist_for_others(live: LiveBot[Any]) -> None:
     live.add_manager("mayor")
     live.town.add_channel("square", "ada bob mayor")
@@ -201,6 +204,7 @@ async def test_a_token_reads_what_its_person_can_read_now(live: LiveBot[Any]) ->
     assert await holders.ask("ada") == "agate beryl topaz"
 
 
+@pytest.mark.long
 @pytest.mark.platforms("slack")
 async def test_the_token_of_somebody_who_left_is_refused(live: LiveBot[SlackTown]) -> None:
     await live.build_square()
@@ -212,6 +216,7 @@ async def test_the_token_of_somebody_who_left_is_refused(live: LiveBot[SlackTown
     assert await holders.ask("bob") == ""
 
 
+@pytest.mark.long
 async def test_a_token_is_refused_while_the_platform_cannot_say_who_reads_what(live: LiveBot[Any]) -> None:
     await live.build_square()
     holders = TokenHolders(live)
@@ -223,6 +228,7 @@ async def test_a_token_is_refused_while_the_platform_cannot_say_who_reads_what(l
     assert find_secrets(refused.text) == ""
 
 
+@pytest.mark.long
 async def test_an_upload_is_read_by_its_person_alone_and_forgotten_with_them(live: LiveBot[Any]) -> None:
     await live.build_square()
     holders = TokenHolders(live)
@@ -239,6 +245,7 @@ async def test_an_upload_is_read_by_its_person_alone_and_forgotten_with_them(liv
 MANAGER_PATHS = ("channels", "questions", "verified-answers", "usage", "health/details")
 
 
+@pytest.mark.long
 async def test_managers_see_their_workspace_and_others_nothing_of_it(live: LiveBot[Any]) -> None:
     live.add_manager("mayor")
     live.town.add_channel("square", "ada bob mayor")

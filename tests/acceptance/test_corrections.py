@@ -91,6 +91,7 @@ async def test_private_answer_stays_once_its_token_expired(live: LiveBot[Discord
     assert find_secrets(live.text(asked)) == "agate"
 
 
+@pytest.mark.long
 @DISCORD
 async def test_answer_that_a_moderator_deleted_is_not_posted_again(live: LiveBot[DiscordTown]) -> None:
     live.town.add_channel("square")
@@ -103,6 +104,7 @@ async def test_answer_that_a_moderator_deleted_is_not_posted_again(live: LiveBot
     assert live.town.posts(asked) == []
 
 
+@pytest.mark.long
 async def test_a_direct_message_is_corrected(live: LiveBot[Any]) -> None:
     live.town.add_channel("square", "ada")
     said = (await live.post_passwords(square="agate"))["square"]
@@ -113,6 +115,7 @@ async def test_a_direct_message_is_corrected(live: LiveBot[Any]) -> None:
     assert bodies(live, asked) == [texts.SOURCE_REMOVED]
 
 
+@pytest.mark.long
 async def test_a_deleted_answer_is_gone_with_all_its_parts(live: LiveBot[Any]) -> None:
     _, asked = await ask_at_length(live)
     await live.improve("ada", live.town.posts(asked)[-1], "Delete")

@@ -120,7 +120,7 @@ def damage_groups(folder: Path, other: Path, harm: str, *, thorough: bool) -> li
     return [group for group in (light, *([file] for file in chosen)) if group]
 
 
-@pytest.mark.share(4)
+@pytest.mark.long
 @pytest.mark.parametrize("harm", DAMAGES)
 @pytest.mark.parametrize(
     ("state", "other"), [pytest.param("closed", "killed", marks=pytest.mark.long), ("killed", "closed")]

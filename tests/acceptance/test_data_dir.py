@@ -73,6 +73,7 @@ async def test_embedder_change_is_refused_unless_requested(tmp_path: Path) -> No
         assert await is_clean(engine)
 
 
+@pytest.mark.long
 async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         await engine.documents.add(DIARY)

@@ -88,6 +88,7 @@ ONLY_ON_DISCORD: dict[str, tuple[Make, Remove]] = {
 OF_PLATFORM = {"slack": DELETIONS | ONLY_ON_SLACK, "discord": DELETIONS | ONLY_ON_DISCORD}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("pretend_hour_passed")
 @pytest.mark.parametrize("away", [pytest.param(False, marks=pytest.mark.long), True], ids=[None, "away"])
 async def test_deleted_things_are_no_longer_known(live: LiveBot[Any], *, away: bool) -> None:

@@ -38,7 +38,7 @@ async def leave_market(town: SlackTown) -> None:
     await town.person("ada").removes(town.channels["market"], town.slack.bot)
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize("away", [False, True], ids=["there", "away"])
 async def test_deleted_channel_is_forgotten(live: LiveBot[Any], *, away: bool) -> None:
     await build_channels(live)
@@ -49,7 +49,7 @@ async def test_deleted_channel_is_forgotten(live: LiveBot[Any], *, away: bool) -
     await check_channels(live, "square")
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @SLACK
 @pytest.mark.parametrize("kind", ["public", "private", "group"])
 async def test_channel_the_bot_was_removed_from_is_forgotten(live: LiveBot[SlackTown], kind: str) -> None:
@@ -122,6 +122,7 @@ async def test_server_that_is_unavailable_is_not_forgotten(live: LiveBot[Discord
     await check_channels(live, "square market")
 
 
+@pytest.mark.long
 @DISCORD
 @pytest.mark.parametrize("purged", [False, True])
 async def test_removed_server_is_kept_or_deleted_by_setting(live: LiveBot[DiscordTown], *, purged: bool) -> None:
@@ -139,7 +140,7 @@ async def test_removed_server_is_kept_or_deleted_by_setting(live: LiveBot[Discor
 # What only fails to load.
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @SLACK
 @pytest.mark.usefixtures("pretend_hour_passed")
 @pytest.mark.parametrize(("method", "error"), [("history", "token_expired"), ("replies", "missing_scope")])

@@ -57,6 +57,7 @@ async def fill_engine(engine: Engine) -> None:
     await engine.wait_until_indexed()
 
 
+@pytest.mark.long
 async def test_after_forgetting_and_compaction_the_words_are_in_no_file(tmp_path: Path) -> None:
     language = RecordingLanguage()
     async with open_engine(tmp_path, language) as engine:
@@ -88,6 +89,7 @@ async def test_words_that_an_edit_took_away_are_in_no_file_either(tmp_path: Path
         assert (await engine.maintenance.verify()).is_clean
 
 
+@pytest.mark.long
 async def test_a_forgotten_secret_leaves_by_itself_within_the_time_set_for_it(tmp_path: Path) -> None:
     async with open_engine(tmp_path, options=EngineOptions(compaction_delay=0.4)) as engine:
         await engine.documents.add(doc("a", "Quillfeather met Ada."))

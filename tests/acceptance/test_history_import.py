@@ -138,6 +138,7 @@ def test_a_mattermost_export_is_imported_once_with_what_is_new_and_searched_in_t
     assert "Vesta" not in read(home, "ask", "--space", "slack:T1:open", "Where is the key?").replace("bricks", "")
 
 
+@pytest.mark.long
 def test_what_is_no_export_is_refused_in_one_sentence(home: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.zip").write_bytes(b"PK nothing")
     result = run(home, "import", "slack", str(tmp_path / "notes.zip"))

@@ -39,6 +39,7 @@ async def import_town(live: LiveBot[Any], path: Path, *channel_map: str, opened:
     return dict(result.omissions)
 
 
+@pytest.mark.long
 async def test_an_imported_past_is_read_by_those_whom_the_importer_names(live: LiveBot[Any], tmp_path: Path) -> None:
     town = live.town
     live.add_manager("mayor")

@@ -57,6 +57,7 @@ async def test_forget_me_deletes_their_messages(live: LiveBot[Any]) -> None:
     assert find_secrets(await live.ask("bob", "square")) == "beryl"
 
 
+@pytest.mark.long
 @SLACK
 async def test_a_login_page_in_place_of_a_slack_file_is_not_indexed(tmp_path: Path, models: EngineModels) -> None:
     app = load_manifest()
@@ -88,6 +89,7 @@ async def test_a_page_in_place_of_a_discord_file_is_not_indexed(live: LiveBot[Di
     assert await live.titles("square") == []
 
 
+@pytest.mark.long
 @DISCORD
 async def test_learned_file_is_visible_to_channel_readers(live: LiveBot[DiscordTown]) -> None:
     live.town.add_channel("square")
@@ -107,6 +109,7 @@ async def test_a_question_with_a_file_is_answered_from_it_first(live: LiveBot[Di
     assert find_secrets(await live.answer(asked)) == "emerald"
 
 
+@pytest.mark.long
 @DISCORD
 async def test_a_message_is_added_and_asked_about_by_its_menu(live: LiveBot[DiscordTown]) -> None:
     town = live.town
@@ -146,6 +149,7 @@ async def test_replied_to_message_is_context_until_deleted(live: LiveBot[Discord
     assert find_secrets(await live.answer(again)) == "beryl"
 
 
+@pytest.mark.long
 @DISCORD
 async def test_enabling_a_channel_backfills_only_that_channel(live: LiveBot[DiscordTown]) -> None:
     town = live.town

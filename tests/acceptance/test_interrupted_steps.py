@@ -104,6 +104,7 @@ async def test_interrupted_removal_of_a_damaged_graph_resumes(home: Path, monkey
     assert await is_consistent(home)
 
 
+@pytest.mark.long
 @pytest.mark.files
 async def test_a_compaction_that_was_cut_off_is_due_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_engine(home) as engine:

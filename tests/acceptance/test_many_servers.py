@@ -26,6 +26,7 @@ async def settle(live: LiveBot[DiscordTown]) -> None:
         await live.engine.wait_until_indexed()
 
 
+@pytest.mark.long
 async def test_a_question_is_answered_while_another_server_still_loads_its_members(
     tmp_path: Path, models: EngineModels
 ) -> None:

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK = pytest.mark.platforms("slack")
 
 
+@pytest.mark.long
 async def test_a_thread_is_summarized_for_the_person_alone(live: LiveBot[Any]) -> None:
     town = live.town
     town.add_channel("square", "ada bob")

@@ -45,7 +45,7 @@ def postponed(live: LiveBot[SlackTown], monkeypatch: pytest.MonkeyPatch) -> list
     return seen
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize("fault", [Fault("server", status=503), Fault("error")], ids=lambda fault: fault.kind)
 async def test_question_is_answered_after_a_long_outage(
     live: LiveBot[SlackTown], postponed: list[object], fault: Fault

@@ -154,7 +154,7 @@ async def test_partial_channel_list_is_not_reported_as_missing(
 WORDS = {f"room-{word}": word for word in SECRETS[:5]}
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 async def test_changes_during_listing_never_widen_answers(live: LiveBot[SlackTown], seed: int) -> None:
     town, chance = live.town, random.Random(seed)

@@ -72,6 +72,7 @@ async def ask_slowly(live: Live, town: SlackTown, person: str) -> tuple[asyncio.
     return go, asked
 
 
+@pytest.mark.long
 async def test_secrets_of_a_workspace_stay_in_it(live: Live) -> None:
     await populate(live)
     ours, theirs = live.town, live.town.theirs
@@ -142,6 +143,7 @@ async def test_a_workspace_that_installs_again_finds_what_it_had(live: Live) -> 
     assert await ask(live, live.town, "ada", way="private") == "agate beryl"
 
 
+@pytest.mark.long
 async def test_a_revoked_workspace_is_deleted_if_the_setting_says_so(tmp_path: Path, models: EngineModels) -> None:
     async with open_live_bot(SlackHubTown(), tmp_path / "live", models, delete_data_on_uninstall=True) as live:
         await populate(live)

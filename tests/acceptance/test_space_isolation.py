@@ -73,6 +73,7 @@ async def visible_output(engine: Engine, scope: Scope, questions: list[str]) -> 
     return "\n".join(map(str, told))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", ["porter unicode61", pytest.param("trigram", marks=pytest.mark.long)])
 @settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(town=draw_documents(), first=st.booleans(), picking=st.sampled_from(["walk", "vector", "weight"]))

@@ -131,6 +131,7 @@ async def test_a_vote_counts_at_once_and_managers_see_its_reason(live: LiveBot[A
     assert list(town.pings) == []
 
 
+@pytest.mark.long
 async def test_an_expert_is_notified_only_when_a_person_asks_for_it(live: LiveBot[Any]) -> None:
     town = live.town
     live.add_manager("mayor")

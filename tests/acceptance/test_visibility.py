@@ -180,6 +180,7 @@ async def check_answer(world: LiveBot[Any], person: str, channel: str, way: Any,
     assert places_in(world.town.platform, answer) == set(expected.split())
 
 
+@pytest.mark.share(2)
 @SLACK
 @pytest.mark.parametrize(("person", "channel", "way", "expected"), SLACK_ANSWERS)
 async def test_a_slack_answer_uses_what_all_its_readers_may_read(
@@ -188,6 +189,7 @@ async def test_a_slack_answer_uses_what_all_its_readers_may_read(
     await check_answer(world, person, channel, way, expected)
 
 
+@pytest.mark.share(2)
 @DISCORD
 @pytest.mark.parametrize(("person", "channel", "way", "expected"), DISCORD_ANSWERS)
 async def test_a_discord_answer_uses_what_all_its_readers_may_read(
@@ -270,6 +272,7 @@ async def test_guests_see_no_picture_and_the_home_tab_obeys_visibility(live: Liv
     assert [("cellar" in await town.home_text(name)) for name in ("ada", "bob", "gil")] == [True, False, False]
 
 
+@pytest.mark.long
 @SLACK
 async def test_sharing_where_the_bot_cannot_post_fails_at_once(live: LiveBot[SlackTown]) -> None:
     town = live.town

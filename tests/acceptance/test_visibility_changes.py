@@ -146,17 +146,20 @@ async def check_change(live: LiveBot[Any], change: Change) -> None:
             assert found == set(row.uses[turn].split()), (row, ("before", "after", "undone")[turn])
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_answers_obey_a_change_at_once(live: LiveBot[Any], change: Change) -> None:
     await check_change(live, change)
 
 
+@pytest.mark.long
 @SLACK
 @pytest.mark.parametrize("change", SLACK_CHANGES.values(), ids=SLACK_CHANGES)
 async def test_answers_obey_a_change_on_slack_at_once(live: LiveBot[SlackTown], change: Change) -> None:
     await check_change(live, change)
 
 
+@pytest.mark.long
 @DISCORD
 @pytest.mark.parametrize("change", DISCORD_CHANGES.values(), ids=DISCORD_CHANGES)
 async def test_answers_obey_a_change_on_discord_at_once(live: LiveBot[DiscordTown], change: Change) -> None:

@@ -126,6 +126,7 @@ def test_the_report_shows_ratios_in_favor_of_the_faster_and_what_is_not_comparab
     assert (ratio(1.0, 4.0), ratio(1.0, 0.0)) == ("0.2×", "–")
 
 
+@pytest.mark.long
 def test_the_picture_names_both_curves_and_its_axes(tmp_path: Path) -> None:
     file = tmp_path / "images" / "growth.svg"
     systems = (build_figures("LightRAG 1.5.7", 50.0), build_figures("Threadlore", 2.0))

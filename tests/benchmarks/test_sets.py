@@ -151,7 +151,7 @@ def test_a_set_without_its_files_is_named_with_the_file_that_is_missing(tmp_path
     assert missing_file(tmp_path, name) == last
 
 
-@pytest.mark.share(7)
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(SETS))
 async def test_every_set_is_measured_in_each_mode(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str

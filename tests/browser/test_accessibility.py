@@ -16,6 +16,7 @@ FIND_PROBLEMS = Path(__file__).with_name("accessibility.js").read_text(encoding=
 PATHS = ("/documents", "/channels", "/questions", "/usage", "/health", "/login")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 async def test_no_page_has_a_barrier(visit: Visit, scheme: Literal["light", "dark"], width: int) -> None:
     page, found = visit.page, dict[str, list[str]]()

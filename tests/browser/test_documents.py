@@ -12,6 +12,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 expect.set_options(timeout=PATIENCE * 1000)
 
 
+@pytest.mark.long
 async def test_a_file_is_uploaded_found_and_forgotten(visit: Visit) -> None:
     page, name = visit.page, "crane.txt"
     await page.goto(f"{visit.site.url}/documents")

@@ -22,6 +22,7 @@ async def ask(page: Page, question: str) -> None:
     await expect(page.locator(".turn .answer").last).to_have_attribute("aria-busy", "false")
 
 
+@pytest.mark.long
 async def test_questions_are_remembered_without_answers_until_the_login_ends(visit: Visit) -> None:
     page, url = visit.page, visit.site.url
     await page.goto(url)

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 expect.set_options(timeout=PATIENCE * 1000)
 
 
+@pytest.mark.long
 async def test_a_phone_leads_from_the_code_to_the_first_question(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -231,7 +231,7 @@ async def test_integers_of_every_width_stay_what_they_are(graph: GraphStore) -> 
     assert edge_pairs(await graph.neighbors([2**31, 128], [1], 5)) == [(2**31, 0, 2**31), (128, 0, 128)]
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.usefixtures("small_statements")
 async def test_reads_go_on_while_few_and_many_rows_are_written(graph: GraphStore) -> None:
     await graph.upsert(*build_star(60, 1.0, known=False))
@@ -332,6 +332,7 @@ async def test_failed_reopen_is_retried_by_the_next_upsert(tmp_path: Path, monke
     await graph.close()
 
 
+@pytest.mark.long
 async def test_reads_continue_while_the_database_reopens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, over = await open_graph(tmp_path / "graph", cached_edges=0), asyncio.Event()
     await insert_chain(graph)
@@ -449,7 +450,7 @@ async def apply_step(graph: GraphStore, step: Step) -> bool:
     return True
 
 
-@pytest.mark.share(4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("renew_after", "cached_edges"), [(REOPEN_AFTER_ROWS, CACHED_EDGES), (3, CACHED_EDGES), (3, 0), (3, 4)]
 )
@@ -589,6 +590,7 @@ os._exit(1)
     return path / f"graph.{MODULE}.wal"
 
 
+@pytest.mark.long
 async def test_a_last_record_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     log = await killed(tmp_path)
     os.truncate(log, log.stat().st_size - 3)

@@ -276,7 +276,7 @@ async def compare_with_dict(
     await store.close()
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.parametrize("cache_bytes", [VECTOR_CACHE_BYTES, 32 * row_bytes(ExactColumns(DIM)), 0])
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)
@@ -371,6 +371,7 @@ async def test_filter_of_four_thousand_rows_finds_all_its_vectors(tmp_path: Path
     await store.close()
 
 
+@pytest.mark.long
 async def test_the_bytes_of_dropped_rows_leave_the_disk_with_an_index_and_without(tmp_path: Path) -> None:
     store, vectors, _ = await open_large_store(tmp_path)
     secret = random_units(1, 32, 77)

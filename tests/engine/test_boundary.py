@@ -131,6 +131,7 @@ async def test_what_comes_in_is_stored_and_given_out_as_valid_text_and_utc(tmp_p
         assert await engine.documents.forget(f"k{LONE}")
 
 
+@pytest.mark.long
 async def test_every_public_method_of_a_closed_engine_says_so(tmp_path: Path) -> None:
     async with open_engine(tmp_path) as engine:
         runtime = engine._runtime

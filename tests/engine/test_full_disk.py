@@ -88,6 +88,7 @@ async def test_on_a_full_disk_what_is_new_waits_and_all_else_goes_on(
         assert await statuses(engine) == {"new": "indexed"}
 
 
+@pytest.mark.long
 async def test_documents_that_were_accepted_before_are_indexed_once_there_is_space(
     tmp_path: Path, put_on: Callable[..., None]
 ) -> None:
@@ -146,6 +147,7 @@ async def test_a_disk_that_turns_read_only_is_told_while_the_engine_runs(
         await wait_until(is_well)
 
 
+@pytest.mark.long
 async def test_an_answer_needs_nothing_to_be_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(tmp_path)
 
@@ -160,6 +162,7 @@ async def test_an_answer_needs_nothing_to_be_stored(tmp_path: Path, monkeypatch:
             await engine.documents.forget("tea")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("read_only", [True, False], ids=["read-only", "full"])
 async def test_a_disk_that_takes_no_writes_is_read(
     tmp_path: Path, put_on: Callable[..., None], *, read_only: bool

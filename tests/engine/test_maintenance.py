@@ -32,6 +32,7 @@ async def needs_compaction(engine: Engine) -> bool:
     return await engine._ledger.read(WorkQueue.needs_compaction)
 
 
+@pytest.mark.long
 async def test_a_compaction_does_not_wait_for_the_embedder(tmp_path: Path) -> None:
     embedder = HashEmbedder()
     async with open_memory_engine(tmp_path, embedder=embedder, options=EngineOptions(compaction_delay=0.2)) as engine:
@@ -101,7 +102,7 @@ async def fill(engine: Engine) -> None:
     await engine.documents.forget("d1")
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["compact", "reindex"])
 async def test_cancelling_or_closing_in_the_middle_breaks_nothing(tmp_path: Path, what: str) -> None:
     async with open_engine(tmp_path) as engine:

@@ -83,6 +83,7 @@ async def test_it_is_a_route_of_the_api(world: World) -> None:
     assert "begin with these letters" in described["description"]
 
 
+@pytest.mark.long
 async def test_it_is_a_tool(world: World) -> None:
     service = LocalService(world.deps)
     async with Client(build_server(service, service.clock, await world.get_token("member"), LOCAL)) as client:
@@ -145,6 +146,7 @@ def test_a_name_that_exists_is_refused(installed: Path) -> None:
             load_rows([taken])
 
 
+@pytest.mark.long
 async def test_no_package_takes_a_name_that_a_door_has(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     service, prefix = LocalService(world.deps), "/api/v1/"
     tools = await build_server(service, service.clock, None).list_tools()
@@ -186,6 +188,7 @@ async def test_a_package_that_cannot_be_loaded_is_named_when_the_bot_starts(brok
         await serve(plain_settings(data_dir=tmp_path), asyncio.Event(), SYSTEM_CLOCK, ("slack",))
 
 
+@pytest.mark.long
 def test_the_terminal_names_a_broken_package_and_does_what_it_can(broken: Path, tmp_path: Path) -> None:
     done = run_program(broken, tmp_path, "--help")
     assert (done.returncode, "ingest" in done.stdout, "glossary" in done.stdout) == (0, True, False)

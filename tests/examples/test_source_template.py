@@ -152,6 +152,7 @@ async def test_pages_are_read_changed_and_forgotten(server: NotionServer, bot: B
     assert [request for request in server.requests if "blocks" in request] == ["/v1/blocks/p2/children"]
 
 
+@pytest.mark.long
 async def test_a_page_that_was_edited_a_moment_ago_is_read_again(
     server: NotionServer, bot: BotFixture, tmp_path: Path
 ) -> None:
@@ -162,6 +163,7 @@ async def test_a_page_that_was_edited_a_moment_ago_is_read_again(
     assert (await own(bot, SyncSource())).changed == 1
 
 
+@pytest.mark.long
 async def test_a_secret_that_is_refused_loses_nothing(server: NotionServer, bot: BotFixture, tmp_path: Path) -> None:
     await own(bot, add(server, tmp_path / "secret"))
     (tmp_path / "secret").write_text("another")

@@ -73,6 +73,7 @@ def test_tensors_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert set(file.places) == {"table"}
 
 
+@pytest.mark.long
 def test_damaged_weights_are_refused(installed: WeightsFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_weights(installed.path)
     (tmp_path / WEIGHTS_FILE).write_bytes(installed.path.read_bytes()[:-1] + b"\x00")
@@ -100,11 +101,13 @@ def test_integers_that_the_processor_computes_wrongly_are_noticed() -> None:
     assert not is_precise(exact, Session(0.5))
 
 
+@pytest.mark.long
 def test_the_check_vectors_are_those_of_the_exact_graph(installed: WeightsFile) -> None:
     model = embedder.load_minilm(installed.path.parent, 1)  # keeps the table of word pieces
     assert np.allclose(load_check_vectors(), compute_check_vectors(model.exact), atol=1e-4)
 
 
+@pytest.mark.long
 def test_a_text_opens_only_the_graph_that_it_needs(installed: WeightsFile) -> None:
     model = embedder.load_minilm(installed.path.parent, 1)
     model.run(model.tokenize(["Where does the ferry to the island leave on Sundays?"]))
@@ -113,6 +116,7 @@ def test_a_text_opens_only_the_graph_that_it_needs(installed: WeightsFile) -> No
     assert {"fast", "exact"} <= vars(model).keys()
 
 
+@pytest.mark.long
 def test_imprecise_integers_are_not_used(installed: WeightsFile, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedder, "is_precise", lambda exact, fast: False)
     model = embedder.load_minilm(installed.path.parent, 1)

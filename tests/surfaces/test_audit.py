@@ -59,6 +59,7 @@ def test_every_capability_that_changes_something_is_recorded() -> None:
     assert all(find_row(row.request).audited == (row.name in AUDITED) for row in ROWS)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", sorted(AUDITED & set(WORDS) - {"remove-answer"}))
 async def test_a_change_is_recorded_alike_in_the_chat_and_over_http(world: World, name: str) -> None:
     row = row_named(name)
@@ -126,6 +127,7 @@ async def test_links_to_answers_are_recorded_with_the_answer(world: World, name:
     assert json.loads(begun.details)["answer"] == "p2"
 
 
+@pytest.mark.long
 async def test_questions_are_recorded_with_their_sources_and_without_their_texts(world: World) -> None:
     row = row_named("ask")
     doors: list[tuple[Who, str, str]] = [

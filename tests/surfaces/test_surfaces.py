@@ -90,6 +90,7 @@ async def test_every_capability_has_a_sample(world: World) -> None:
     assert set(world.samples) == {row.name for row in ROWS}
 
 
+@pytest.mark.share(2)
 @by_name
 async def test_whoever_may_not_do_it_is_refused_at_every_door_and_nothing_happens(
     world: World, row: Capability
@@ -110,11 +111,13 @@ async def test_whoever_may_not_do_it_is_refused_at_every_door_and_nothing_happen
     assert await world.describe_state() == before
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("row", [row for row in TOKEN_ROWS if not is_reading(row)], ids=lambda each: each.name)
 async def test_whoever_may_do_it_does_it_at_every_door(fresh: World, row: Capability) -> None:
     await do_at_every_door(fresh, row)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("row", [*filter(is_reading, TOKEN_ROWS)], ids=lambda each: each.name)
 async def test_whoever_may_read_it_reads_it_at_every_door_and_nothing_changes(world: World, row: Capability) -> None:
     before = await world.describe_state()
@@ -159,6 +162,7 @@ async def test_the_chat_refuses_whom_the_row_refuses_and_nothing_happens(world: 
     assert await world.describe_state() == before
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("row", [row for row in CHAT_ROWS if not is_reading(row)], ids=lambda each: each.name)
 @pytest.mark.usefixtures("_without_pictures")
 async def test_the_chat_does_for_a_person_what_the_row_permits(fresh: World, row: Capability) -> None:
@@ -178,6 +182,7 @@ async def do_in_chat(world: World, row: Capability) -> None:
             assert outcome == "done" or row.name in NOTHING_THERE, f"{who}: {outcome}"
 
 
+@pytest.mark.long
 async def test_the_owner_does_at_the_terminal_what_the_table_offers_there(fresh: World) -> None:
     home = fresh.deps.engine.data_dir.path
     async with serve_socket(home, LocalService(fresh.deps).perform):

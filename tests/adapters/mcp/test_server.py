@@ -208,6 +208,7 @@ async def test_what_does_not_fit_is_refused_in_words(desk: Desk) -> None:
             assert (await call(client, name, arguments)).is_error
 
 
+@pytest.mark.long
 async def test_the_command_serves_on_standard_input_and_output(desk: Desk, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()

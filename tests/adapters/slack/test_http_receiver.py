@@ -165,6 +165,7 @@ async def test_a_stranger_does_not_choose_the_decoder(town: SlackHttpTown, bot: 
     assert not bot.events
 
 
+@pytest.mark.long
 async def test_nothing_is_unpacked_for_a_stranger(town: SlackHttpTown, bot: RecordingBot) -> None:
     packed = gzip.compress(bytes(2**30 // 4), compresslevel=1)
     headers = {

@@ -32,6 +32,7 @@ def open_source(server: GitServer, home: Path, secret: str = "", **options: str)
     return open_repository(server.url, options, build_tools(home, secret=secret))
 
 
+@pytest.mark.long
 async def test_files_are_read_from_the_newest_commit_and_renames_are_followed(
     server: GitServer, tmp_path: Path
 ) -> None:
@@ -74,6 +75,7 @@ async def test_submodules_are_named(server: GitServer, tmp_path: Path) -> None:
     assert found["boat"].withheld == SEPARATE
 
 
+@pytest.mark.long
 async def test_history_that_was_rewritten_is_followed(server: GitServer, tmp_path: Path) -> None:
     await scan(open_source(server, tmp_path))
     (server.work / "new.md").write_text("New.")
@@ -82,6 +84,7 @@ async def test_history_that_was_rewritten_is_followed(server: GitServer, tmp_pat
     assert list(found) == ["quay/mina.txt"]
 
 
+@pytest.mark.long
 async def test_a_folder_that_is_renamed_is_no_empty_folder(server: GitServer, tmp_path: Path) -> None:
     source = open_source(server, tmp_path, path="quay")
     await scan(source)
@@ -91,6 +94,7 @@ async def test_a_folder_that_is_renamed_is_no_empty_folder(server: GitServer, tm
         await scan(source)
 
 
+@pytest.mark.long
 async def test_nothing_stays_of_a_version_that_is_not_the_newest(server: GitServer, tmp_path: Path) -> None:
     folder = tmp_path / "cache" / "repository.git"
     (server.work / "wages.md").write_text("agate")
@@ -111,6 +115,7 @@ async def test_nothing_stays_of_a_version_that_is_not_the_newest(server: GitServ
     assert not list(folder.glob("objects/pack/tmp_*"))
 
 
+@pytest.mark.long
 async def test_a_repository_that_is_rewritten_does_not_grow(server: GitServer, tmp_path: Path) -> None:
     repository = GitRepository(tmp_path / "small.git", {}, max_size=1_500_000)
     for _ in range(3):
@@ -155,6 +160,7 @@ async def test_settings_of_the_environment_run_nothing(
     assert not mark.exists()
 
 
+@pytest.mark.long
 async def test_a_repository_that_grows_too_large_is_ended(server: GitServer, tmp_path: Path) -> None:
     (server.work / "noise.bin").write_bytes(os.urandom(3_000_000))
     server.commit()

@@ -66,6 +66,7 @@ def test_what_is_no_sitemap_is_refused(text: str) -> None:
         parse_sitemap(text.encode())
 
 
+@pytest.mark.long
 def test_what_unpacks_to_too_much_is_refused() -> None:
     with pytest.raises(PageNotRead, match="too large"):
         parse_sitemap(gzip.compress(b" " * (MAX_SIZE + 1)))

@@ -102,6 +102,7 @@ async def test_no_answer_holds_what_the_token_may_not_read(api: Api) -> None:
     assert (await api.call("GET", "/api/v1/entities/vault")).status_code == 404
 
 
+@pytest.mark.share(4)
 @endpoints
 async def test_nothing_is_done_without_a_token_or_with_a_wrong_one(
     api: Api, method: str, path: str, body: object
@@ -183,6 +184,7 @@ async def test_a_document_of_ones_own_is_forgotten(api: Api) -> None:
     assert (await api.call("GET", "/api/v1/documents")).json()["total"] == 0
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "body",
     [
@@ -227,6 +229,7 @@ async def test_every_response_forbids_scripts_frames_and_caches(api: Api) -> Non
         assert "access-control-allow-origin" not in headers
 
 
+@pytest.mark.long
 async def test_the_description_lists_every_endpoint_with_its_problems(api: Api) -> None:
     described = (await api.client.get("/api/v1/openapi.json")).json()
     assert described["openapi"].startswith("3.1")

@@ -48,6 +48,7 @@ def left_behind(tmp_path: Path) -> list[str]:
     return [path.name for path in folder.iterdir()] if folder.is_dir() else []
 
 
+@pytest.mark.long
 async def test_an_upload_is_read_with_its_locators_and_forgotten_by_its_title(api: Api, tmp_path: Path) -> None:
     added = await upload(api, "dir/tiles.txt", TILES)
     assert (added.status_code, added.json()["changed"]) == (201, True)
@@ -66,6 +67,7 @@ async def test_an_upload_is_read_with_its_locators_and_forgotten_by_its_title(ap
     assert left_behind(tmp_path) == []
 
 
+@pytest.mark.long
 async def test_a_title_of_two_documents_is_a_conflict(api: Api) -> None:
     assert (await upload(api, "Note", TILES)).status_code == 201
     assert (await api.call("DELETE", "/api/v1/documents/Note")).status_code == 409
@@ -87,7 +89,7 @@ async def test_nobody_uploads_without_the_permission(api: Api, tmp_path: Path) -
     assert not (tmp_path / "home" / "uploads").exists()
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "data"),
     [("empty.txt", b""), ("bomb.docx", bomb(30_000_000)), ("program.exe", b"MZ\x00\x01" * 50), ("..", TILES)],
@@ -154,6 +156,7 @@ async def test_one_token_does_not_take_all_places_of_uploads() -> None:
     assert gate.running == 0
 
 
+@pytest.mark.long
 async def test_two_uploads_at_once_are_two_documents(api: Api) -> None:
     both = await asyncio.gather(upload(api, "a.txt", TILES), upload(api, "b.txt", b"Bob has the ladder."))
     assert [result.status_code for result in both] == [201, 201]
@@ -231,6 +234,7 @@ def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
     assert describe(caught.value).status == 507
 
 
+@pytest.mark.long
 async def test_an_upload_that_cannot_be_written_is_refused(api: Api, tmp_path: Path) -> None:
     await upload(api, "tiles.txt", TILES)
     folder = tmp_path / "home" / "uploads"

@@ -323,6 +323,7 @@ async def test_a_failing_platform_is_tried_again_until_it_works_or_for_long_enou
     assert (reply.text == texts.SOURCE_REMOVED) is not lasting
 
 
+@pytest.mark.long
 @with_settings(questions_per_minute=1000)
 async def test_many_corrections_leave_room_for_answers_and_one_that_fails_stops_no_other(
     bot: BotFixture, tiles: Message

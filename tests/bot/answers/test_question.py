@@ -74,6 +74,7 @@ async def test_what_was_missed_is_asked_of_this_room_since_then(bot: BotFixture)
     assert question.filters == Filters(rooms=ROOM, since=message.time)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("text", "thread", "filters"),
     [
@@ -173,6 +174,7 @@ class ProposingLanguage(CannedLanguage):
         return replace(query, proposed=self.proposed)
 
 
+@pytest.mark.long
 async def test_a_model_narrows_a_question_and_its_readers_learn_by_what(tmp_path: Path) -> None:
     language = ProposingLanguage()
     async with open_bot(tmp_path, language=language, llm_model="a/b") as bot:

@@ -57,6 +57,7 @@ async def test_it_lists_who_until_when_where_and_what_replaced_it_and_nothing_of
     assert "We decided to sell the barn." in await texts_for(bot, "bob")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("fields", "count"),
     [

@@ -61,6 +61,7 @@ async def list_titles(bot: BotFixture, space: str) -> list[str]:
     return sorted(each.key.rpartition(":")[2] for each in await bot.engine.documents.list(Scope.of(space)))
 
 
+@pytest.mark.long
 async def test_who_finds_how_much_is_said_before_anything_is_read(bot: BotFixture, town: Path) -> None:
     [said] = await own(bot, AddSource(str(town)))
     assert said.text == f"Whoever uses the space {LOCAL} can find what is in {town}: 2 files."
@@ -74,6 +75,7 @@ async def test_who_finds_how_much_is_said_before_anything_is_read(bot: BotFixtur
     assert row[:6] == ("town", "folder", str(town), f"Whoever uses the space {LOCAL}", "2", "0")
 
 
+@pytest.mark.long
 async def test_a_source_of_a_channel_is_read_by_its_readers_and_moves_with_it(
     bot: BotFixture, roof: Location, town: Path
 ) -> None:
@@ -90,6 +92,7 @@ async def test_a_source_of_a_channel_is_read_by_its_readers_and_moves_with_it(
     assert (await list_titles(bot, OPEN), len(await list_titles(bot, roof.room))) == ([], 3)
 
 
+@pytest.mark.long
 async def test_who_finds_the_documents_of_a_channel_is_said_as_it_is_now(
     bot: BotFixture, roof: Location, town: Path
 ) -> None:
@@ -108,6 +111,7 @@ async def test_who_finds_the_documents_of_a_channel_is_said_as_it_is_now(
     assert said.text.startswith("Everyone in #away and, if that is an open channel, every full member of the workspace")
 
 
+@pytest.mark.long
 async def test_a_source_for_the_workspace_is_read_by_all_of_its_members(
     bot: BotFixture, roof: Location, town: Path
 ) -> None:
@@ -129,6 +133,7 @@ async def test_a_channel_that_is_forgotten_takes_its_sources_along(bot: BotFixtu
     assert len(await list_titles(bot, OPEN)) == 2
 
 
+@pytest.mark.long
 @with_settings(delete_data_on_uninstall=True)
 async def test_a_workspace_that_is_forgotten_takes_its_sources_along(
     bot: BotFixture, roof: Location, town: Path
@@ -155,6 +160,7 @@ async def test_a_removal_is_rehearsed_and_then_exact(bot: BotFixture, town: Path
         await own(bot, RemoveSource("town"))
 
 
+@pytest.mark.long
 async def test_a_removal_that_was_cut_off_is_finished_by_the_clock(bot: BotFixture, town: Path) -> None:
     await own(bot, AddSource(str(town), confirmed=True))
     [record] = await bot.store.sources.list_all()
@@ -165,6 +171,7 @@ async def test_a_removal_that_was_cut_off_is_finished_by_the_clock(bot: BotFixtu
     assert await bot.store.sources.list_removed() == []
 
 
+@pytest.mark.long
 async def test_sources_are_read_again_when_their_time_has_come(bot: BotFixture, town: Path) -> None:
     await own(bot, AddSource(str(town), minutes=5, confirmed=True))
     (town / "new.md").write_text("The new note.")
@@ -175,6 +182,7 @@ async def test_sources_are_read_again_when_their_time_has_come(bot: BotFixture, 
     assert len(await list_titles(bot, LOCAL)) == 3
 
 
+@pytest.mark.long
 async def test_a_folder_that_vanished_is_a_problem_and_loses_nothing(bot: BotFixture, town: Path) -> None:
     await own(bot, AddSource(str(town), confirmed=True))
     shutil.move(town, town.parent / "away")
@@ -193,6 +201,7 @@ async def test_a_folder_that_vanished_is_a_problem_and_loses_nothing(bot: BotFix
     assert await bot.ingest_service.sources.list_problems() == []
 
 
+@pytest.mark.long
 async def test_what_is_not_read_is_named_with_its_reason(bot: BotFixture, town: Path) -> None:
     (town / "photo.png").write_bytes(b"\x89PNG\r\n")
     (town / "live.env").write_text("agate")
@@ -218,6 +227,7 @@ async def test_nobody_but_the_owner_names_folders(bot: BotFixture, roof: Locatio
     assert await bot.store.sources.list_all() == []
 
 
+@pytest.mark.long
 async def test_managers_see_sources_of_what_they_read_without_paths(
     bot: BotFixture, roof: Location, town: Path
 ) -> None:

@@ -177,6 +177,7 @@ def test_an_error_is_a_sentence_and_a_hint_without_a_trace() -> None:
     assert "Traceback" in threadlore("--debug", "ingest", "nowhere").stderr
 
 
+@pytest.mark.long
 def test_a_wrong_setting_is_refused_and_a_misspelt_one_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREADLORE_LLM_MODLE", "openai/gpt-4o-mini")
     shown = threadlore("status", "--json")

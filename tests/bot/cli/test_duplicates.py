@@ -43,6 +43,7 @@ def test_joined_names_are_listed_with_their_evidence_until_they_are_separated(da
     assert "is now merged" in threadlore(data_dir, "correct", "merge", "HTF", "Harbor Trust Fund").stdout
 
 
+@pytest.mark.long
 def test_a_name_that_is_not_joined_cannot_be_separated_from_nothing(data_dir: Path) -> None:
     result = threadlore(data_dir, "correct", "separate", "Nobody", "No one")
     assert result.exit_code == 1

@@ -122,6 +122,7 @@ async def post_busy_days(workspace: Workspace, *, windows: int, size: int, speci
     await workspace.engine.wait_until_indexed()
 
 
+@pytest.mark.long
 async def test_without_a_model_what_matters_of_240_messages_is_shown_whole_with_a_link_to_the_rest(
     workspace: Workspace,
 ) -> None:

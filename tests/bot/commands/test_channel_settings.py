@@ -16,6 +16,7 @@ async def stored(workspace: Workspace) -> ChannelSettings:
     return await workspace.context.get_channel_settings(ROOF.room)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("person", "line", "error", "words"),
     [

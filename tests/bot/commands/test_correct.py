@@ -97,6 +97,7 @@ async def test_an_added_fact_is_its_author_s_until_they_forget_it(workspace: Wor
     assert "Nobody" not in await graph(workspace)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("person", "line", "error", "words"),
     [

@@ -15,6 +15,7 @@ from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("kind", "author", "place", "person", "error"),
     [

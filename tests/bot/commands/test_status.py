@@ -112,6 +112,7 @@ async def test_the_private_answer_of_another_person_has_no_sources_for_me(worksp
     assert "Mina" in await workspace.text("ada", "sources a1")
 
 
+@pytest.mark.long
 async def test_a_graph_is_a_picture_with_the_strongest_relations_in_words(workspace: Workspace) -> None:
     await workspace.post("ada", "Mina met Otto. Otto met Carla.")
     card = await workspace.command("bob", "graph mina")

@@ -55,6 +55,7 @@ async def answers(bot: BotFixture, text: str, author: str = "bob", *, place: Any
     return await policy(bot).should_answer(message)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("text", "facts", "answered"),
     [
@@ -152,6 +153,7 @@ async def test_a_thread_with_a_private_answer_alone_is_not(bot: BotFixture) -> N
     assert not await answers(bot, NAILS, "ada", place=thread)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("settings", "text", "author", "answered"),
     [

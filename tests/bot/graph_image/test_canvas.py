@@ -24,7 +24,7 @@ def picture(of: GraphModel) -> bytes:
     return render_png(of, {node.key: node.name for node in of.nodes})
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize(("first", "behind"), [(1, 0), (24, 8)])
 def test_a_picture_is_a_png_under_a_megabyte(first: int, behind: int) -> None:
     data = picture(drawn(first, behind))

@@ -62,6 +62,7 @@ async def test_a_picture_is_drawn_while_the_loop_goes_on() -> None:
     assert made.picture.data.startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 async def test_pictures_drawn_at_once_are_as_those_drawn_alone() -> None:
     drawn = [build_graph_model(around(name, ["Bob", "Carla"])) for name in ("Ada", "Eve")]
     alone = [(await render_graph(model)).picture.data for model in drawn]

@@ -83,6 +83,7 @@ async def run_checks(settings: Settings) -> dict[str, ModelCheck]:
     return {check.role: check for check in checks}
 
 
+@pytest.mark.long
 async def test_each_role_is_checked_and_that_is_remembered(tmp_path: Path) -> None:
     async with RawReplies() as server:
         server.replies = {**WINDOW, **VECTORS}
@@ -159,6 +160,7 @@ async def test_a_remembered_dimension_is_corrected(tmp_path: Path) -> None:
     assert check.problems == ()
 
 
+@pytest.mark.long
 async def test_a_disk_that_takes_nothing_hides_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = tmp_path / f".{FILE_NAME}.{NO_PROCESS}"
 
@@ -184,6 +186,7 @@ def refuse_some(body: Mapping[str, Any]) -> str:
     return "JSON mode is not supported" if "response_format" in body else ""
 
 
+@pytest.mark.long
 async def test_what_a_provider_refuses_is_named_with_its_setting(tmp_path: Path) -> None:
     async with RawReplies() as server:
         server.replies, server.reject = WINDOW, refuse_some
@@ -203,6 +206,7 @@ async def test_an_unknown_window_is_probed(tmp_path: Path) -> None:
     assert (facts["window"], facts["window_origin"]) == (4_096, "probed")
 
 
+@pytest.mark.long
 async def test_a_window_that_is_set_too_large_is_a_problem(tmp_path: Path) -> None:
     async with RawReplies() as server:
         server.replies = WINDOW
@@ -212,6 +216,7 @@ async def test_a_window_that_is_set_too_large_is_a_problem(tmp_path: Path) -> No
     assert not checks["answers"].works
 
 
+@pytest.mark.long
 async def test_a_window_that_holds_no_prompt_or_no_reply_is_a_problem(tmp_path: Path) -> None:
     async with RawReplies() as server:
         server.replies = WINDOW

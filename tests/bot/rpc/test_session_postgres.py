@@ -86,6 +86,7 @@ async def service_if_open(session: ServiceSession) -> object:
         return None
 
 
+@pytest.mark.long
 async def test_after_a_cut_of_all_connections_questions_are_answered_again(tmp_path: Path, postgres_url: str) -> None:
     async with open_filled(tmp_path, postgres_url) as service:
         first = await service.wait_until_open()
@@ -116,6 +117,7 @@ def hanging(url: str) -> Iterator[None]:
                 os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.long
 async def test_a_server_that_hangs_is_told_and_left_and_then_questions_are_answered_again(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ async def test_an_error_there_is_raised_here_and_the_next_request_is_answered(
         assert await collect(remote, AtSpace("s", GetStatus())) == [FIRST, LAST]
 
 
+@pytest.mark.long
 async def test_a_slow_reader_holds_back_the_operation(home: Path) -> None:
     made = 0
 

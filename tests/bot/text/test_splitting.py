@@ -104,6 +104,7 @@ def test_a_citation_is_never_cut(limit: int, before: int) -> None:
         assert re.sub(r"\[\d+\]", "", part).strip("x") == ""
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("link", WHOLE)
 @pytest.mark.parametrize("before", ["", "[", "[a [b", "`[` ", "\\[", "\n```\nx[1\n```\n", "[1]", "](", "!"])
 def test_no_form_of_a_link_is_cut_wherever_it_stands(link: str, before: str) -> None:
@@ -112,6 +113,7 @@ def test_no_form_of_a_link_is_cut_wherever_it_stands(link: str, before: str) -> 
         assert sum(part.count(link) for part in splitting.split_message(text, 300)) == 1
 
 
+@pytest.mark.long
 def test_a_long_address_goes_to_the_next_part() -> None:
     link = f"[the form](https://ok.example/{'a' * 900})"
     for size in range(900, 2000, 130):

@@ -123,6 +123,7 @@ async def test_a_question_with_history_is_searched_as_rewritten_and_sent_as_aske
     assert sent == [*((turn.role, turn.text) for turn in HISTORY), ("user", "And that one?")]
 
 
+@pytest.mark.long
 async def test_a_rewrite_is_cached_by_all_that_it_depends_on(indexed: OpenIndexed) -> None:
     engine, language = await open_town(indexed)
     questions = (

@@ -58,6 +58,7 @@ INVISIBLE = [[" \n "], ["\u200b", "\u2060\ufeff"], ["\u00ad\u200e\u3164\u2800"],
 INVISIBLE += [["```te", "xt\n", "\n``", "`"], ["```python\n```"], ["~~~\n~~~"], ["[99]"]]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("deltas", INVISIBLE, ids=ascii)
 async def test_a_reply_without_visible_text_is_no_answer(indexed: OpenIndexed, deltas: list[str]) -> None:
     engine, language = await open_ferry(indexed, *deltas)
@@ -74,6 +75,7 @@ async def test_blanks_come_together_with_the_text_after_them(indexed: OpenIndexe
     assert await pieces_of(engine) == ["\n\u200bFour ", "crowns."]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delta", ["word " * 100, "word " * 30_000])
 async def test_an_answer_without_end_is_cut_off_and_not_cached(indexed: OpenIndexed, delta: str) -> None:
     engine, language = await open_ferry(indexed, *[delta] * (200_000 // len(delta) + 1))

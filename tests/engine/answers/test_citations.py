@@ -243,7 +243,7 @@ def test_mentions_become_names(text: str, expected: str) -> None:
 FILLERS = ["a", " ", "`", "1,", "[", "(", "<x", "~", "w", "@", "![a](", "https://", "\\", "a b"]
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.parametrize("opening", ["", "[a](", "<!x|", "https://", "```", "![", "\n[r]:"])
 def test_held_back_text_is_bounded_and_comes_out_at_the_end(opening: str) -> None:
     for filler in FILLERS:
@@ -280,7 +280,7 @@ def test_a_wrong_number_goes_also_after_unclosed_code(opening: str) -> None:
 UNITS = ["word ", "a", "`", "[", "](", "<", "a.", "&amp;", "\\", "[x](https://ok.com/a ", "https://ok.com/a'"]
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(18)
 @pytest.mark.parametrize("unit", [*UNITS, "```\n", "<a|", "@", "!["])
 @pytest.mark.parametrize("delta", [7, 10_000])
 def test_the_cost_grows_with_the_text(unit: str, delta: int) -> None:

@@ -148,6 +148,7 @@ def test_every_word_is_in_a_piece_and_no_chunk_is_too_long(
     assert words <= held
 
 
+@pytest.mark.long
 @settings(max_examples=80)
 @given(st.lists(st.text("abc d", max_size=60), min_size=2, max_size=40), st.data())
 def test_an_edit_recuts_only_up_to_the_next_cut_that_both_share(texts: list[str], data: st.DataObject) -> None:
@@ -172,6 +173,7 @@ def long_thread(seed: int, length: int = 400) -> list[Passage]:
     return passages(*(f"[2026-11-20 10:03] Ada: {' '.join(draw.choices(words, k=20))}" for _ in range(length)))
 
 
+@pytest.mark.long
 def test_deleting_a_message_of_a_long_thread_makes_at_most_two_new_chunks_on_average() -> None:
     messages, tokenizer, packing = long_thread(1, 200), O200kTokenizer(), ChunkingOptions()
     old = {chunk.text for chunk in build_chunks(messages, tokenizer, packing)}

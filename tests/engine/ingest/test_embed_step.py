@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from engine.engine import Engine
 from engine.models import Passage, Question
@@ -47,6 +48,7 @@ def tokens(texts: list[str]) -> int:
     return sum(O200kTokenizer().count(text) for text in texts if text.startswith("[10:"))
 
 
+@pytest.mark.long
 async def test_an_open_conversation_costs_at_most_twice_its_tokens(tmp_path: Path) -> None:
     embedder = HashEmbedder(max_tokens=512)
     async with open_memory_engine(tmp_path, embedder=embedder) as engine:

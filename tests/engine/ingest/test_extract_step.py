@@ -130,6 +130,7 @@ async def test_small_talk_costs_no_call_and_is_still_found(tmp_path: Path, langu
         assert any("haha" in source.text for source in found.sources)
 
 
+@pytest.mark.long
 async def test_notices_that_repeat_a_template_are_read_by_rules(tmp_path: Path, language: ToyLanguage) -> None:
     async with open_memory_engine(tmp_path, language) as engine:
         for number in range(12):

@@ -100,7 +100,7 @@ async def wait_until_indexed(engine: Engine) -> None:
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", OUTAGES)
 async def test_every_document_has_its_facts_after_an_outage(
     tmp_path: Path, stub: StubProvider, clock: ManualClock, kind: str
@@ -127,6 +127,7 @@ async def test_every_document_has_its_facts_after_an_outage(
         assert engine.maintenance.indexing_error is None
 
 
+@pytest.mark.long
 async def test_a_restart_amid_an_outage_loses_nothing(tmp_path: Path, stub: StubProvider, clock: ManualClock) -> None:
     stub.server.outage = Fault(status=503)
     for _ in range(2):
@@ -140,7 +141,7 @@ async def test_a_restart_amid_an_outage_loses_nothing(tmp_path: Path, stub: Stub
         assert await statuses(engine) == {"a": "indexed"}
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize("fault", [Fault(status=503), Fault(status=401)])
 async def test_an_outage_of_the_embedder_gives_up_no_text(
     tmp_path: Path, stub: StubProvider, clock: ManualClock, fault: Fault
@@ -264,6 +265,7 @@ async def test_a_text_that_the_embedder_cannot_read_is_given_up_and_holds_back_n
         assert {key: status for key, status in found.items() if status != "indexed"} == {"d0": "failed"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("documents", [1, 10])
 async def test_a_text_that_the_server_cannot_read_is_given_up_and_does_not_hold_back_its_provider(
     tmp_path: Path, stub: StubProvider, clock: ManualClock, documents: int

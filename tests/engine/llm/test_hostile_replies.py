@@ -80,6 +80,7 @@ def hostile_model(reply: str, **config: object) -> LiteLLMModel:
     return LiteLLMModel(LLMConfig(MODEL, gleaning_threshold=1, **config), client, len)  # type: ignore[arg-type]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("form", ["tuples", "json"])
 async def test_a_hostile_reply_to_a_call_stops_the_loop_for_a_moment_only(
@@ -117,6 +118,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[tuple[Engine, HostileProvider]
         yield opened, provider
 
 
+@pytest.mark.long
 async def test_a_hostile_answer_or_fact_stops_the_loop_for_a_moment_only(
     engine: tuple[Engine, HostileProvider], *, thorough: bool
 ) -> None:

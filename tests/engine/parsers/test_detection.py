@@ -109,7 +109,7 @@ LAUGHS = f'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY e0 "ha">{ENTITIES}]><w:doc
 LIMITS = ParserLimits(workers=1, max_memory=1024 * 2**20, max_text_length=5_000_000, timeout_seconds=10)
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("name", "make"),

@@ -55,6 +55,7 @@ async def test_a_restarted_engine_goes_on_and_its_export_is_that_of_files(tmp_pa
     assert exports[0] == exports[1]
 
 
+@pytest.mark.long
 async def test_every_mode_finds_what_was_added(tmp_path: Path, postgres_url: str) -> None:
     async with opened(tmp_path, postgres_url) as engine:
         await add_indexed(engine, "Ada met Bob.")

@@ -111,6 +111,7 @@ def end_of(day: date) -> datetime:
     return datetime.combine(day, time.max, UTC)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 async def test_it_finds_and_answers_what_a_store_of_that_time_would(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

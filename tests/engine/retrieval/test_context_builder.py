@@ -78,6 +78,7 @@ async def test_filters_find_evidence_that_newer_chunks_would_hide(indexed: OpenI
     assert [row.sources for row in context.entities] == [(1,), (1,)]
 
 
+@pytest.mark.long
 async def test_sources_fill_the_budget_that_prompt_and_history_leave(indexed: OpenIndexed) -> None:
     engine, counts = await indexed(*RAIN), []
     history = (ChatTurn("user", "so and so " * 300),)

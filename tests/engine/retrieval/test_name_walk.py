@@ -23,6 +23,7 @@ async def order(engine: Engine, question: Question) -> list[str]:
     return [source.document for source in (await engine.retrieve(question)).sources]
 
 
+@pytest.mark.long
 async def test_mix_follows_the_names_of_the_question(indexed: OpenIndexed) -> None:
     engine = await indexed(CHARTER, WEDDING, *NOISE, language=ToyLanguage())
     question = replace(QUESTION, text="The mill was closed, says paper 7: what did Ottoline do?")
@@ -52,7 +53,7 @@ async def test_a_name_that_everything_mentions_is_no_start(indexed: OpenIndexed)
     assert await order(engine, question) == await order(engine, replace(question, mode="naive"))
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize("is_bounded", [True, False])
 async def test_behind_a_name_that_everything_mentions_mix_is_naive(indexed: OpenIndexed, *, is_bounded: bool) -> None:
     said = [

@@ -192,6 +192,7 @@ async def test_offline_a_summary_quotes_and_cites(tmp_path: Path, offline: Offli
         assert all(re.search(r"\[\d+\]$", line) for line in lines)
 
 
+@pytest.mark.long
 async def test_offline_the_days_stand_once_above_what_several_parts_gave(tmp_path: Path, offline: OfflineModel) -> None:
     async with open_memory_engine(tmp_path, offline) as engine:
         for day in range(6):

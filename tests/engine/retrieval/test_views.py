@@ -70,6 +70,7 @@ async def test_forgotten_facts_are_gone_at_once(indexed: OpenIndexed) -> None:
         assert "met" not in descriptions(context)
 
 
+@pytest.mark.long
 async def test_many_new_facts_are_joined_within_the_limits(indexed: OpenIndexed) -> None:
     engine = await indexed(ADA_BOB, language=(language := ScriptedLanguage()))
     async with engine._projector.suspend():

@@ -125,6 +125,7 @@ async def test_a_task_that_is_cancelled_with_its_own_calls_is_not_started_again(
     assert (task.cancelled(), runs) == (True, 1)
 
 
+@pytest.mark.long
 async def test_failures_that_nobody_awaits_in_a_librarys_own_tasks_are_counted(supervisor: Supervisor) -> None:
     loop = asyncio.get_running_loop()
     supervisor.watch_loop(loop)

@@ -31,7 +31,7 @@ def files_below(folder: Path) -> set[str]:
     return {path.name for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize("new", [{"a.db": "new a", "b.db": "new b"}, {"b.db": "new b"}])
 def test_a_kill_at_any_step_of_a_replacement_leaves_what_was_or_what_shall_be(journal: Journal, new: Names) -> None:
     old = {"a.db": "old a", "a.db-wal": "log of a", "b.db": "old b", "b.db-wal": "log of b", "index": "old"}

@@ -74,7 +74,7 @@ def test_decoding_inverts_encoding(text: str) -> None:
     assert O200K.decode(O200K.encode(text)) == text
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize("before", [None, "/somewhere/else"])
 def test_loading_is_done_once_and_leaves_the_environment(before: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)

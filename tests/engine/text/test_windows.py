@@ -71,6 +71,7 @@ def test_windows_hold_everything_within_the_limit(tokenizer: Tokenizer, text: st
     assert all(index in covered for index, character in enumerate(text) if not character.isspace())
 
 
+@pytest.mark.long
 def test_hostile_texts_are_cut_in_linear_time() -> None:
     started = time.process_time()
     for text in (" " * 300_000 + "x", "x" + "😀" * 20_000, "\ufffd" * 100_000, "^" * 200_000):

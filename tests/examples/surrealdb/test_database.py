@@ -72,6 +72,7 @@ async def test_a_password_is_sent_and_not_shown() -> None:
     assert "c%2Fd" not in str(gone.value)
 
 
+@pytest.mark.long
 async def test_a_statement_is_repeated_on_a_new_connection_if_the_first_is_lost() -> None:
     async with run_surreal_server() as server, open_surreal(server.address) as database:
         slow = asyncio.create_task(database.run("RETURN [sleep(500ms), 400000][1]"))

@@ -32,7 +32,7 @@ def test_a_graph_equals_a_dict(cached_edges: int, steps: list[graphs.Step]) -> N
         asyncio.run(run(folder))
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.parametrize("cache_bytes", [VECTOR_CACHE_BYTES, 32 * row_bytes(ExactColumns(vectors.DIM)), 0])
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=vectors.STEPS)

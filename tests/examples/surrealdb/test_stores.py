@@ -51,6 +51,7 @@ async def check_answers(engine: Engine) -> None:
     assert "Ada met Bob." in {source.text for source in context.sources}
 
 
+@pytest.mark.long
 async def test_what_was_added_is_found_forgotten_and_rebuilt_as_in_memory(tmp_path: Path) -> None:
     exports = []
     for home, open_home in ((tmp_path / "memory", open_memory_engine), (tmp_path / "surreal", opened)):
@@ -87,6 +88,7 @@ async def test_a_lost_or_damaged_folder_is_filled_again(tmp_path: Path, damage: 
         await check_answers(engine)
 
 
+@pytest.mark.long
 async def test_content_that_the_ledger_never_had_is_erased(tmp_path: Path) -> None:
     home, other = DataDir(tmp_path / "home"), DataDir(tmp_path / "other")
     async with opened(home.path) as engine:

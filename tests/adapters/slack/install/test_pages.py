@@ -93,6 +93,7 @@ async def test_strangers_who_begin_an_installation_store_nothing(running: Instal
     assert rows == [(0,)]
 
 
+@pytest.mark.long
 async def test_an_address_has_few_visits_in_a_minute_and_the_others_have_theirs(running: Installing) -> None:
     browser = Browser()
     state = parse_qs(urlsplit(await begin(running, browser)).query)["state"][0]

@@ -224,6 +224,7 @@ async def test_a_text_that_slack_finds_too_long_continues_below(question: Questi
     assert not any(entry.writing or entry.broken for entry in question.replies)
 
 
+@pytest.mark.long
 async def test_more_answers_than_may_stream_share_the_rate_limits_and_all_are_whole(question: Question) -> None:
     slack, ada = question.slack, question.asker
     rooms = [slack.channel(f"room-{number}", members=[ada]) for number in range(8)]

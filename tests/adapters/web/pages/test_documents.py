@@ -43,6 +43,7 @@ async def test_a_file_is_uploaded_listed_read_and_forgotten(browser: httpx.Async
     assert "tiles.txt" not in (await browser.get("/documents/list")).text
 
 
+@pytest.mark.long
 async def test_names_and_texts_are_shown_as_text(browser: httpx.AsyncClient) -> None:
     await upload(browser, HOSTILE, b"<img src=x onerror=alert(1)> {{7*7}}")
     key = "upload:script>{{7*7}}.txt"  # the last part of the name
@@ -72,6 +73,7 @@ async def test_a_reader_sees_no_upload_and_forgets_nothing(api: Api, browser: ht
     assert (await browser.post("/documents/forget", data={"key": f"note:{HERE}"})).status_code == 403
 
 
+@pytest.mark.long
 async def test_a_page_beyond_the_end_is_the_last_one(browser: httpx.AsyncClient) -> None:
     await upload(browser, "tiles.txt", b"The tiles come on Monday.")
     for address in ("/documents?offset=4000", "/documents/list?offset=20", "/documents?search=tiles&offset=20"):
@@ -90,6 +92,7 @@ async def test_another_site_uploads_nothing(browser: httpx.AsyncClient) -> None:
     assert "a.txt" not in (await browser.get("/documents")).text
 
 
+@pytest.mark.long
 async def test_a_broken_file_is_a_problem_for_the_script(browser: httpx.AsyncClient) -> None:
     refused = await upload(browser, "broken.pdf", b"%PDF-1.7 nonsense")
     assert (refused.status_code, refused.json()["status"]) == (422, 422)

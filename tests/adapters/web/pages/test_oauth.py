@@ -158,6 +158,7 @@ async def test_only_the_browser_that_began_a_login_completes_it_and_only_once(si
         assert refused(await victim.get(mixed.replace("/slack/", "/discord/")), victim)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "claims",
     [{"nonce": "x"}, {"aud": "other"}, {"iss": "https://evil.example"}, {"exp": 1}, {"exp": "soon"}]

@@ -131,6 +131,7 @@ async def test_a_second_tab_cannot_change_what_the_first_one_shows(tmp_path: Pat
         assert "Threadlore starts" in again.text
 
 
+@pytest.mark.long
 async def test_what_a_platform_refuses_is_written_only_if_that_is_wanted(tmp_path: Path, slack: FakeSlack) -> None:
     fields = {"slack_app_token": slack.space.app.app_token, "slack_bot_token": WRONG_TOKEN}
     async with open_setup_site(tmp_path / "home") as site, browse(site) as browser:
@@ -145,6 +146,7 @@ async def test_what_a_platform_refuses_is_written_only_if_that_is_wanted(tmp_pat
     assert read_variables(site.file)["THREADLORE_SLACK_BOT_TOKEN"] == WRONG_TOKEN
 
 
+@pytest.mark.long
 async def test_what_is_pasted_anew_is_asked_about_before_it_is_gone_on_with(tmp_path: Path, slack: FakeSlack) -> None:
     fields = {"slack_app_token": slack.space.app.app_token, "slack_bot_token": WRONG_TOKEN}
     right = slack.space.app.bot_token
@@ -166,6 +168,7 @@ async def test_a_key_in_the_place_of_the_model_is_not_shown(tmp_path: Path) -> N
     assert (refused.status_code, KEY_TEXT in refused.text) == (422, False)
 
 
+@pytest.mark.long
 async def test_a_code_is_entered_once_and_another_browser_takes_over(tmp_path: Path) -> None:
     async with open_setup_site(tmp_path / "home") as site, browse(site) as first, browse(site) as second:
         assert (await enter(second, "WRONG-CODE")).status_code == 401
@@ -180,6 +183,7 @@ async def test_a_code_is_entered_once_and_another_browser_takes_over(tmp_path: P
         assert last.status_code == 429
 
 
+@pytest.mark.long
 async def test_other_hosts_other_sites_and_programs_are_refused(tmp_path: Path) -> None:
     async with open_setup_site(tmp_path / "home") as site:
         for headers, path, status in (

@@ -117,6 +117,7 @@ class Week:
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seed", "steps"), [(4, 14), *(pytest.param(seed, STEPS, marks=pytest.mark.long) for seed in (1, 2, 3))]
 )

@@ -83,7 +83,7 @@ async def test_everything_comes_back_from_a_backup(tmp_path: Path) -> None:
         assert [await store.opt_outs.is_opted_out("slack", "T1", person) for person in ("U1", "U2")] == [True, False]
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "statement", "written"),
     [
@@ -257,6 +257,7 @@ def test_what_is_no_backup_is_refused_and_leaves_nothing(tmp_path: Path, backup:
         assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.long
 def test_only_the_two_databases_are_taken_from_an_archive(tmp_path: Path, backup: Path) -> None:
     held = contents(backup)
     ledger, bot = entry("ledger.db", held["ledger.db"]), entry("bot.db", held["bot.db"])
@@ -353,6 +354,7 @@ def test_what_does_not_fit_the_disk_is_refused_before_it_is_unpacked(
     assert "MiB" in str(error)
 
 
+@pytest.mark.long
 async def test_a_backup_of_almost_nothing_but_repetition_can_be_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,7 +405,7 @@ def altered(folder: Path, backup: Path, name: str, script: str) -> Path:
     return packed(folder / "altered", *(entry(*each) for each in held.items()))
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "table", "column"), [("ledger.db", "passage", "text"), ("bot.db", "opt_out", "person")]
 )

@@ -132,6 +132,7 @@ async def test_what_another_choice_read_is_shown_estimated_and_read_again(tmp_pa
         assert (other.calls["extract"], last(await run(context, GetStatus()), StatusResult).status.outdated) == (1, 0)
 
 
+@pytest.mark.long
 @ingested
 async def test_a_backup_is_one_private_file_from_which_everything_comes_back(
     perform: Perform, engine_context: EngineContext, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import structlog
 from typer.testing import CliRunner
 
@@ -15,6 +16,7 @@ ANSWERS = (
 )
 
 
+@pytest.mark.long
 def test_the_demo_answers_three_questions_and_says_that_nothing_answers_the_fourth() -> None:
     logging = structlog.get_config()
     shown = CliRunner().invoke(app, ["demo"], env={"COLUMNS": "2000"}).stdout

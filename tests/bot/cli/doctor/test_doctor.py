@@ -52,6 +52,7 @@ def look(home: Path, passed: timedelta = timedelta()) -> CheckContext:
     return CheckContext(Settings(data_dir=home), ManualClock(MONDAY_NOON + passed))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not HAS_LANDLOCK, reason="this kernel has no Landlock")
 def test_a_healthy_machine_has_a_line_for_each_check(home: Path) -> None:
     code, shown = run_doctor(home, THREADLORE_REQUIRE_SANDBOX="true")

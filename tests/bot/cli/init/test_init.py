@@ -75,6 +75,7 @@ def test_lines_of_a_pipe_answer_the_questions_in_their_order(home: Path) -> None
     assert [oct(each.stat().st_mode & 0o777) for each in (home, home / ".env")] == ["0o700", "0o600"]
 
 
+@pytest.mark.long
 def test_nothing_is_written_at_the_end_of_input_and_what_is_missing_is_listed(home: Path) -> None:
     shown = init("--no-check", stdin=["slack, discord", "agent", APP_TOKEN])
     assert (shown.exit_code, home.exists()) == (1, False)
@@ -86,6 +87,7 @@ def test_nothing_is_written_at_the_end_of_input_and_what_is_missing_is_listed(ho
     assert "--slack, --discord, --local" in init(stdin=[]).stderr
 
 
+@pytest.mark.long
 def test_a_script_gives_everything_by_files_and_variables(home: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(f"{APP_TOKEN}\n")
     (tmp_path / "secret").chmod(0o600)
@@ -123,6 +125,7 @@ def test_swapped_tokens_of_a_script_are_refused_in_one_sentence(home: Path) -> N
     assert BOT_TOKEN not in shown.output
 
 
+@pytest.mark.long
 def test_enter_keeps_what_is_there_and_other_lines_stay(home: Path) -> None:
     home.mkdir(mode=0o700)
     lines = ["# Mine.", "OTHER=1", *(f"{name}={value}" for name, value in SLACK.items()), ""]
@@ -201,6 +204,7 @@ def test_a_named_file_is_written_and_is_in_the_command_that_starts(home: Path, t
     assert f"threadlore --env-file {file} serve --web" in shown.stdout
 
 
+@pytest.mark.long
 def test_a_variable_of_the_environment_that_goes_before_the_file_is_named(home: Path) -> None:
     words = ("--slack", "--slack-bot-token", BOT_TOKEN, "--no-check", "--no-input")
     shown = init(*words, THREADLORE_SLACK_APP_TOKEN=APP_TOKEN, THREADLORE_SLACK_BOT_TOKEN=WRONG_TOKEN)
@@ -311,6 +315,7 @@ def test_the_lines_of_a_log_are_not_in_the_conversation(home: Path) -> None:
     assert structlog.get_config()["wrapper_class"] is structlog.make_filtering_bound_logger(logging.CRITICAL)
 
 
+@pytest.mark.long
 async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home: Path) -> None:
     async with FakeSlack() as slack, FakeDiscord(privileged=["members"]) as discord:
         bases = {"THREADLORE_SLACK_API_BASE": slack.base_url, "THREADLORE_DISCORD_API_BASE": discord.api}
@@ -369,6 +374,7 @@ def talk(home: Path, answers: Sequence[str]) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown
 
 
+@pytest.mark.long
 def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_own(tmp_path: Path) -> None:
     answers = ["nine\n", "1\n", "2\n", f"{BOT_TOKEN}\n", "xoxp-1000-2000-person\n", f'"{APP_TOKEN}"\n', "none\n", "n\n"]
     code, shown = talk(tmp_path / "home", answers)

@@ -44,6 +44,7 @@ def test_steps_name_only_places_in_the_list_that_is_shown() -> None:
     assert describe_step(renumber(step, 13)) == "replaced by 3"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 async def test_it_is_the_life_that_those_know_who_never_heard_the_rest(workspace: Workspace, seed: int) -> None:
     chance = random.Random(seed)

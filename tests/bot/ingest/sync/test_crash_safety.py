@@ -128,6 +128,7 @@ async def known(bot: BotFixture) -> object:
     return texts, rows, facts, windows, files
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("offset", [0, *(pytest.param(number, marks=pytest.mark.long) for number in range(1, EACH))])
 async def test_a_day_ends_the_same_wherever_the_process_is_killed(tmp_path: Path, killer: Killer, offset: int) -> None:
     platform = make_day()

@@ -114,7 +114,7 @@ async def test_an_older_export_does_not_bring_old_texts_back(bot: BotFixture, tm
     assert (await bot.document_texts(ROOF))[f"window:{ts_at(0)}"][0] == "Ada: The tiles are red."
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.parametrize("writes", range(1, 8))
 async def test_an_interrupted_import_continues_and_ends_like_an_undisturbed_one(tmp_path: Path, writes: int) -> None:
     exported = {}

@@ -43,6 +43,7 @@ FOURTH, THIRD = {"thread:m3": ["Bob: Four."]}, {"thread:m3": ["Ada: Three."]}
 HISTORY_FAILS, THREAD_HIDDEN = fail("history", PlatformError("busy")), fail("thread", PermissionDenied("plan"))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("happened", "documents"),
     [

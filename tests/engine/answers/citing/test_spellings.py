@@ -208,7 +208,7 @@ def test_only_what_may_become_a_citation_is_held_back() -> None:
     assert [filter_.feed(piece) for piece in pieces] == ["The soil (dry an", "d red) i", "s (2 metres) "]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(12)
 @pytest.mark.parametrize(
     "unit",
     [

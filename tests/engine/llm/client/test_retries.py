@@ -36,6 +36,7 @@ CONTEXT_LENGTH = Fault(status=400, message="maximum context length", code="conte
 LONG_WAIT = Fault(status=429, headers={"Retry-After": "3600"})
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(
     ("fault", "times", "kind", "requests"),

@@ -131,6 +131,7 @@ async def test_a_closed_answer_is_cancelled_at_the_provider(remote: RemoteProces
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.long
 async def test_a_process_that_dies_is_replaced(remote: RemoteProcess) -> None:
     assert await remote.complete()
     former = remote.provider.pid
@@ -178,6 +179,7 @@ async def start_process(*command: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
 
 
+@pytest.mark.long
 async def test_a_process_ends_with_its_caller_even_in_the_middle_of_a_frame() -> None:
     process = await start_process(sys.executable, "-m", "engine.llm.client.subprocess_main")
     assert process.stdin is not None
@@ -273,6 +275,7 @@ async def test_a_call_keeps_its_process_however_long_it_takes(processes: list[Lo
     await provider.close()
 
 
+@pytest.mark.long
 async def test_no_call_meets_a_process_that_is_ended(processes: list[LocalProcess]) -> None:
     provider = SubprocessProvider(idle_seconds=0)
     for pause in range(40):  # a call begins at each step of the end of the former process

@@ -49,7 +49,7 @@ def test_what_can_be_read_is_read(text: str, expected: object) -> None:
 STUCK = r"""["[ " ' [ { {"a": [" "a"\t "a": ] } : , \ \" 9 ", {' `"""
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(24)
 @pytest.mark.parametrize("unit", [*STUCK.split(" "), "\n", " ", '"\n'], ids=ascii)
 @pytest.mark.parametrize("start", ['{"entities": [', '{"a": "', "{'a':"])
 def test_a_hostile_reply_takes_a_fraction_of_a_second(unit: str, start: str) -> None:

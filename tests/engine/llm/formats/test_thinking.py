@@ -126,6 +126,7 @@ def stream(reply: str, cuts: list[int], *, hold_head: bool = True) -> str:
     return "".join(filter_.feed(reply[a:b]) for a, b in itertools.pairwise(bounds)) + filter_.finish()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("reply", [*MARKED, *UNOPENED])
 @settings(max_examples=15)
 @given(cuts=CUTS)
@@ -133,6 +134,7 @@ def test_only_the_answer_is_left(reply: str, cuts: list[int]) -> None:
     assert stream(reply, cuts).strip() == strip_thinking(reply).strip() == "Ada [1]."
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("reply", MARKED)
 @settings(max_examples=15)
 @given(cuts=CUTS)
@@ -190,6 +192,7 @@ def test_a_head_without_end_is_thoughts() -> None:
     assert filter_.feed("</think>Ada") + filter_.finish() == "Ada"
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("unit", ["<think>a</think>b", "<think>", "a</think>", "<", "`<think>", "<think ", "analysisW"])
 @pytest.mark.parametrize("delta", [3, 100_000])
 def test_the_time_grows_with_the_text(unit: str, delta: int) -> None:

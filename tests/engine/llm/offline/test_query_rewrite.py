@@ -123,7 +123,7 @@ def test_a_question_goes_back_to_a_former_topic(asked: str) -> None:
     assert rewrite_query(asked, (*MILL, *FENCE)).question == "who owns it? (mill, rose7)"
 
 
-@pytest.mark.share(5)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text", ["back to " * 20_000, "and " * 20_000, "the " * 20_000, "of the " * 10_000, "(" * 50_000]
 )

@@ -130,6 +130,7 @@ PAGED = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.asyncio
 async def test_citations_lead_to_pages_and_forms_are_read_here() -> None:
     body = {**DOCLING, "document": {"md_content": PAGED}}

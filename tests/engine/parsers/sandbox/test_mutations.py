@@ -14,7 +14,7 @@ LIMITS = ParserLimits(workers=1)
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(9)
 @pytest.mark.parametrize("name", sorted(INPUTS))
 async def test_a_damaged_file_is_read_or_refused_with_a_reason(parser: FileParser, name: str) -> None:
     random = Random(name)

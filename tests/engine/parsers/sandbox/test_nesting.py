@@ -49,7 +49,7 @@ async def test_a_bomb_is_refused_for_what_it_is(name: str) -> None:
             await parser.parse(name, BOMBS[name])
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "data"),
     [

@@ -58,6 +58,7 @@ async def test_attachments_are_documents_of_their_own(parser: FileParser) -> Non
     assert (await parser.parse("a.eml", data)).passages == documents[0].passages
 
 
+@pytest.mark.long
 async def test_a_long_file_becomes_parts_that_are_parsed_as_they_are_taken(parser: FileParser) -> None:
     data = b"\n".join(b"%d: the ferry left the pier at noon." % number for number in range(60_000))
     async with aclosing(parser.stream("ferry.log", data)) as documents:
@@ -95,6 +96,7 @@ async def test_a_file_that_is_too_large_starts_no_worker() -> None:
         assert parser._processes[0].pid is None
 
 
+@pytest.mark.long
 async def test_a_worker_killed_in_mid_read_is_a_corrupt_file_and_is_replaced(parser: FileParser) -> None:
     pid = await worker_pid(parser)
     os.kill(pid, signal.SIGSTOP)
@@ -107,6 +109,7 @@ async def test_a_worker_killed_in_mid_read_is_a_corrupt_file_and_is_replaced(par
     assert parser._processes[0].pid != pid
 
 
+@pytest.mark.long
 async def test_a_worker_that_died_between_two_files_is_replaced(parser: FileParser) -> None:
     await worker_pid(parser)
     process = parser._processes[0]._process
@@ -139,6 +142,7 @@ async def test_the_worker_sees_nothing_of_our_environment(monkeypatch: pytest.Mo
         assert b"a-secret-key" not in await asyncio.to_thread(environment.read_bytes)
 
 
+@pytest.mark.long
 async def test_importing_the_parsers_loads_no_library() -> None:
     libraries = "{'kreuzberg', 'pypdfium2', 'markdown_it', 'chardet'}"
     program = f"import sys, engine.parsers\nassert not {libraries} & set(sys.modules)"

@@ -70,7 +70,7 @@ def test_a_complete_boundary_is_not_spoken_of() -> None:
     assert found == {"outcomes": ["one", "one"], "missing": [], "workers": 1, "warnings": []}
 
 
-@pytest.mark.share(2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("call", "what"), [(LANDLOCK, "Landlock"), (SECCOMP, "system calls")], ids=["Landlock", "seccomp"]
 )
@@ -96,6 +96,7 @@ def find_public_python() -> str:
     return ""
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 @pytest.mark.skipif(not find_public_python(), reason="another user can read no Python of this version")
 def test_an_ordinary_user_has_the_whole_boundary() -> None:
@@ -103,6 +104,7 @@ def test_an_ordinary_user_has_the_whole_boundary() -> None:
     assert found["outcomes"] == ["one", "one"]
 
 
+@pytest.mark.long
 async def test_the_pool_knows_what_bounds_its_workers() -> None:
     with capture_logs() as lines:
         async with FileParser(ParserLimits(workers=1)) as parser:

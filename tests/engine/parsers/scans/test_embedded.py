@@ -57,6 +57,7 @@ PLACES = {
 }
 
 
+@pytest.mark.long
 async def test_pictures_follow_the_text_and_are_cited_by_their_place() -> None:
     async with FileParser(LIMITS, Eyes(*["A board."] * 7)) as parser:
         found = {name: [each async for each in parser.stream(name, data)] for name, data in DOCUMENTS.items()}
@@ -68,6 +69,7 @@ async def test_pictures_follow_the_text_and_are_cited_by_their_place() -> None:
     assert [passage.text for passage in whole.passages][1:] == ["A board."]
 
 
+@pytest.mark.long
 @needs_tesseract
 def test_pictures_are_recognized_unless_they_hold_no_words() -> None:
     data = in_slides(BOARD, picture("7 %"))
@@ -78,6 +80,7 @@ def test_pictures_are_recognized_unless_they_hold_no_words() -> None:
     ]
 
 
+@pytest.mark.long
 @needs_tesseract
 def test_many_photographs_without_words_end_the_reading() -> None:
     many = {f"a{number}.png": picture(f"{number}") for number in range(6)} | {"last.png": BOARD}
@@ -88,6 +91,7 @@ def test_many_photographs_without_words_end_the_reading() -> None:
     assert [omission.reason for omission in last.omissions] == [WITHOUT_WORDS]
 
 
+@pytest.mark.long
 async def test_a_picture_on_every_slide_is_described_once_and_few_of_many() -> None:
     eyes = Eyes(*["A board."] * 99)
     many = {f"a{number}.png": picture(f"Board {number}") for number in range(MAX_DESCRIBED + 2)}
@@ -102,6 +106,7 @@ async def test_a_picture_on_every_slide_is_described_once_and_few_of_many() -> N
     assert last.omissions == (Omission("2 pictures", reason),)
 
 
+@pytest.mark.long
 async def test_a_refused_description_leaves_the_text() -> None:
     async with FileParser(LIMITS, Eyes(EmptyDocument("no"))) as parser:
         first, last = [each async for each in parser.stream("plan.docx", DOCUMENTS["plan.docx"])]

@@ -54,6 +54,7 @@ def test_only_pages_without_readable_text_are_recognized(layer: list[str]) -> No
     assert shown(parsed) == list(zip(pages, ["The ferry lea", "The library c", "The ferry lea"], strict=True))
 
 
+@pytest.mark.long
 @needs_tesseract
 def test_a_garbled_page_keeps_its_text_if_nothing_better_is_recognized() -> None:
     [parsed] = parse_documents("a.pdf", pdf([TEXT * 20, GARBAGE[:10]]), ParserLimits(ocr_program=PROGRAM))
@@ -88,6 +89,7 @@ async def test_pictures_and_scans_are_described_and_cited_as_such() -> None:
     assert [max(Image.open(BytesIO(each)).size) <= MAX_SIDE for each in eyes.seen] == [True, True]
 
 
+@pytest.mark.long
 async def test_the_attachments_of_a_file_share_the_limit_of_described_pictures() -> None:
     part = b'--x\nContent-Disposition: attachment; filename="%d.png"\nContent-Transfer-Encoding: base64\n\n%b\n'
     board = base64.b64encode(picture("Ferry"))
@@ -107,6 +109,7 @@ async def test_the_attachments_of_a_file_share_the_limit_of_described_pictures()
     }
 
 
+@pytest.mark.long
 async def test_an_attachment_that_cannot_be_described_is_named_with_its_mail() -> None:
     letter = EmailMessage()
     letter["Subject"] = "Boards"
@@ -119,6 +122,7 @@ async def test_an_attachment_that_cannot_be_described_is_named_with_its_mail() -
     assert documents[-1].omissions == (Omission("Boards › two.png", "Nobody may describe it"),)
 
 
+@pytest.mark.long
 async def test_what_cannot_be_described_is_refused_left_out_or_tried_again() -> None:
     refusal = EmptyDocument("The picture could not be described.")
     eyes = Eyes(refusal, refusal, ModelUnavailable("It sleeps."))
@@ -132,6 +136,7 @@ async def test_what_cannot_be_described_is_refused_left_out_or_tried_again() -> 
             await parser.parse("board.png", picture("Ferry"))
 
 
+@pytest.mark.long
 def test_a_picture_is_sent_small_upright_on_white_and_without_metadata() -> None:
     file, exif = BytesIO(), Image.Exif()
     exif[0x0112], exif[0x010E] = 6, "the place"  # turned by a quarter; a description
@@ -152,6 +157,7 @@ def test_the_first_frame_of_each_format_is_opened(kind: str) -> None:
     assert [(each.key, each.label) for each in parsed.pictures] == [("picture", "picture")]
 
 
+@pytest.mark.long
 def test_a_damaged_picture_or_one_of_too_many_pixels_is_refused() -> None:
     with pytest.raises(CorruptFile):
         next(parse_documents("cut.png", picture("Ferry")[:400], VISION))

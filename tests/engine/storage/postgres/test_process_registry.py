@@ -83,6 +83,7 @@ async def test_processes_are_listed_until_they_leave(postgres_url: str) -> None:
     assert run_statement(postgres_url, "SELECT * FROM threadlore_process.process") == []
 
 
+@pytest.mark.long
 async def test_a_killed_process_is_removed_and_its_claims_and_leases_are_free(postgres_url: str) -> None:
     run_statement(postgres_url, "SELECT 1")
     async with registered(postgres_url, 1) as [here], other_process(postgres_url, "work") as there:

@@ -91,6 +91,7 @@ def check_kills(of: Schema, home: Path, version: int, interval: int) -> list[int
         assert read_all(path) == expected
 
 
+@pytest.mark.long
 def test_a_kill_in_the_last_update_leaves_the_version_before_or_the_new_one(tmp_path: Path) -> None:
     latest = BOT.source.latest
     found = check_kills(BOT, tmp_path, latest - 1, 400)

@@ -18,7 +18,7 @@ def test_slices_do_not_change_the_form(unit: str, shift: int) -> None:
     assert normalize_text("NFKC", text) == unicodedata.normalize("NFKC", text)
 
 
-@pytest.mark.share(3)
+@pytest.mark.long
 @pytest.mark.parametrize("unit", ["\u0301\u0327", "\u0327\u0301", "\uff9e"])
 def test_many_marks_on_one_letter_take_a_moment(unit: str) -> None:
     started = time.thread_time()

@@ -50,6 +50,7 @@ async def test_words_are_found_in_their_forms_and_marked(town: Visitors) -> None
     assert await search(town, "q=%22at+noon%22") == ["The ferry Gudgeon leaves at |noon|."]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -113,6 +114,7 @@ async def test_documents_are_listed_only_to_find_a_file(town: Visitors, monkeypa
     assert len(listed) == 1
 
 
+@pytest.mark.long
 async def test_results_come_by_page(town: Visitors) -> None:
     passages = tuple(Passage(str(number), f"Buoy {number} is green.") for number in range(45))
     await town.bot.engine.documents.add(Document("buoys", "slack:T1:open", ROOF.room, "buoys.md", passages, START))
@@ -126,6 +128,7 @@ async def test_results_come_by_page(town: Visitors) -> None:
     assert ("1–20 of 45 passages" in first, "q=buoy&amp;offset=20" in first) == (True, True)
 
 
+@pytest.mark.long
 async def test_the_size_of_a_prompt_does_not_limit_it(town: Visitors) -> None:
     long = " ".join(f"word{number}" for number in range(150))
     passages = tuple(Passage(str(number), f"Beacon {number} {long} {number}.") for number in range(60))

@@ -40,6 +40,7 @@ def test_the_filter_fits_the_kernel_and_each_path_ends(machine: str) -> None:
     assert {run(machine, number) for number in range(600)} == {ALLOW, REFUSE, UNKNOWN}
 
 
+@pytest.mark.long
 @every_processor
 def test_all_calls_that_are_not_listed_are_refused(machine: str) -> None:
     listed = set(syscalls._numbers(TABLES, COLUMNS[machine]).values())

@@ -158,6 +158,7 @@ async def test_corrections_of_the_space_that_a_room_comes_to_stay(ledger: Ledger
 STEPS = ("add old", "add new", "move old", "move new", "amend", "forget", "state")
 
 
+@pytest.mark.long
 @given(st.lists(st.sampled_from(STEPS), max_size=7))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_once_moved_a_room_is_never_in_two_spaces(tmp_path_factory: Any, steps: list[str]) -> None:

@@ -237,6 +237,7 @@ async def correct_everything(ledger: LedgerFixture) -> None:
     await made.split("here", "Emil", "Emil (2)", ["type person"])
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 async def test_an_undo_leads_back_to_exactly_what_was_before_once(ledger: LedgerFixture, act: Act) -> None:
     await correct_everything(ledger)

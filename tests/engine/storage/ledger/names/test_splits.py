@@ -156,6 +156,7 @@ async def test_unsplit_gives_everything_back(ledger: LedgerFixture) -> None:
         await made.unsplit("here", PART)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("name", "part", "rule", "error"),
     [
