@@ -115,7 +115,8 @@ def restore_backup(path: Path, home: Path, *, force: bool = False, key: BackupKe
     nothing behind.
     """
     folder = DataDir(home)
-    if path.exists() and folder.ledger_path.exists() and not force:
+    if path.is_file() and folder.ledger_path.exists() and not force:
+        archive_format.check_beginning(path, (LEDGER_FILE, BOT_FILE), key)
         raise StoreError(f"{home} already contains data.", hint="Use --force to replace it.")
     removed = (FINGERPRINTS, *folder.projection_files)
     with _locked(path, folder), folder.journal.replacing((BOT_FILE, LEDGER_FILE), removed) as unpacked:

@@ -10,6 +10,7 @@ import gzip
 import shutil
 import tarfile
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from engine.errors import CorruptFile, DiskFull
 from engine.storage.disk import Disk, format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -91,9 +92,21 @@ def read_archive(path: Path, folder: Path, names: Collection[str], key: BackupKe
     Raises CorruptFile for anything but an archive of these files within the limits, DiskError if the disk is full, and
     StoreError without the right key.
     """
+    with _open_reader(path, folder, key) as reader:
+        return reader.extract_all(names)
+
+
+def check_beginning(path: Path, names: Collection[str], key: BackupKey | None = None) -> None:
+    """Raise CorruptFile unless a file begins with one of these files, StoreError without the right key."""
+    with _open_reader(path, path.parent, key) as reader:
+        reader.check_first(names)
+
+
+@contextmanager
+def _open_reader(path: Path, folder: Path, key: BackupKey | None) -> Iterator[_ArchiveReader]:
     try:
         with opened(path, key) as (raw, stream), gzip.GzipFile(fileobj=stream) as unpacked:
-            return _ArchiveReader(raw, unpacked, folder).extract_all(names)
+            yield _ArchiveReader(raw, unpacked, folder)
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise CorruptFile(f"{path} is not a backup ({error}).", hint=NOT_A_BACKUP_HINT) from error
 
@@ -107,6 +120,10 @@ class _ArchiveReader:
     unpacked: gzip.GzipFile
     folder: Path
     _read_count: int = field(default=0)
+
+    def check_first(self, names: Collection[str]) -> None:
+        if (member := self._next_member()) is None or member.name not in names:
+            raise tarfile.ReadError("it contains other files")
 
     def extract_all(self, names: Collection[str]) -> set[str]:
         found = set[str]()

@@ -20,7 +20,7 @@ self_reflection self_critique brainstorm brainstorming
 antthinking deepthink seed:think mm:think longcat_think
 """
 # Tags that a text may have too: thoughts only at the very start of a reply.
-_HEAD_TAGS = ("plan", "planning", "internal", "inner", "scratch", "contemplate", "introspection")
+_HEAD_TAGS = ("plan", "planning", "draft", "drafting", "internal", "inner", "scratch", "contemplate", "introspection")
 _MIXED_TAGS = ("think", "thinking", "thought", "thoughts")  # models close one with another
 # Compounds of these, with "_", "-" or nothing between.
 _OWNERS = ("my", "assistant", "internal", "inner", "hidden", "model", "private", "silent", "deep", "ai", "agent")

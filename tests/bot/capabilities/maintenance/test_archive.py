@@ -471,3 +471,12 @@ def test_a_damaged_database_is_not_put_in_place(tmp_path: Path, backup: Path, na
     content[4096 * 3 : 4096 * 6] = b"damaged!" * (4096 * 3 // 8)
     held[name] = bytes(content)
     refused(packed(tmp_path / "torn", *(entry(*each) for each in held.items())), tmp_path / "home")
+
+
+def test_what_is_no_backup_is_named_before_data_that_would_be_replaced(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "ledger.db").write_bytes(b"rows")
+    (tmp_path / "notes.txt").write_text("no backup")
+    with pytest.raises(CorruptFile, match="is not a backup"):
+        archive.restore_backup(tmp_path / "notes.txt", home)

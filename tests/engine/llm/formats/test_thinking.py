@@ -64,6 +64,7 @@ MARKED = [
     f"<inner_thoughts>{THOUGHT}</inner_thoughts>Ada [1].",
     f"<deliberation>{THOUGHT}</deliberation>\n<solution>Ada [1].</solution>",
     f"<plan>{THOUGHT}</plan>\n\nAda [1].",
+    f"<draft>{THOUGHT}</draft>\n\nAda [1].",
     f"＜think＞{THOUGHT}＜/think＞Ada [1].",
     f"＜thinking＞{THOUGHT}＜／thinking＞Ada [1].",
     f"<｜begin▁of▁thinking｜>{THOUGHT}<｜end▁of▁thinking｜>Ada [1].",
