@@ -96,6 +96,7 @@ LITELLM_FILES = {
     *(f"{_LLM}/{name}.py" for name in ("replies/test_extraction", "replies/test_texts", "wire/test_reply_parts")),
     *(f"{_LLM}/test_embedder.py", f"{_LLM}/traits/test_refused_parameters.py"),
     *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py", "tests/test_model_blocks.py"),
+    "tests/adapters/web/test_openai_api.py",  # the client of OpenAI, which LiteLLM loads
 }
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
