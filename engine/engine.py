@@ -13,6 +13,7 @@ from engine.data_dir import DataDir
 from engine.errors import DiskReadOnly
 from engine.ingest.rereading import extraction_choice
 from engine.ingest.worker import IngestWorker
+from engine.llm.base import EventRequest
 from engine.llm.default_models import resolve_models
 from engine.maintenance import StoreMaintenance
 from engine.options import EngineOptions
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from engine.clock import Clock
     from engine.llm.base import Embedder, LanguageModel, Reranker
-    from engine.models import Context, LLMMessage, Question
+    from engine.models import Context, LLMMessage, Question, Source
     from engine.projection.open_stores import Stores
 
 
@@ -178,6 +179,10 @@ class Engine:
     async def wait_until_indexed(self) -> None:
         """Return once every added document is indexed or has failed; does not wait for cooldowns."""
         await self._store_maintenance.run_with_recovery(self._store_maintenance.wait_until_indexed)
+
+    async def judge_event(self, awaited: str, messages: Sequence[Source]) -> bool | None:
+        """Whether the last of some messages says what somebody waits for; None if no model can tell."""
+        return await self._answer_service.judge_event(EventRequest(awaited, messages))
 
     async def measure_similarities(self, texts: Sequence[str]) -> np.ndarray:
         """The similarity of each two texts, shape (n, n): 1 for equal, about 0 for unrelated. Raises ModelError."""

@@ -7,6 +7,8 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import structlog
+
 from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
 from engine.answers.cache import answer_cache_key, keep_if_possible
 from engine.answers.citations import CitationFilter
@@ -16,25 +18,29 @@ from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_rewriter import QueryRewriter
 from engine.answers.spelling import correct_spelling, drop_unshown
 from engine.boundary import check_question
-from engine.errors import EngineClosed, InvalidQuestion, InvalidReply
-from engine.llm.base import next_answer_delta
+from engine.errors import EngineClosed, InvalidQuestion, InvalidReply, ModelError
+from engine.llm.base import MODEL_LABEL, EventJudge, guard_plugin_call, next_answer_delta
 from engine.llm.formats.outcomes import gives_text
 from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
 from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, newest_turns
 from engine.retrieval.results import RetrievalResult
 from engine.retrieval.writers import restrict_to_writers
+from engine.scheduling.supervisor import describe_error
 from engine.storage.ledger.records import CachedAnswer
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
+    from engine.llm.base import EventRequest
     from engine.models import LLMMessage, Question, Source
     from engine.retrieval.retriever import Retriever
     from engine.runtime import Runtime
     from engine.storage.ledger.records import StatingPassage
     from engine.usage import Usage
+
+log = structlog.get_logger(__name__)
 
 MIN_CONTEXT_SHARE = 2  # at least a half of the wanted prompt is for history and sources
 HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the oldest turns are dropped
@@ -267,6 +273,20 @@ class AnswerService:
                 if length >= limit:
                     break
         return "".join(pieces)
+
+    async def judge_event(self, request: EventRequest) -> bool | None:
+        """Whether the last message of a request says what is awaited; None if no model can tell."""
+        language, meter = self.runtime.language, UsageMeter()
+        if not isinstance(language, EventJudge) or not request.messages:
+            return None
+        try:
+            with guard_plugin_call(MODEL_LABEL):
+                return await language.judge_event(request, meter)
+        except ModelError as error:
+            log.warning("answer.event_not_judged", error=describe_error(error))
+            return None
+        finally:
+            await self.record_usage(meter)
 
     async def record_usage(self, meter: UsageMeter) -> None:
         """Add the model calls to the day's usage; `meter` keeps them for the caller."""

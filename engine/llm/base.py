@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
+    from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, Source, SummaryInput
     from engine.usage import UsageMeter
 
 MODEL_LABEL = "The language model"
@@ -99,6 +99,22 @@ class FilterProposer(Protocol):
 
     async def rewrite_query_with_filters(self, request: RewriteRequest, meter: UsageMeter) -> SearchQuery:
         """As `LanguageModel.rewrite_query`, with the proposed filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRequest:
+    """What somebody waits for, in words, and messages by time, of which the last may say that it happened."""
+
+    awaited: str
+    messages: Sequence[Source]
+
+
+@runtime_checkable
+class EventJudge(Protocol):
+    """A language model that also judges whether a message says what somebody waits for."""
+
+    async def judge_event(self, request: EventRequest, meter: UsageMeter) -> bool:
+        """Whether the last message says it. Raises ModelError."""
 
 
 class Embedder(Protocol):

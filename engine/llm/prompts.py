@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, Extraction, Prompt, SummaryInput
+    from engine.models import (
+        ChatTurn,
+        Context,
+        ContextEntity,
+        ContextRelation,
+        Extraction,
+        Prompt,
+        Source,
+        SummaryInput,
+    )
 
 ExtractionFormat = Literal["tuples", "json"]
 
@@ -125,6 +134,15 @@ def render_query_rewrite(
         f"{system}\n\n{rules}" if rules else system,
         fill_template("condense_user", history=conversation, text=text, fence=_fence_token(conversation, text)),
     )
+
+
+def render_event(awaited: str, messages: Sequence[Source]) -> list[LLMMessage]:
+    """Messages that ask whether the last of some messages says what somebody waits for."""
+    *earlier, last = map(render_source, messages)
+    before = "\n".join(earlier) or EMPTY_SECTION
+    fence = _fence_token(awaited, before, last)
+    user = fill_template("event_user", awaited=join_words(awaited), earlier=before, message=last, fence=fence)
+    return _build_messages(fill_template("event"), user)
 
 
 def render_filter_rules(today: date) -> str:

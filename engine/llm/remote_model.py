@@ -14,7 +14,7 @@ from engine.errors import PROVIDER_ERRORS, TEXT_ERRORS, InvalidReply, ModelError
 from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.formats import shared_calls
-from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_search_query
+from engine.llm.formats.json_extraction import brings_event, is_addressed_to_bot, parse_search_query
 from engine.llm.formats.outcomes import Outcome, judge_text, judge_words
 from engine.llm.formats.proposed_filters import parse_filtered_query
 from engine.llm.formats.row_repair import ENTITY_TYPES
@@ -27,6 +27,7 @@ from engine.llm.prompts import (
     fill_template,
     hash_prompts,
     render_answer,
+    render_event,
     render_extract,
     render_extract_batch,
     render_filter_rules,
@@ -36,7 +37,7 @@ from engine.llm.prompts import (
     render_summarize_batch,
 )
 from engine.llm.replies.extraction import Extractor, Gleaning, GleaningRule
-from engine.llm.replies.texts import JudgedCalls
+from engine.llm.replies.texts import EVENT_KEYS, QUERY_KEYS, JudgedCalls
 from engine.options import ContextWindow
 from engine.scheduling.feature_breaker import FeatureBreaker
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
     from datetime import date
 
-    from engine.llm.base import RewriteRequest
+    from engine.llm.base import EventRequest, RewriteRequest
     from engine.llm.client.client import Completion
     from engine.llm.config import ModelConfig
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
@@ -180,6 +181,9 @@ class LiteLLMModel:
     async def rewrite_query_with_filters(self, request: RewriteRequest, meter: UsageMeter) -> SearchQuery:
         asked = request.text, request.history, request.today, request.asker, render_filter_rules(request.today)
         return parse_filtered_query(await self._condense(render_query_rewrite(*asked), meter), request.text)
+
+    async def judge_event(self, request: EventRequest, meter: UsageMeter) -> bool:
+        return brings_event(await self._condense(render_event(request.awaited, request.messages), meter, EVENT_KEYS))
 
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Summarize all in one call if there are several; what the reply lacks gets its own call."""
@@ -318,8 +322,11 @@ class LiteLLMModel:
         json = output_format == "json"
         return await self._complete_chat(ChatRequest(self._extraction_model, "extract", messages, json), meter)
 
-    async def _condense(self, messages: Sequence[LLMMessage], meter: UsageMeter) -> str:
-        return await self._calls.write_object(ChatRequest(self._query_model, "condense", messages, json=True), meter)
+    async def _condense(
+        self, messages: Sequence[LLMMessage], meter: UsageMeter, keys: frozenset[str] = QUERY_KEYS
+    ) -> str:
+        request = ChatRequest(self._query_model, "condense", messages, json=True)
+        return await self._calls.write_object(request, meter, keys)
 
     async def _complete_chat(self, request: ChatRequest, meter: UsageMeter) -> Completion:
         self._check_prompt_length(request)

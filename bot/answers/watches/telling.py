@@ -82,12 +82,20 @@ class WatchTeller:
         found = list["Source"]()
         for notice in notices:
             record = await self._store.messages.get(notice.room, notice.message)
-            if record is None or not record.document or not await self._matcher.load(record, scope):
+            if record is None or not record.document:
                 continue
-            if watch in await self._matcher.find(record, [watch]):
-                found.append((await self._matcher.load(record, scope))[-1])
+            sources = await self._matcher.load(record, scope)
+            if sources and watch in await self._matcher.find(record, [watch]) and await self._brings(watch, sources):
+                found.append(sources[-1])
         found.sort(key=lambda each: str(each.time))
         return [replace(each, number=number, position=number) for number, each in enumerate(found, 1)]
+
+    async def _brings(self, watch: Watch, messages: Sequence[Source]) -> bool:
+        """Whether a model, if there is one, agrees with the rules about the last message. A mention needs none."""
+        if watch.kind == "mentioned":
+            return True
+        awaited = words.AWAITED[watch.kind].format(subject=watch.subject)
+        return await self._context.engine_context.engine.judge_event(awaited, messages) is not False
 
     async def _post(self, watch: Watch, answer: StoredAnswer, sources: Sequence[Source], scope: Scope) -> None:
         """Post the notice, or continue what another process began of it."""

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from bot.store.schedules.watches import Watch
     from engine.llm.offline.points.watched import WatchKind
 
+AWAITED: Mapping[WatchKind, str] = {  # for a model
+    "mentioned": "a mention of {subject}",
+    "decided": "a decision about {subject}",
+    "changed": "a change of {subject}",
+}
 STOP = N_("Stop telling me")
 HEADINGS: Mapping[WatchKind, str] = {
     "mentioned": N_("Mentioned: {subject}"),

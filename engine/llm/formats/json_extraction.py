@@ -135,6 +135,11 @@ def is_addressed_to_bot(reply: str) -> bool:
     return str((parse_object(reply) or {}).get("for_you")).casefold() in {"true", "yes", "1"}
 
 
+def brings_event(reply: str) -> bool:
+    """Whether a reply says that a message brings what was awaited; without a clear no it does."""
+    return str((parse_object(reply) or {}).get("brings_it")).casefold() not in {"false", "no", "0"}
+
+
 def parse_object(reply: str) -> Object | None:
     """The first JSON object of a reply, repaired if necessary; None if there is none or if the whole is an array."""
     data, _ = _decode_json(reply)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_CONTINUATIONS = 2  # of a text that was cut off
 QUERY_KEYS = frozenset({"question", "high_level_keywords", "low_level_keywords", "for_you", "filters"})
+EVENT_KEYS = frozenset({"brings_it"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,11 @@ class JudgedCalls:
             return text
         raise _describe_failure(request, text, outcome)
 
-    async def write_object(self, request: ChatRequest, meter: UsageMeter) -> str:
-        """A reply with an object of a rewritten question. Raises NothingGiven if two replies have none."""
+    async def write_object(self, request: ChatRequest, meter: UsageMeter, keys: frozenset[str] = QUERY_KEYS) -> str:
+        """A reply with an object that has one of these keys. Raises NothingGiven if two replies have none."""
         for _ in range(2):
             reply = await self.complete(request, meter)
-            outcome = judge_object(reply.text, QUERY_KEYS)
+            outcome = judge_object(reply.text, keys)
             self.observe(request.purpose, outcome)
             if outcome is Outcome.FACTS:
                 return reply.text

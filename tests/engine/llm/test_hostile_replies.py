@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from engine.engine import Engine
 from engine.errors import EngineError
-from engine.llm.base import RewriteRequest
+from engine.llm.base import EventRequest, RewriteRequest
 from engine.llm.client.client import ModelClient
 from engine.llm.config import ModelConfig
 from engine.llm.picture_describer import LiteLLMPictureDescriber
@@ -23,6 +23,7 @@ from engine.llm.reranker import LiteLLMReranker
 from engine.models import Excerpt, Question, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.hostile_replies import HOSTILE, HostileProvider
+from tests.support.builders import make_source
 from tests.support.engine_fixture import HERE, doc, open_memory_engine
 from tests.support.loop_turns import LoopTurns, measure_turns
 from tests.support.tokenizers import CharacterTokenizer
@@ -44,6 +45,7 @@ CALLS: dict[str, Call] = {
     "rewrite": lambda model, meter: model.rewrite_query(REWRITE.text, (), meter),
     "rewrite unaddressed": lambda model, meter: model.rewrite_unaddressed_query(REWRITE.text, (), meter),
     "rewrite with filters": lambda model, meter: model.rewrite_query_with_filters(REWRITE, meter),
+    "judge": lambda model, meter: model.judge_event(EventRequest("a decision about the mill", [make_source()]), meter),
     "summarize": lambda model, meter: model.summarize(SUMMARIES[:1], meter),
     "summarize together": lambda model, meter: model.summarize(SUMMARIES, meter),
     "describe": lambda model, _: LiteLLMPictureDescriber(MODEL, model.client, record_nothing).describe(b"jpeg"),

@@ -12,7 +12,7 @@ import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import InvalidReply, ModelError, ModelTimeout, ModelUnavailable
-from engine.llm.base import RewriteRequest
+from engine.llm.base import EventRequest, RewriteRequest
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import CallParameters, StreamDelta
 from engine.llm.config import ModelConfig
@@ -20,6 +20,7 @@ from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.models import ChatTurn, Overview, ProposedFilters, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import PROVIDERS, StubProvider, answer_text, make_prompt
+from tests.support.builders import make_source
 from tests.support.clock import ManualClock
 from tests.support.openai_server import Fault
 from tests.support.patience import PATIENCE
@@ -56,6 +57,22 @@ async def test_an_unaddressed_message_is_a_question_only_if_the_model_says_so(
 ) -> None:
     stub.reply(json.dumps({"for_you": for_you, "low_level_keywords": ["mill"]}))
     assert await stub.language().rewrite_unaddressed_query("Who?", (), UsageMeter()) == query
+
+
+@pytest.mark.parametrize(
+    ("reply", "brings"),
+    [('{"brings_it": false}', False), ('{"brings_it": "no"}', False), ('{"brings_it": true}', True)],
+)
+async def test_a_message_brings_what_is_awaited_unless_the_model_denies_it(
+    stub: StubProvider, reply: str, *, brings: bool
+) -> None:
+    stub.reply(reply)
+    request = EventRequest("a decision about the mill", [make_source(text="Shall we?"), make_source(text="Agreed.")])
+    assert await stub.language().judge_event(request, meter := UsageMeter()) is brings
+    [body] = stub.server.bodies()
+    asked = body["messages"][-1]["content"]
+    assert asked.index("a decision about the mill") < asked.index("Shall we?") < asked.index("Agreed.")
+    assert [usage.purpose for usage in meter.items] == ["condense"]
 
 
 async def test_a_rejected_response_format_is_left_out_for_some_hours(stub: StubProvider) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +16,13 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location
 from bot.store.schedules.watches import Watch
+from engine.errors import ModelError, ModelUnavailable
+from engine.llm.base import EventRequest
 from engine.llm.offline.points.watched import WatchKind
+from engine.usage import Usage, UsageMeter
 from tests.bot.commands.conftest import RecordingAnswers, Workspace
-from tests.support.bot_fixture import BotFixture, run_before
+from tests.support.bot_fixture import BotFixture, open_bot, run_before
+from tests.support.canned_language import CannedLanguage
 from tests.support.clock import ManualClock
 from tests.support.fake_platform import RecordedReply
 
@@ -41,6 +46,36 @@ async def run(bot: BotFixture) -> None:
 
 def told(bot: BotFixture, person: str) -> list[RecordedReply]:
     return [reply for reply in bot.platform.replies if reply.target.location.channel == f"D{person}"]
+
+
+class JudgingLanguage(CannedLanguage):
+    """Judges messages as it is told to."""
+
+    def __init__(self, verdict: bool | ModelError) -> None:  # noqa: FBT001 - what it is
+        super().__init__()
+        self.verdict, self.judged = verdict, list[EventRequest]()
+
+    async def judge_event(self, request: EventRequest, meter: UsageMeter) -> bool:
+        self.judged.append(request)
+        meter.record(Usage("condense", self.name, input_tokens=50, output_tokens=5))
+        if isinstance(self.verdict, ModelError):
+            raise self.verdict
+        return self.verdict
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_told"), [(True, True), (False, False), (ModelUnavailable("It is down."), True)]
+)
+async def test_a_model_that_judges_has_the_last_word_unless_it_fails(
+    tmp_path: Path, *, verdict: bool | ModelError, is_told: bool
+) -> None:
+    language = JudgingLanguage(verdict)
+    async with open_bot(tmp_path / "home", language=language) as bot:
+        yard = await bot.join("YARD", "ada", "bob")
+        await watch(bot, "ada", "decided", "orchard fence")
+        await bot.post(yard, "bob", "We decided to paint the orchard fence green.")
+        await run(bot)
+        assert [bool(told(bot, "ada")), language.judged[0].awaited] == [is_told, "a decision about orchard fence"]
 
 
 async def test_a_decision_about_the_subject_is_told_once_with_the_message_cited(bot: BotFixture) -> None:
