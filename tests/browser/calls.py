@@ -111,6 +111,17 @@ PAGE_CALLS: dict[str, list[Call]] = {
     ],
     "POST /documents/forget-me": [],  # as in the API below
     "POST /documents/remember-me": [],
+    "GET /decisions": [Call("/decisions"), Call("/decisions?person=<name>")],
+    "GET /decisions.csv": [Call("/decisions.csv")],
+    "GET /documents/my-data": [Call("/documents/my-data", is_same=False)],
+    "GET /documents/my-data.jsonl": [Call("/documents/my-data.jsonl", is_same=False)],
+    "GET /sources": [Call("/sources")],
+    "GET /sources/list": [Call("/sources/list")],
+    "POST /sources": [Call("/sources", form={"address": "https://notes.example", "channel": "<room>"}, is_same=False)],
+    "GET /sources/{name}/unread": [Call("/sources/none/unread")],
+    "POST /sources/{name}/remove": [Call("/sources/none/remove", form={}, is_same=False)],
+    "POST /sources/{name}/sync": [Call("/sources/none/sync", form={}, is_same=False)],
+    "POST /sources/{name}/pause": [Call("/sources/none/pause", form={}, is_same=False)],
     "GET /channels": [Call("/channels", "channel")],
     "GET /channels/{room}": [Call("/channels/<room>", "channel style")],
     "POST /channels/{room}": [Call("/channels/<room>", form={"style": "Long."}, is_same=False)],
@@ -231,6 +242,30 @@ API_CALLS: dict[str, list[Call]] = {
     "POST /api/v1/remove-expert": [
         Call("/api/v1/remove-expert", body={"channel": "<room>", "person": "x"}, is_same=False)
     ],
+    "POST /api/v1/decisions": [
+        Call("/api/v1/decisions", body={}),
+        Call("/api/v1/decisions", body={"person": "<name>"}),
+    ],
+    "POST /api/v1/history": [
+        Call("/api/v1/history", body={"subject": SHARED_NAME}),
+        Call("/api/v1/history", body={"subject": "<name>"}),
+    ],
+    "POST /api/v1/watch": [],
+    "POST /api/v1/watches": [Call("/api/v1/watches", body={})],
+    "POST /api/v1/unwatch": [],
+    "GET /api/v1/my-data.jsonl": [Call("/api/v1/my-data.jsonl", is_same=False)],
+    "POST /api/v1/my-data": [Call("/api/v1/my-data", body={}, is_same=False)],
+    "POST /api/v1/receipts": [Call("/api/v1/receipts", body={})],
+    "POST /api/v1/verify-receipt": [Call("/api/v1/verify-receipt", body={"receipt": "{}"})],
+    "POST /api/v1/audit-log": [Call("/api/v1/audit-log", body={}, is_same=False)],
+    "POST /api/v1/list-sources": [Call("/api/v1/list-sources", body={})],
+    "POST /api/v1/list-unread-items": [Call("/api/v1/list-unread-items", body={"name": "none"})],
+    "POST /api/v1/add-source": [
+        Call("/api/v1/add-source", body={"address": "https://notes.example", "channel": "<room>"}, is_same=False)
+    ],
+    "POST /api/v1/remove-source": [Call("/api/v1/remove-source", body={"name": "none"}, is_same=False)],
+    "POST /api/v1/sync-source": [Call("/api/v1/sync-source", body={"name": "none"}, is_same=False)],
+    "POST /api/v1/pause-source": [Call("/api/v1/pause-source", body={"name": "none"}, is_same=False)],
     "GET /api/v1/channels": [Call("/api/v1/channels", "channel")],
     "GET /api/v1/channels/{room}": [Call("/api/v1/channels/<room>", "channel style")],
     "PATCH /api/v1/channels/{room}": [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.web.pages import documents, graph, login, oauth
-from adapters.web.pages.asking import answers, ask, search, shared
+from adapters.web.pages.asking import answers, ask, decisions, search, shared
 from adapters.web.pages.management import channels, health, questions, sources, usage
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ ROUTERS: Sequence[APIRouter] = (
     shared.router,
     graph.router,
     documents.router,
+    decisions.router,
     channels.router,
     sources.router,
     questions.router,
@@ -35,6 +36,7 @@ NAVIGATION: Sequence[NavigationEntry] = (
     search.ENTRY,
     graph.ENTRY,
     documents.ENTRY,
+    decisions.ENTRY,
     sources.ENTRY,
     channels.ENTRY,
     questions.ENTRY,

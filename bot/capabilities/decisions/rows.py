@@ -11,7 +11,7 @@ DECISION_ROWS = (
         "decisions",
         ListDecisions,
         ".decisions.operations:list_decisions",
-        Surface.CHAT | Surface.CLI | Surface.HTTP | Surface.MCP,
+        Surface.CHAT | Surface.CLI | Surface.HTTP | Surface.MCP | Surface.PAGE,
         permission="read",
         summary="decisions and tasks, with who, until when and what replaced them",
         derived=Surface.HTTP | Surface.MCP,

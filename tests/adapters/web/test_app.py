@@ -11,6 +11,7 @@ import pytest
 from adapters.web.problems import MEDIA_TYPE
 from adapters.web.security import MAX_BODY_BYTES
 from tests.adapters.web.conftest import HERE, SECRET, VAULT, Api
+from tests.browser.calls import API_CALLS, PAGE_CALLS, list_operations
 
 FERRY = {"question": "When does the ferry Gudgeon leave?"}
 ENDPOINTS = [
@@ -237,3 +238,7 @@ async def test_the_description_lists_every_endpoint_with_its_problems(api: Api) 
     for operations in described["paths"].values():
         for operation in operations.values():
             assert MEDIA_TYPE in operation["responses"]["401"]["content"]
+
+
+async def test_somebody_who_may_read_nothing_tries_each_operation(api: Api) -> None:
+    assert list_operations(api.app) == (set(PAGE_CALLS), set(API_CALLS))

@@ -26,7 +26,7 @@ from tests.support.clock import ManualClock
 
 FERRY = {"question": "When does the ferry Gudgeon leave?"}
 OWN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-READ_PAGES = ("/", "/graph", "/documents", "/documents/list", f"/documents/item?key=note:{HERE}")
+READ_PAGES = ("/", "/graph", "/documents", "/documents/list", "/decisions", f"/documents/item?key=note:{HERE}")
 MANAGER_PAGES = (
     "/channels",
     "/channels/slack:T1:C1",
