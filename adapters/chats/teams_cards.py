@@ -29,14 +29,14 @@ def render_cards(message: Row) -> str:
 
 def render_quoted(message: Row) -> str:
     """The message to which this one replies within a chat, as a quotation."""
-    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == QUOTED)
+    found = _read_all(message, QUOTED)
     return join_lines(_quote(each, "messagePreview", "messageSender") for each in found)
 
 
 def render_forwarded(message: Row) -> str:
     """Messages that this one forwards, with their authors."""
-    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == FORWARDED)
-    rows = [(_name(get_row(each, "originalMessageSender")), each) for each in found]
+    found = _read_all(message, FORWARDED)
+    rows = [(_name(get_row(card, "originalMessageSender")), card) for card in found]
     return join_lines(
         f"Forwarded message{f' by {name}' if name else ''}:\n{text}"
         for name, each in rows
@@ -46,8 +46,13 @@ def render_forwarded(message: Row) -> str:
 
 def quoted_message(message: Row) -> str:
     """The id of the message to which this one replies within a chat; "" for none."""
-    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == QUOTED)
+    found = _read_all(message, QUOTED)
     return next((id_ for each in found if (id_ := get_text(each, "messageId"))), "")
+
+
+def _read_all(message: Row, kind: str) -> Iterator[Row]:
+    """The contents of the attachments of a kind."""
+    return (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == kind)
 
 
 def _read(attachment: Row) -> Row:

@@ -43,6 +43,11 @@ class Host:
         return self.name == "localhost" or (address is not None and address.is_loopback)
 
 
+def bracket_host(name: str) -> str:
+    """A host as in an address of the web: one of IPv6 is in brackets."""
+    return f"[{name}]" if ":" in name else name
+
+
 def parse_host(text: str) -> Host | None:
     """A host, as in the header Host; None if it is none."""
     if not HOST.fullmatch(text):
