@@ -163,9 +163,7 @@ async def _find_name(call: CommandContext) -> str:
     """The caller's name; empty if it cannot be looked up."""
     location = call.location
     try:
-        return (
-            await call.services.context.audience.get_person(location.platform, location.workspace, call.person)
-        ).name
+        return (await call.services.context.audience.get_person_at(location, call.person)).name
     except PlatformError:
         return ""
 

@@ -110,6 +110,10 @@ class AudienceResolver:
             key, lambda: find_platform(self.platforms, platform).fetch_person(workspace, person)
         )
 
+    async def get_person_at(self, location: Location, person: str) -> Person:
+        """A person as the workspace of a place knows them. Raises PlatformError."""
+        return await self.get_person(location.platform, location.workspace, person)
+
     def invalidate(self, location: Location, *, members_only: bool = False) -> None:
         """Drop cached facts of a channel, or of a workspace. `members_only`: the kind of channel is unchanged."""
         key = location_key(location)

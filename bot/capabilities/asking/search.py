@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.capabilities.asking.asker import find_zone
-from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.asking.channels import find_named_rooms
 from bot.capabilities.asking.matching_words import SoughtWords, build_excerpt
 from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
@@ -113,8 +113,7 @@ async def _narrow(deps: Deps, caller: Caller, question: Question, sought: Search
     require_names(sought)
     if question.writers and sought.person_names:
         question = await _fix_writers(deps, question)
-    rooms = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
-    return narrow_question(question, sought, frozenset[str]().union(*rooms))
+    return narrow_question(question, sought, await find_named_rooms(deps, caller, sought.channel_names))
 
 
 async def _fix_writers(deps: Deps, question: Question) -> Question:
