@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile, DocumentTooLarge, EncryptedFile
 from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
-from engine.parsers.dates import is_default_time, parse_date
+from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.opendocument.content import ContentReader
 from engine.parsers.formats.xml_tree import XmlArchive, find_all
 from engine.parsers.passages import passages_by_section
@@ -62,4 +62,4 @@ def read_saved_time(archive: XmlArchive, part: str) -> datetime | None:
     times = (
         parse_date(element.text or "") for tag in ("modified", "date", "created") for element in find_all(root, tag)
     )
-    return next((time for time in times if time and not is_default_time(time)), None)
+    return first_stated(times)
