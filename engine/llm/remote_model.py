@@ -310,7 +310,7 @@ class LiteLLMModel:
         )
 
     def _observe(self, purpose: Purpose, outcome: Outcome) -> None:
-        self.client.observe_outcome(purpose, outcome)
+        self.client.observers.outcome(purpose, outcome)
 
     async def _call_extractor(
         self, messages: Sequence[LLMMessage], output_format: ExtractionFormat, meter: UsageMeter
