@@ -147,7 +147,7 @@ async def running_bot(
 
 
 def _leave(leaving: asyncio.Event, health: ServerHealth) -> None:
-    """Leave at once: other processes may have taken over the work of this one."""
+    """Stop at once: other processes may have taken over the work of this one."""
     health.state = ServerState.DRAINING
     lifecycle.end_later(DatabaseLost(LOST))
     leaving.set()
@@ -175,7 +175,7 @@ def _describe_adapter_settings(settings: Settings) -> str:
 
 
 async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event, health: ServerHealth) -> None:
-    """On stop, finish work in progress while the platforms are still connected; then let them disconnect."""
+    """Finish work in progress after a stop, while the platforms are still connected; then let them disconnect."""
     await stop.wait()
     health.state = ServerState.DRAINING
     log.info("server.stop_requested")

@@ -69,7 +69,7 @@ class RequestPlace:
     _reading: asyncio.Timeout | None = field(init=False, default=None)
 
     def enter(self, admission: Admission[RequestPlace], key: str) -> bool:
-        """Leave the former budget for another one; whether there is a place in it."""
+        """Move from the former budget to another one; whether there is a place in it."""
         self.leave()
         leaving = admission.enter(self, key)
         if leaving is self:
@@ -202,12 +202,12 @@ def has_body(scope: Scope) -> bool:
 
 
 def _get_access(http: Request, path: str) -> Access | None:
-    """As whom a request is to be answered; None for everybody. Raises InvalidToken if nobody is named."""
+    """The access that a request brings; None where none is needed. Raises InvalidToken if it brings none."""
     if path in OPEN_PATHS or path.startswith(STATIC_PREFIX):
         return None
     return read_bearer(http.headers) if is_api_path(path) else get_page_access(http)
 
 
 def to_token_key(access: Access) -> str:
-    """Whose share a request takes: that of its token, or of all who need none."""
+    """The key of the share that a request takes: of its token, or of all that need none."""
     return "terminal" if isinstance(access, TerminalSpace) else sha256(access.encode()).hexdigest()

@@ -163,7 +163,7 @@ def choose_window(indexed: IndexedMessage, nearby: Sequence[StoredWindow]) -> st
 
 
 def _choose_nearest(indexed: IndexedMessage, windows: Iterable[ConversationRecord]) -> str:
-    """The nearest window that has room for a message; otherwise a new one."""
+    """The nearest window that a message fits into; otherwise a new one."""
     nearest = min(windows, key=lambda each: (_gap_to_window(each, indexed), -each.last.timestamp()), default=None)
     if (
         nearest

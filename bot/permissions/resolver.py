@@ -238,7 +238,7 @@ class AudienceResolver:
         return audience.join_grants(grants), is_complete
 
     async def find_grant(self, location: Location, person: str, room: str) -> audience.Grant | None:
-        """By which rule a person in a location may read a room now; None if they may not, or that is unknown."""
+        """The rule by which a person in a location may read a room now; None if they may not, or that is unknown."""
         try:
             space = await self.get_home_space(Location.from_room(room))
             among = Scope(frozenset({space}), frozenset({room}))

@@ -350,7 +350,7 @@ def _summary_key(inputs: SummaryInput) -> bytes:
 
 
 class PartlyRuledModel(LiteLLMModel):
-    """As `LiteLLMModel`, except for the excerpts that `LLMConfig.rules_extract` names."""
+    """A `LiteLLMModel`, except for the excerpts that `LLMConfig.rules_extract` names."""
 
     __slots__ = ()
 

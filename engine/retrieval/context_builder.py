@@ -332,7 +332,7 @@ class ContextBuilder:
         return await self.runtime.ledger.names.load_space_names(ids) if ids else ()
 
     def _filter_passages(self, texts: list[ChunkText]) -> list[ChunkText]:
-        """Only the passages that match the question's filters."""
+        """The passages that match the question's filters."""
         filters = self.question.filters
         if not filters.is_active:
             return texts

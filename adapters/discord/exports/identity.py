@@ -47,7 +47,7 @@ def snowflake_at(time: datetime, sequence: int) -> str:
 
 
 def time_of_snowflake(id_: str) -> datetime:
-    """When a message was posted. Raises ValueError and OverflowError."""
+    """The time at which a message was posted. Raises ValueError and OverflowError."""
     return datetime.fromtimestamp(((int(id_) >> SEQUENCE_BITS) + DISCORD_EPOCH) / 1000, UTC)
 
 

@@ -42,7 +42,7 @@ class FactAddedBody(BaseModel):
 
 
 class DuplicateItem(Record):
-    """Two names that may mean the same entity, and what speaks for it.
+    """Two names that may mean the same entity, with the evidence.
 
     `score`: the estimated probability. `reason`: why they were joined automatically. `shared`: names to which both are
     related. `excerpts`: a text that mentions each.

@@ -296,5 +296,5 @@ async def leave(state: State) -> Response:
 
 @router.get("/{path:path}")
 async def show_other(path: str) -> Response:  # noqa: ARG001  - whatever it is
-    """Lead a bookmark of the page to the setup."""
+    """Redirect a bookmark of the page to the setup."""
     return _go(START)

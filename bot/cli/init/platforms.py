@@ -60,7 +60,7 @@ def _check_names(names: Sequence[str], setups: Mapping[str, PlatformSetup]) -> l
 
 
 def ask_platform(talk: Conversation, name: str, setups: Mapping[str, PlatformSetup]) -> None:
-    """Lead through the pages of a platform, and collect its secrets. Raises BadSetting."""
+    """Show the steps on the pages of a platform, and collect its secrets. Raises BadSetting."""
     setup = setups[name]
     ordered = order_setups(name, setups)
     needed = setup.list_needed(talk.load_chosen())

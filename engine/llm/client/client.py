@@ -219,7 +219,7 @@ class ModelClient:
                 meter.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
     async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, meter: UsageMeter) -> np.ndarray:
-        """float32 of shape (texts, dim), as the provider returned them. Raises ModelError."""
+        """The vectors as float32 of shape (texts, dim), as the provider returned them. Raises ModelError."""
 
         async def call() -> np.ndarray:
             with self._measure("embed"):

@@ -57,7 +57,7 @@ def read_part(archive: XmlArchive, name: str, omissions: list[Omission]) -> Elem
 
 
 def read_saved_time(archive: XmlArchive, part: str) -> datetime | None:
-    """When the file was last saved, as it states itself; default times of programs are ignored."""
+    """The time at which the file says that it was last saved; default times of programs are ignored."""
     root = read_part(archive, part, [])
     times = (
         parse_date(element.text or "") for tag in ("modified", "date", "created") for element in find_all(root, tag)
