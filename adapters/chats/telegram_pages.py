@@ -43,7 +43,7 @@ class TelegramPage(MessagePage):
         classes = facts.get("class", "").split()
         if "message" in classes and facts.get("id", "").startswith("message"):
             self._begin(facts["id"].removeprefix("message"), is_service="service" in classes)
-        role = next((each for each in ROLES if each in classes), "")
+        role = next((word for word in ROLES if word in classes), "")
         if "forwarded" in classes and "body" in classes:
             role = "forwarded"
         if self._row is not None:

@@ -227,7 +227,7 @@ class AudienceResolver:
             *(self._joined_channels(location, location.workspace, guest, among) for guest in sorted(guests))
         )
         found: dict[str, Channel] = {}
-        for channel in (each for channels, _ in lists for each in channels):
+        for channel in (listed for channels, _ in lists for listed in channels):
             before = found.get(channel.location.room, channel)
             found[channel.location.room] = replace(channel, members=before.members | channel.members)
         return list(found.values()), all(is_complete for _, is_complete in lists)

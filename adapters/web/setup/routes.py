@@ -140,7 +140,7 @@ async def show_platform(http: Request, state: State, name: str) -> Response:
 
 def _render_platform(http: Request, state: SetupState, name: str, status: int = 200, **values: Any) -> Response:
     setup = state.setups[name]
-    variant = state.variants.get(name) or next((each.name for each in setup.variants), "")
+    variant = state.variants.get(name) or next((app.name for app in setup.variants), "")
     shown = {
         "name": name,
         "title": setup.title,

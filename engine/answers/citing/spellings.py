@@ -299,7 +299,7 @@ class SpellingRewriter(StreamRewriter):
             return None
         if found is None:
             return self._keep(at)
-        numbers = [int(each) for each in _NUMBERS.findall(found[0])]
+        numbers = [int(digits) for digits in _NUMBERS.findall(found[0])]
         fits = self.tail[-1:] not in "=$%\"'{<" and can_end_clause(
             self.tail, numbers[0], self.buffer[found.end() :], has_citation=self._has_citation
         )
